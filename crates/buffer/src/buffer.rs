@@ -1,0 +1,188 @@
+//! A contiguous part of device memory, and who owns it.
+
+use crate::foreign;
+use crate::{Error, range};
+use arrow_cuda_context::{Block, Context, Placement};
+use arrow_cuda_driver::CudaResult;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// Device memory: an address, a size in bytes, and a share in whatever keeps it valid.
+///
+/// Cloning and slicing copy nothing; the memory goes when its last buffer goes.  A buffer says
+/// whether it may be written to, but clones do not exclude each other: as everywhere in CUDA,
+/// what is written by one is seen by the others.
+#[derive(Clone)]
+pub struct DeviceBuffer {
+    pub(crate) address: u64,
+    pub(crate) size: u64,
+    is_mutable: bool,
+    memory: Arc<Memory>,
+}
+
+struct Memory {
+    context: Context,
+    kind: Kind,
+}
+
+enum Kind {
+    /// No memory at all: a buffer of no bytes.
+    Empty,
+    /// Allocated here, freed with the last buffer.
+    Owned(Block),
+    /// Somebody else's, kept valid by its owner.
+    Foreign { _owner: Box<dyn Any + Send + Sync> },
+    /// Another process's, kept mapped by its owner.
+    Imported { _mapping: Box<dyn Any + Send + Sync> },
+}
+
+impl DeviceBuffer {
+    /// Allocates `size` bytes, uninitialised, in a driver block of their own where that wastes
+    /// little, so that they can be exported to other processes and nothing else with them.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub fn allocate(context: &Context, size: u64) -> CudaResult<Self> {
+        Self::place(context, size, Placement::Alone)
+    }
+
+    /// Allocates `size` bytes, uninitialised, packed with other allocations: for the many small
+    /// buffers of an Arrow array.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub fn allocate_packed(context: &Context, size: u64) -> CudaResult<Self> {
+        Self::place(context, size, Placement::Packed)
+    }
+
+    fn place(context: &Context, size: u64, placement: Placement) -> CudaResult<Self> {
+        if size == 0 {
+            return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
+        }
+        let block = context.allocate(size, placement)?;
+        Ok(Self::with_memory(context, block.address(), size, true, Kind::Owned(block)))
+    }
+
+    /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
+    /// can reach.  `address` is the device's own address for it.
+    ///
+    /// The driver is asked whether the memory exists, reaches that far and is the context's
+    /// device's; it is asked again before each copy.
+    ///
+    /// # Errors
+    ///
+    /// The driver's for an address that it does not know; [`Error::Invalid`] for memory that
+    /// ends too early or lies on another device.
+    pub fn view(
+        context: &Context,
+        address: u64,
+        size: u64,
+        is_mutable: bool,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Self, Error> {
+        foreign::check(context, address, size)?;
+        let kind = Kind::Foreign { _owner: owner };
+        Ok(Self::with_memory(context, address, size, is_mutable, kind))
+    }
+
+    /// Memory of another process, mapped at `address` as long as `mapping` lives.
+    pub fn imported(
+        context: &Context,
+        address: u64,
+        size: u64,
+        mapping: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self::with_memory(context, address, size, true, Kind::Imported { _mapping: mapping })
+    }
+
+    fn with_memory(
+        context: &Context,
+        address: u64,
+        size: u64,
+        is_mutable: bool,
+        kind: Kind,
+    ) -> Self {
+        let memory = Arc::new(Memory { context: context.clone(), kind });
+        Self { address, size, is_mutable, memory }
+    }
+
+    /// The part of `length` bytes from `offset` on, sharing the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] when that part does not lie within the buffer.
+    pub fn slice(&self, offset: u64, length: u64) -> Result<Self, Error> {
+        range::within(offset, length, self.size)?;
+        Ok(Self { address: self.address + offset, size: length, ..self.clone() })
+    }
+
+    /// The same memory, which may not be written to through the result.
+    #[must_use]
+    pub fn read_only(&self) -> Self {
+        Self { is_mutable: false, ..self.clone() }
+    }
+
+    /// The device address; 0 for an allocation of no bytes.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The size, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Whether the memory may be written to through this buffer.
+    pub fn is_mutable(&self) -> bool {
+        self.is_mutable
+    }
+
+    /// Whether the memory belongs to another process.
+    pub fn is_imported(&self) -> bool {
+        matches!(self.memory.kind, Kind::Imported { .. })
+    }
+
+    /// The context that the memory lives in.
+    pub fn context(&self) -> &Context {
+        &self.memory.context
+    }
+
+    /// The allocation that the buffer is, or is a part of, when it was made here.
+    pub fn block(&self) -> Option<&Block> {
+        match &self.memory.kind {
+            Kind::Owned(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Fails when the memory is known to be gone.  Foreign memory may have been freed under the
+    /// buffer, and some drivers crash when it is then used.
+    pub(crate) fn check_alive(&self) -> Result<(), Error> {
+        match self.memory.kind {
+            Kind::Foreign { .. } => foreign::check(self.context(), self.address, self.size),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_mutable(&self) -> Result<(), Error> {
+        if self.is_mutable { Ok(()) } else { Err(Error::ReadOnly) }
+    }
+}
+
+impl fmt::Debug for DeviceBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceBuffer")
+            .field("address", &format_args!("{:#x}", self.address))
+            .field("size", &self.size)
+            .field("device", &self.context().device().number())
+            .finish_non_exhaustive()
+    }
+}

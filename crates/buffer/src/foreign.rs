@@ -1,0 +1,85 @@
+//! Memory that was not allocated here: what the driver knows of it.
+
+use crate::Error;
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::{CudaResult, call};
+
+/// Attributes of a pointer, numbered as in the driver.
+#[derive(Clone, Copy)]
+enum Attribute {
+    MemoryType = 2,
+    DevicePointer = 3,
+    HostPointer = 4,
+    IsManaged = 8,
+    DeviceOrdinal = 9,
+    RangeStart = 11,
+    RangeSize = 12,
+}
+
+const TYPE_DEVICE: u64 = 2;
+
+fn ask(attribute: Attribute, address: u64) -> CudaResult<u64> {
+    // The widest attribute that is asked for has 8 bytes; narrower ones fill the low end.
+    let mut value = 0u64;
+    // SAFETY: stores at most 8 bytes through the pointer; the address is looked up, not read.
+    unsafe { call!(cuPointerGetAttribute((&raw mut value).cast(), attribute as i32, address)) }?;
+    Ok(value)
+}
+
+/// The address at which the context's device reaches the memory at `address`, which may be
+/// device memory or page-locked host memory.
+///
+/// # Errors
+///
+/// The driver's, for memory that it does not know.
+pub fn device_address(context: &Context, address: u64) -> CudaResult<u64> {
+    let _current = context.enter()?;
+    ask(Attribute::DevicePointer, address)
+}
+
+/// The address at which the host reaches the memory at device address `address`, if it can.
+///
+/// # Errors
+///
+/// When the context cannot be entered.
+pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>> {
+    let _current = context.enter()?;
+    Ok(ask(Attribute::HostPointer, address).ok().and_then(|host| usize::try_from(host).ok()))
+}
+
+/// Whether `size` bytes at `address` are memory that the context's device can reach.
+pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Error> {
+    if address == 0 && size == 0 {
+        return Ok(());
+    }
+    let _current = context.enter()?;
+    ask(Attribute::DevicePointer, address)?;
+    let device = u64::from(context.device().number());
+    let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
+    if is_device_memory && ask(Attribute::IsManaged, address)? == 0 {
+        let lies_on = ask(Attribute::DeviceOrdinal, address)?;
+        if lies_on != device {
+            return Err(Error::Invalid(format!(
+                "the memory at {address:#x} lies on device {lies_on}, the context is on device \
+                 {device}"
+            )));
+        }
+    }
+    let Some(end) = address.checked_add(size) else {
+        return Err(Error::Invalid(format!("{size} bytes at {address:#x} exceed every address")));
+    };
+    // Memory may be mapped in pieces that follow each other.
+    let mut reached = address;
+    while reached < end {
+        let Ok(start) = ask(Attribute::RangeStart, reached) else {
+            return Err(Error::Invalid(format!(
+                "size argument is out-of-range: the memory at {address:#x} ends after {} bytes, \
+                 not {size}",
+                reached - address
+            )));
+        };
+        let length = ask(Attribute::RangeSize, reached)?;
+        reached = start.saturating_add(length).max(reached + 1);
+    }
+    Ok(())
+}

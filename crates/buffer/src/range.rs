@@ -1,0 +1,85 @@
+//! Bounds of parts of a buffer, in bytes.  Pure arithmetic.
+
+use crate::Error;
+
+/// Checks that `length` bytes from `offset` lie within `size`, and gives them back.
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`], which names the part and the limit.
+pub fn within(offset: u64, length: u64, size: u64) -> Result<(u64, u64), Error> {
+    match offset.checked_add(length) {
+        Some(end) if end <= size => Ok((offset, length)),
+        _ => Err(Error::OutOfBounds(format!(
+            "{length} bytes at offset {offset} do not lie within a buffer of {size} bytes"
+        ))),
+    }
+}
+
+/// The bytes from `offset` on, at most `length` of them and no more than there are.  An offset
+/// at or past the end gives none.
+///
+/// ```
+/// assert_eq!(arrow_cuda_buffer::range::available(4, 100, 10), 6);
+/// assert_eq!(arrow_cuda_buffer::range::available(12, 100, 10), 0);
+/// ```
+pub fn available(offset: u64, length: u64, size: u64) -> u64 {
+    length.min(size.saturating_sub(offset))
+}
+
+/// Whether two ranges of `length` bytes share any.
+pub fn overlap(a: u64, b: u64, length: u64) -> bool {
+    a.abs_diff(b) < length
+}
+
+/// The pieces, as (offset, length), that cover `size` bytes with at most `step` bytes each.
+pub fn chunks(size: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
+    debug_assert!(step > 0, "chunks of nothing cover nothing");
+    (0..size.div_ceil(step)).map(move |n| (n * step, step.min(size - n * step)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_part_is_within_when_a_wider_type_says_so(
+            offset in any::<u64>(), length in any::<u64>(), size in any::<u64>(),
+        ) {
+            let fits = u128::from(offset) + u128::from(length) <= u128::from(size);
+            prop_assert_eq!(within(offset, length, size).is_ok(), fits);
+        }
+
+        #[test]
+        fn what_is_available_is_within(
+            offset in 0..2000u64, length in any::<u64>(), size in 0..1000u64,
+        ) {
+            let available = available(offset, length, size);
+            prop_assert!(available <= length);
+            prop_assert!(within(offset.min(size), available, size).is_ok());
+            let more = (offset..).take(2000).filter(|at| *at < size).count() as u64;
+            prop_assert_eq!(available, more.min(length));
+        }
+
+        #[test]
+        fn ranges_overlap_when_they_share_a_byte(
+            a in 0..100u64, b in 0..100u64, length in 0..50u64,
+        ) {
+            let shared = (a..a + length).any(|at| (b..b + length).contains(&at));
+            prop_assert_eq!(overlap(a, b, length), shared);
+        }
+
+        #[test]
+        fn chunks_cover_everything_once(size in 0..5000u64, step in 1..700u64) {
+            let mut next = 0;
+            for (offset, length) in chunks(size, step) {
+                prop_assert_eq!(offset, next);
+                prop_assert!(length > 0 && length <= step);
+                next += length;
+            }
+            prop_assert_eq!(next, size);
+        }
+    }
+}

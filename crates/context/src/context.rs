@@ -1,0 +1,210 @@
+//! Contexts: a device's primary one, or one that somebody else made.
+
+use crate::device::Device;
+use crate::readable::is_readable;
+use arrow_cuda_driver::{CudaError, CudaResult, call};
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// A CUDA context, shared by everything that lives in it.
+///
+/// Clones are the same context and share its counter.  The primary context of a device is
+/// retained once, when it is first asked for, and kept until the process ends: giving it back
+/// earlier would free what others of this process still use, exported memory above all.
+#[derive(Clone, Debug)]
+pub struct Context(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    handle: usize,
+    device: Device,
+    owner: Owner,
+    bytes_allocated: AtomicI64,
+    slack: AtomicU64,
+    attachment: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The device's primary context, retained by this process.
+    Primary,
+    /// Made, and perhaps destroyed at any time, by somebody else.
+    Borrowed,
+}
+
+/// All contexts in use, by handle, so that two views of one context share one counter.
+static CONTEXTS: Mutex<Option<HashMap<usize, Weak<State>>>> = Mutex::new(None);
+/// The primary contexts, which stay.
+static PRIMARY: Mutex<Vec<(u32, Context)>> = Mutex::new(Vec::new());
+
+impl Context {
+    /// The primary context of a device.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such device, or the driver cannot make its context.
+    pub fn primary(device: u32) -> CudaResult<Self> {
+        let mut primary = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, context)) = primary.iter().find(|(number, _)| *number == device) {
+            return Ok(context.clone());
+        }
+        let device = Device::get(device)?;
+        let mut handle: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer.  (`cust::context::Context::new` would
+        // leave the new context current; the caller's has to stay.)
+        unsafe {
+            call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device.handle()?.as_raw()))
+        }?;
+        let context = Self::of_handle(handle as usize, device, Owner::Primary);
+        primary.push((device.number(), context.clone()));
+        Ok(context)
+    }
+
+    /// A context that another library made, by its `CUcontext` handle.
+    ///
+    /// It is borrowed: never released here, and checked before each use, since its maker may
+    /// destroy it at any time.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` when the handle is no context of that device.
+    pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
+        let device = Device::get(device)?;
+        check_handle(handle)?;
+        let context = Self::of_handle(handle, device, Owner::Borrowed);
+        let belongs_to = {
+            let _current = context.enter()?;
+            let mut number = 0i32;
+            // SAFETY: stores a number through the pointer, which outlives the call.
+            unsafe { call!(cuCtxGetDevice((&raw mut number).cast())) }?;
+            number
+        };
+        if belongs_to == device.handle()?.as_raw() { Ok(context) } else { Err(invalid_context()) }
+    }
+
+    fn of_handle(handle: usize, device: Device, owner: Owner) -> Self {
+        let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let contexts = contexts.get_or_insert_default();
+        if let Some(state) = contexts.get(&handle).and_then(Weak::upgrade)
+            && (state.owner == owner || state.owner == Owner::Primary)
+        {
+            return Self(state);
+        }
+        contexts.retain(|_, state| state.strong_count() > 0);
+        let state = Arc::new(State {
+            handle,
+            device,
+            owner,
+            bytes_allocated: AtomicI64::new(0),
+            slack: AtomicU64::new(0),
+            attachment: OnceLock::new(),
+        });
+        contexts.insert(handle, Arc::downgrade(&state));
+        Self(state)
+    }
+
+    /// The device that the context is on.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// The `CUcontext` handle, as a number.
+    pub fn handle(&self) -> usize {
+        self.0.handle
+    }
+
+    pub(crate) fn raw(&self) -> *mut c_void {
+        self.0.handle as *mut c_void
+    }
+
+    /// How many bytes were asked for and are not released yet, in this context, by this
+    /// process.  Slices, foreign memory and imported memory do not count.
+    pub fn bytes_allocated(&self) -> i64 {
+        self.0.bytes_allocated.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn count(&self, bytes: i64) {
+        self.0.bytes_allocated.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// Bytes reserved beyond what was asked for (see `block.rs`).
+    pub(crate) fn slack(&self) -> &AtomicU64 {
+        &self.0.slack
+    }
+
+    /// Whether both are the same driver context.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.0.handle == other.0.handle
+    }
+
+    /// Blocks until the device has done everything that was queued in the context.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context no longer exists.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        let _current = self.enter()?;
+        // SAFETY: takes no pointer; the context is current.
+        unsafe { call!(cuCtxSynchronize()) }
+    }
+
+    /// Waits for the legacy default stream, the one that unqualified copies run on.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context no longer exists.
+    pub fn synchronize_default_stream(&self) -> CudaResult<()> {
+        let _current = self.enter()?;
+        // SAFETY: the null handle is the default stream of the current context.
+        unsafe { call!(cuStreamSynchronize(std::ptr::null_mut())) }
+    }
+
+    /// Fails when a borrowed context is gone.  The driver does not check handles: it reads
+    /// through them, so a dead one must never reach it.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT`.
+    pub fn check_alive(&self) -> CudaResult<()> {
+        match self.0.owner {
+            Owner::Primary => Ok(()),
+            Owner::Borrowed => check_handle(self.0.handle),
+        }
+    }
+
+    /// What a higher layer keeps with the context, made by the first caller: compiled kernels.
+    ///
+    /// # Errors
+    ///
+    /// That of `make`.
+    pub fn attachment<T: Any + Send + Sync, E>(
+        &self,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<&T, E> {
+        if self.0.attachment.get().is_none() {
+            let made = make()?;
+            let _lost_the_race = self.0.attachment.set(Box::new(made));
+        }
+        let attached = self.0.attachment.get().and_then(|any| any.downcast_ref());
+        Ok(attached.expect("one layer attaches one type"))
+    }
+}
+
+/// Asks whether a handle is a live context, without letting the driver read wild memory.
+fn check_handle(handle: usize) -> CudaResult<()> {
+    if !is_readable(handle) {
+        return Err(invalid_context());
+    }
+    let mut version = 0u32;
+    // SAFETY: the handle is readable memory, which is all that this call demands; it answers
+    // `CUDA_ERROR_INVALID_CONTEXT` for one that was destroyed.
+    unsafe { call!(cuCtxGetApiVersion(handle as *mut c_void, (&raw mut version).cast())) }
+}
+
+fn invalid_context() -> CudaError {
+    const INVALID_CONTEXT: i32 = 201;
+    CudaError::of_call("cuCtxGetApiVersion", INVALID_CONTEXT)
+}

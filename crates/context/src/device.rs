@@ -1,0 +1,72 @@
+//! The machine's CUDA devices.
+
+use arrow_cuda_driver::{CudaError, CudaResult, call};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Device(u32);
+
+impl Device {
+    /// How many devices the driver offers.
+    ///
+    /// # Errors
+    ///
+    /// When there is no driver, or it finds no device (error 100).
+    pub fn count() -> CudaResult<u32> {
+        initialise()?;
+        cust::device::Device::num_devices().map_err(CudaError::last)
+    }
+
+    /// The device of that number.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such device, or no driver.
+    pub fn get(number: u32) -> CudaResult<Self> {
+        initialise()?;
+        cust::device::Device::get_device(number).map_err(CudaError::last)?;
+        Ok(Self(number))
+    }
+
+    /// The device's number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The device's marketing name.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn name(self) -> CudaResult<String> {
+        self.handle()?.name().map_err(CudaError::last)
+    }
+
+    /// The device's memory, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn total_memory(self) -> CudaResult<u64> {
+        self.handle()?.total_memory().map(|bytes| bytes as u64).map_err(CudaError::last)
+    }
+
+    pub(crate) fn handle(self) -> CudaResult<cust::device::Device> {
+        initialise()?;
+        cust::device::Device::get_device(self.0).map_err(CudaError::last)
+    }
+}
+
+/// Initialises the driver, unless it is.  A failure is not kept: the next call tries again.
+fn initialise() -> CudaResult<()> {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    // A forked child asks the driver again, to hear that it cannot be used.
+    if DONE.load(Ordering::Acquire) && !arrow_cuda_driver::is_forked_child() {
+        return Ok(());
+    }
+    // SAFETY: takes no pointer.
+    unsafe { call!(cuInit(0)) }?;
+    DONE.store(true, Ordering::Release);
+    Ok(())
+}

@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod block;
+mod context;
+mod current;
+mod device;
+mod readable;
+mod sync;
+
+pub use block::{Block, Placement};
+pub use context::Context;
+pub use current::Entered;
+pub use device::Device;
+pub use sync::{RawEvent, RawStream};

@@ -1,0 +1,138 @@
+//! What a failed driver call says.
+
+use crate::functions::sys;
+use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
+use crate::{lifecycle, record};
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt;
+
+/// Why the driver did not do what it was asked.
+///
+/// The text is the one that Arrow's own CUDA support gives:
+///
+/// ```
+/// use arrow_cuda_driver::CudaError;
+///
+/// let error = CudaError::of_call("cuMemAlloc_v2", 2);
+/// assert_eq!(error.code(), Some(2));
+/// assert!(error.to_string().starts_with("Cuda error 2 in function 'cuMemAlloc': "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CudaError {
+    /// There is no driver to ask.
+    Load(LoadError),
+    /// The driver answered with an error.
+    Call(CallError),
+}
+
+/// A driver function's error: number, name and text as the driver gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The function, without the suffix of its binary interface (`cuMemAlloc`).
+    pub function: &'static str,
+    /// The result code.
+    pub code: i32,
+    /// The code's symbolic name, where the driver knows one.
+    pub name: Option<String>,
+    /// The code's meaning, where the driver knows it.
+    pub text: Option<String>,
+    /// How many bytes were asked for, when the call was an allocation.
+    pub requested_bytes: Option<u64>,
+}
+
+/// The result of a driver call.
+pub type CudaResult<T> = Result<T, CudaError>;
+
+impl CudaError {
+    /// The error for `code` from `function`, named as in the driver's binary interface.
+    pub fn of_call(function: &'static str, code: i32) -> Self {
+        let short = function.split("_v").next().unwrap_or(function);
+        let (code, name, text) = match code {
+            NO_LIBRARY => match library::get() {
+                Err(error) => return Self::Load(error.clone()),
+                Ok(_) => (999, None, None),
+            },
+            NO_SYMBOL => {
+                let library = library::get().map_or("", |library| library.name.as_str());
+                let text = format!("the driver library '{library}' has no function '{function}'");
+                (500, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
+            }
+            // A forked child cannot ask the driver any more.
+            3 if lifecycle::is_forked_child() => {
+                let text = "initialization error (CUDA cannot be used after a fork)";
+                (3, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
+            }
+            code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
+        };
+        Self::Call(CallError { function: short, code, name, text, requested_bytes: None })
+    }
+
+    /// The failure behind an error of `cust`, which keeps neither function nor number.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_driver::CudaError;
+    ///
+    /// let device = cust::device::Device::get_device(7).map_err(CudaError::last)?;
+    /// # Ok::<(), CudaError>(())
+    /// ```
+    pub fn last(folded: cust::error::CudaError) -> Self {
+        let (function, code) = record::take().unwrap_or(("cust", folded as i32));
+        Self::of_call(function, code)
+    }
+
+    /// The same error with the size of the allocation that failed, in bytes.
+    #[must_use]
+    pub fn while_allocating(mut self, bytes: u64) -> Self {
+        if let Self::Call(call) = &mut self {
+            call.requested_bytes = Some(bytes);
+        }
+        self
+    }
+
+    /// The driver's result code; none when no driver was there to give one.
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Self::Load(_) => None,
+            Self::Call(call) => Some(call.code),
+        }
+    }
+
+    /// Whether memory, on the device or pinned on the host, ran out.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.code() == Some(2)
+    }
+}
+
+fn ask(question: unsafe fn(i32, *mut c_void) -> i32, code: i32) -> Option<String> {
+    let mut answer: *const c_char = std::ptr::null();
+    // SAFETY: both functions store a pointer to a static string, or null, through their second
+    // argument.
+    let asked = unsafe { question(code, (&raw mut answer).cast()) };
+    if asked != 0 || answer.is_null() {
+        return None;
+    }
+    // SAFETY: the driver's strings are NUL-terminated and static.
+    Some(unsafe { CStr::from_ptr(answer) }.to_string_lossy().into_owned())
+}
+
+impl fmt::Display for CudaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(error) => error.fmt(f),
+            Self::Call(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cuda error {} in function '{}': ", self.code, self.function)?;
+        if let Some(name) = &self.name {
+            write!(f, "[{name}] ")?;
+        }
+        f.write_str(self.text.as_deref().unwrap_or("unknown error"))
+    }
+}
+
+impl std::error::Error for CudaError {}
+impl std::error::Error for CallError {}

@@ -1,0 +1,38 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod forward;
+mod functions;
+mod library;
+mod lifecycle;
+mod record;
+mod report;
+
+pub use error::{CallError, CudaError, CudaResult};
+pub use functions::{IpcHandle, sys};
+pub use library::{DRIVER_VARIABLE, LoadError};
+pub use lifecycle::{begin_exit, is_forked_child, may_release};
+pub use report::{Reporter, report, report_failure, set_reporter};
+
+/// Calls a driver function and turns its result code into a [`CudaResult`].
+///
+/// The function's name is taken from the call itself, so that an error never blames another.
+/// Like the call, the macro has to stand in an `unsafe` block.
+///
+/// ```no_run
+/// use arrow_cuda_driver::{CudaError, call};
+///
+/// let mut count = 0i32;
+/// // SAFETY: `count` outlives the call.
+/// unsafe { call!(cuDeviceGetCount((&raw mut count).cast())) }?;
+/// # Ok::<(), CudaError>(())
+/// ```
+#[macro_export]
+macro_rules! call {
+    ($function:ident($($arg:expr),* $(,)?)) => {
+        match $crate::sys::$function($($arg),*) {
+            0 => Ok(()),
+            code => Err($crate::CudaError::of_call(stringify!($function), code)),
+        }
+    };
+}

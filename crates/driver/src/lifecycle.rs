@@ -1,0 +1,36 @@
+//! When the driver must not be called any more: in a forked child, and while the process exits.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static FORKED: AtomicBool = AtomicBool::new(false);
+static EXITING: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process was forked from one that had loaded the driver.  CUDA does not survive
+/// a fork: every call here answers `CUDA_ERROR_NOT_INITIALIZED`.
+pub fn is_forked_child() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Says that the process is about to exit.  From now on nothing is released any more: the
+/// driver's own exit handler frees everything, and may have run already.
+pub fn begin_exit() {
+    EXITING.store(true, Ordering::SeqCst);
+}
+
+/// Whether a destructor may still call the driver.
+pub fn may_release() -> bool {
+    !EXITING.load(Ordering::Relaxed) && !is_forked_child()
+}
+
+/// Notices forks from now on.  Called when the driver is loaded: a fork before that is harmless.
+pub(crate) fn watch_forks() {
+    extern "C" fn in_child() {
+        FORKED.store(true, Ordering::Relaxed);
+    }
+    static WATCH: Once = Once::new();
+    WATCH.call_once(|| {
+        // SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    });
+}

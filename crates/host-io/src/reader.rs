@@ -1,0 +1,137 @@
+//! Reading a device buffer as a file.
+
+use crate::Error;
+use arrow_cuda_buffer::{DeviceBuffer, range};
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
+
+/// A file that is read from device memory: to the host, or as slices that stay on the device.
+///
+/// Shared use is safe; a read and the move of the position that goes with it are one step.
+#[derive(Debug)]
+pub struct BufferReader {
+    buffer: DeviceBuffer,
+    // None when closed.
+    position: Mutex<Option<u64>>,
+}
+
+impl BufferReader {
+    /// Opens a buffer, at its start.
+    pub fn open(buffer: DeviceBuffer) -> Self {
+        Self { buffer, position: Mutex::new(Some(0)) }
+    }
+
+    /// The buffer that is read.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+
+    /// Closes the file.  The buffer stays what it was.
+    pub fn close(&self) {
+        *self.lock() = None;
+    }
+
+    /// Whether the file is closed.
+    pub fn is_closed(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    /// The position, in bytes from the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn tell(&self) -> Result<u64, Error> {
+        self.lock().ok_or(Error::Closed)
+    }
+
+    /// The file's size, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn size(&self) -> Result<u64, Error> {
+        self.tell()?;
+        Ok(self.buffer.size())
+    }
+
+    /// Moves to a position from 0 to the size, both included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seek`] for another position, [`Error::Closed`].
+    pub fn seek(&self, position: u64) -> Result<(), Error> {
+        let mut current = self.lock();
+        current.ok_or(Error::Closed)?;
+        if position > self.buffer.size() {
+            return Err(Error::Seek("Seek out of bounds"));
+        }
+        *current = Some(position);
+        Ok(())
+    }
+
+    /// Reads to the host, as much as there is and fits.  Gives the number of bytes read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], or the driver's.
+    pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
+        let mut position = self.lock();
+        let start = position.ok_or(Error::Closed)?;
+        let read = self.read_part(start, out)?;
+        *position = Some(start + read as u64);
+        Ok(read)
+    }
+
+    /// Reads to the host from a position of its own.  Gives the number of bytes read, 0 past
+    /// the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], or the driver's.
+    pub fn read_at(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
+        self.tell()?;
+        self.read_part(position, out)
+    }
+
+    fn read_part(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
+        let size = range::available(position, out.len() as u64, self.buffer.size());
+        let size = usize::try_from(size).expect("no more than `out` holds");
+        if size > 0 {
+            self.buffer.copy_to_uninit(position, &mut out[..size])?;
+        }
+        Ok(size)
+    }
+
+    /// The next `size` bytes, or as many as there are, as a slice on the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn read_buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
+        let mut position = self.lock();
+        let start = position.ok_or(Error::Closed)?;
+        let slice = self.part(start, size)?;
+        *position = Some(start + slice.size());
+        Ok(slice)
+    }
+
+    /// As [`read_buffer`](Self::read_buffer), from a position of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn read_buffer_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
+        self.tell()?;
+        self.part(position, size)
+    }
+
+    fn part(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
+        let size = range::available(position, size, self.buffer.size());
+        Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<u64>> {
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,226 @@
+//! Writing a device buffer as a file.
+
+use crate::Error;
+use crate::staging::Staging;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
+use arrow_cuda_driver::{may_release, report};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A file that is written into device memory, directly or through a buffer on the host.
+///
+/// Buffered bytes reach the device with [`flush`](Self::flush), with a write that fills the host
+/// buffer, when the position jumps, on [`close`](Self::close), and at the latest when the writer
+/// is dropped.  Nothing is ever written past the buffer's end: such a write fails as a whole.
+#[derive(Debug)]
+pub struct BufferWriter {
+    buffer: DeviceBuffer,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_open: bool,
+    /// Where the next byte goes, those in `staging` counted.
+    position: u64,
+    staging: Option<Staging>,
+    /// How much of `staging` is waiting; it belongs right before `position`.
+    buffered: usize,
+}
+
+impl BufferWriter {
+    /// Opens a buffer at its start, unbuffered.
+    ///
+    /// # Errors
+    ///
+    /// [`BufferError::ReadOnly`] when the buffer is not mutable.
+    pub fn open(buffer: DeviceBuffer) -> Result<Self, Error> {
+        if !buffer.is_mutable() {
+            return Err(BufferError::ReadOnly.into());
+        }
+        let state = State { is_open: true, position: 0, staging: None, buffered: 0 };
+        Ok(Self { buffer, state: Mutex::new(state) })
+    }
+
+    /// The buffer that is written.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+
+    /// Flushes and closes.  A second call does nothing.
+    ///
+    /// # Errors
+    ///
+    /// That of the flush; the file is closed all the same.
+    pub fn close(&self) -> Result<(), Error> {
+        let mut state = self.lock();
+        if !state.is_open {
+            return Ok(());
+        }
+        let flushed = state.flush(&self.buffer);
+        state.is_open = false;
+        state.staging = None;
+        flushed
+    }
+
+    /// Whether the file is closed.
+    pub fn is_closed(&self) -> bool {
+        !self.lock().is_open
+    }
+
+    /// The position, in bytes from the start, buffered bytes counted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn tell(&self) -> Result<u64, Error> {
+        Ok(self.open_state()?.position)
+    }
+
+    /// Flushes, then moves to a position within the buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seek`] at or past the end, [`Error::Closed`], or the driver's.
+    pub fn seek(&self, position: u64) -> Result<(), Error> {
+        self.open_state()?.seek(&self.buffer, position)
+    }
+
+    /// Writes host bytes at the position and moves it behind them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`] when they do not fit, [`Error::Closed`], or the driver's.
+    pub fn write(&self, data: &[u8]) -> Result<(), Error> {
+        self.open_state()?.write(&self.buffer, data)
+    }
+
+    /// Writes another device buffer, which may lie on another device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`] when it does not fit, [`Error::Closed`], or the driver's.
+    pub fn write_device(&self, data: &DeviceBuffer) -> Result<(), Error> {
+        let mut state = self.open_state()?;
+        let end = state.room_for(&self.buffer, data.size())?;
+        state.flush(&self.buffer)?;
+        self.buffer.copy_from_device(state.position, data)?;
+        state.position = end;
+        Ok(())
+    }
+
+    /// Moves to `position` and writes there, as one step.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek`](Self::seek) and [`write`](Self::write).
+    pub fn write_at(&self, position: u64, data: &[u8]) -> Result<(), Error> {
+        let mut state = self.open_state()?;
+        state.seek(&self.buffer, position)?;
+        state.write(&self.buffer, data)
+    }
+
+    /// Brings buffered bytes to the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], or the driver's; the bytes stay buffered then.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.open_state()?.flush(&self.buffer)
+    }
+
+    /// Flushes, and collects writes in a host buffer of `size` bytes from now on; 0 for none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`], or the driver's when there is no host memory.
+    pub fn set_buffer_size(&self, size: usize) -> Result<(), Error> {
+        let mut state = self.open_state()?;
+        state.flush(&self.buffer)?;
+        state.staging = match size {
+            0 => None,
+            size => Some(Staging::allocate(self.buffer.context(), size)?),
+        };
+        Ok(())
+    }
+
+    /// The host buffer's size, in bytes; 0 when writes go straight to the device.
+    pub fn buffer_size(&self) -> usize {
+        self.lock().staging.as_ref().map_or(0, |staging| staging.bytes().len())
+    }
+
+    /// How many bytes wait in the host buffer.
+    pub fn bytes_buffered(&self) -> usize {
+        self.lock().buffered
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_state(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let state = self.lock();
+        if state.is_open { Ok(state) } else { Err(Error::Closed) }
+    }
+}
+
+impl State {
+    /// The position behind `size` more bytes, if they fit.
+    fn room_for(&self, buffer: &DeviceBuffer, size: u64) -> Result<u64, Error> {
+        let limit = buffer.size();
+        match self.position.checked_add(size) {
+            Some(end) if end <= limit => Ok(end),
+            _ => Err(Error::Full { size, position: self.position, limit }),
+        }
+    }
+
+    fn seek(&mut self, buffer: &DeviceBuffer, position: u64) -> Result<(), Error> {
+        if position >= buffer.size() {
+            return Err(Error::Seek("position out of bounds"));
+        }
+        self.flush(buffer)?;
+        self.position = position;
+        Ok(())
+    }
+
+    fn write(&mut self, buffer: &DeviceBuffer, data: &[u8]) -> Result<(), Error> {
+        let end = self.room_for(buffer, data.len() as u64)?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        match &mut self.staging {
+            // What fills the host buffer goes straight to the device, behind what waited.
+            Some(staging) if self.buffered + data.len() < staging.bytes().len() => {
+                let free = &mut staging.bytes_mut()[self.buffered..];
+                free[..data.len()].copy_from_slice(data);
+                self.buffered += data.len();
+            }
+            _ => {
+                self.flush(buffer)?;
+                buffer.copy_from_host(self.position, data)?;
+            }
+        }
+        self.position = end;
+        Ok(())
+    }
+
+    fn flush(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
+        if let Some(staging) = &self.staging
+            && self.buffered > 0
+        {
+            let start = self.position - self.buffered as u64;
+            buffer.copy_from_host(start, &staging.bytes()[..self.buffered])?;
+            self.buffered = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for BufferWriter {
+    fn drop(&mut self) {
+        if may_release()
+            && let Err(Error::Buffer(BufferError::Cuda(error))) = self.close()
+        {
+            report("a writer with bytes still buffered", &error);
+        }
+    }
+}

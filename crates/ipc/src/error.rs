@@ -1,0 +1,47 @@
+//! What can go wrong between processes.
+
+use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_driver::CudaError;
+use std::fmt;
+
+/// Why memory was not shared, or a message not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The buffer or the driver refused.
+    Buffer(BufferError),
+    /// The memory belongs to another process, which is the one to export it.
+    AlreadyExported,
+    /// The bytes are no handle.
+    Handle(String),
+    /// The bytes are no valid message.
+    Message(String),
+    /// The stream ends here: a message of length 0.
+    EndOfStream,
+    /// The message does not hold what was asked for.
+    Arrow(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Buffer(error) => error.fmt(f),
+            Self::AlreadyExported => f.write_str("Buffer has already been exported for IPC"),
+            Self::EndOfStream => f.write_str("End of stream (message has length 0)"),
+            Self::Handle(text) | Self::Message(text) | Self::Arrow(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<BufferError> for Error {
+    fn from(error: BufferError) -> Self {
+        Self::Buffer(error)
+    }
+}
+
+impl From<CudaError> for Error {
+    fn from(error: CudaError) -> Self {
+        Self::Buffer(error.into())
+    }
+}

@@ -1,0 +1,99 @@
+//! Where the parts of an encapsulated message lie.  Pure.
+//!
+//! A message is: the marker 0xFFFFFFFF, the metadata's length (4 bytes, little endian), the
+//! metadata, the body.  Before format 0.15 the marker was left out.  A length of 0 ends a stream.
+
+use crate::Error;
+
+/// What the first bytes of a message say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Where the metadata begins, in bytes from the message's start.
+    pub metadata_offset: u64,
+    /// The metadata's length, in bytes, padding included.
+    pub metadata_length: u64,
+}
+
+/// How many bytes [`Frame::parse`] wants to see; fewer when the message is shorter.
+pub const PREFIX: usize = 8;
+
+const MARKER: u32 = 0xFFFF_FFFF;
+
+impl Frame {
+    /// Reads the first bytes of a message that is `size` bytes long altogether.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EndOfStream`] where a stream ends, or there is nothing; [`Error::Message`] when
+    /// the bytes are no message's.
+    pub fn parse(prefix: &[u8], size: u64) -> Result<Self, Error> {
+        let word = |at: usize| {
+            prefix.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes)
+        };
+        let (length, metadata_offset) = match word(0) {
+            None if prefix.is_empty() => return Err(Error::EndOfStream),
+            None => return Err(truncated(size)),
+            Some(MARKER) => (word(4).ok_or_else(|| truncated(size))?, 8),
+            Some(length) => (length, 4),
+        };
+        if length == 0 {
+            return Err(Error::EndOfStream);
+        }
+        if i32::try_from(length).is_err() {
+            let length = length.cast_signed();
+            return Err(Error::Message(format!("the message's metadata length is {length}")));
+        }
+        let metadata_length = u64::from(length);
+        if metadata_offset + metadata_length > size {
+            return Err(Error::Message(format!(
+                "the message's metadata takes {metadata_length} bytes, only {} follow",
+                size - metadata_offset
+            )));
+        }
+        Ok(Self { metadata_offset, metadata_length })
+    }
+
+    /// Where the body begins.
+    pub fn body_offset(&self) -> u64 {
+        self.metadata_offset + self.metadata_length
+    }
+}
+
+fn truncated(size: u64) -> Error {
+    Error::Message(format!("the message ends after {size} bytes, within its length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn both_formats_are_read() {
+        let frame = Frame { metadata_offset: 8, metadata_length: 16 };
+        assert_eq!(Frame::parse(&[255, 255, 255, 255, 16, 0, 0, 0], 100), Ok(frame));
+        assert_eq!(frame.body_offset(), 24);
+        let legacy = Frame { metadata_offset: 4, metadata_length: 16 };
+        assert_eq!(Frame::parse(&[16, 0, 0, 0, 1, 2, 3, 4], 100), Ok(legacy));
+    }
+
+    #[test]
+    fn the_end_is_told_from_damage() {
+        for end in [&[][..], &[0; 4], &[255, 255, 255, 255, 0, 0, 0, 0]] {
+            assert_eq!(Frame::parse(end, end.len() as u64), Err(Error::EndOfStream));
+        }
+        for damaged in [&[255; 3][..], &[255; 4], &[255; 7], &[255; 8], &[9, 0, 0, 0]] {
+            let parsed = Frame::parse(damaged, damaged.len() as u64);
+            assert!(matches!(parsed, Err(Error::Message(_))), "{damaged:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_metadata_always_lies_within(prefix: [u8; 8], size in 8..1_000_000u64) {
+            if let Ok(frame) = Frame::parse(&prefix, size) {
+                prop_assert!(frame.body_offset() <= size);
+            }
+        }
+    }
+}

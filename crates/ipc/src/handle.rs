@@ -1,0 +1,131 @@
+//! The bytes that name device memory to another process.  Pure.
+
+use crate::Error;
+
+/// Names device memory of one process to another on the same machine.
+///
+/// As bytes: the size (8 bytes, native order), then the driver's handle of the allocation (64
+/// bytes); memory of no bytes has the size alone.  That is the format of Arrow's own CUDA
+/// support.  Memory that does not begin where its allocation does needs 8 bytes more, for the
+/// offset; a reader that does not know them sees the allocation's beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpcMemHandle {
+    size: u64,
+    memory: Option<Memory>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pub(crate) allocation: [u8; ALLOCATION],
+    pub(crate) offset: u64,
+}
+
+const SIZE: usize = 8;
+pub(crate) const ALLOCATION: usize = 64;
+const WHOLE: usize = SIZE + ALLOCATION;
+const WITH_OFFSET: usize = WHOLE + 8;
+
+impl IpcMemHandle {
+    /// The handle for memory of no bytes.
+    pub(crate) fn empty() -> Self {
+        Self { size: 0, memory: None }
+    }
+
+    pub(crate) fn new(size: u64, allocation: [u8; ALLOCATION], offset: u64) -> Self {
+        Self { size, memory: Some(Memory { allocation, offset }) }
+    }
+
+    /// The size of the memory, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// Reads a handle that another process has made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Handle`] when there are too few bytes, or the size is negative.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let Some((size, rest)) = bytes.split_first_chunk::<SIZE>() else {
+            return Err(too_short(bytes.len(), SIZE));
+        };
+        let size = i64::from_ne_bytes(*size);
+        let Ok(size) = u64::try_from(size) else {
+            return Err(Error::Handle(format!("the IPC handle's size is negative: {size}")));
+        };
+        if size == 0 {
+            return Ok(Self::empty());
+        }
+        let Some((allocation, rest)) = rest.split_first_chunk::<ALLOCATION>() else {
+            return Err(too_short(bytes.len(), WHOLE));
+        };
+        let offset = match <[u8; 8]>::try_from(rest) {
+            Ok(offset) if bytes.len() == WITH_OFFSET => u64::from_ne_bytes(offset),
+            _ => 0,
+        };
+        Ok(Self::new(size, *allocation, offset))
+    }
+
+    /// The handle as bytes, to be sent to another process.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.size.to_ne_bytes().to_vec();
+        if let Some(memory) = &self.memory {
+            bytes.extend_from_slice(&memory.allocation);
+            if memory.offset != 0 {
+                bytes.extend_from_slice(&memory.offset.to_ne_bytes());
+            }
+        }
+        bytes
+    }
+}
+
+fn too_short(length: usize, needed: usize) -> Error {
+    Error::Handle(format!("the IPC handle has {length} bytes, {needed} are needed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            size in 1..=i64::MAX.cast_unsigned(), allocation in any::<[u8; 32]>(), offset: u64,
+        ) {
+            let mut whole = [0; ALLOCATION];
+            whole[..32].copy_from_slice(&allocation);
+            let handle = IpcMemHandle::new(size, whole, offset);
+            let bytes = handle.to_bytes();
+            prop_assert_eq!(bytes.len(), if offset == 0 { 72 } else { 80 });
+            prop_assert_eq!(IpcMemHandle::from_bytes(&bytes), Ok(handle));
+        }
+
+        #[test]
+        fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            match IpcMemHandle::from_bytes(&bytes) {
+                Ok(handle) => prop_assert!(handle.size() == 0 || bytes.len() >= 72),
+                Err(error) => prop_assert!(matches!(error, Error::Handle(_))),
+            }
+        }
+    }
+
+    #[test]
+    fn memory_of_no_bytes_has_a_size_alone() {
+        assert_eq!(IpcMemHandle::empty().to_bytes(), [0; 8]);
+        assert_eq!(IpcMemHandle::from_bytes(&[0; 8]), Ok(IpcMemHandle::empty()));
+    }
+
+    #[test]
+    fn short_and_negative_handles_are_refused() {
+        for length in [0, 7] {
+            assert!(IpcMemHandle::from_bytes(&vec![1; length]).is_err());
+        }
+        assert!(IpcMemHandle::from_bytes(&[1; 71]).is_err());
+        assert!(IpcMemHandle::from_bytes(&[0xff; 72]).is_err());
+    }
+}
