@@ -1,7 +1,7 @@
 //! Device memory: one allocation of the driver.
 
 use crate::Context;
-use arrow_cuda_driver::{CudaError, CudaResult, call, may_release, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether an allocation may share a driver block with others.
@@ -131,7 +131,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if !self.is_kept.load(Ordering::Acquire) && may_release() {
-            report_failure("device memory", self.free());
+            report_failure("device memory", blocking(|| self.free()));
         }
     }
 }

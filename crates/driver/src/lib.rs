@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod blocking;
 mod error;
 mod forward;
 mod functions;
@@ -8,6 +9,7 @@ mod lifecycle;
 mod record;
 mod report;
 
+pub use blocking::{Runner, blocking, set_blocking_runner};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use library::{DRIVER_VARIABLE, LoadError};

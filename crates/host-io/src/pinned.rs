@@ -1,7 +1,7 @@
 //! Pinned (page-locked) host memory.
 
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaError, CudaResult, call, may_release, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::slice;
@@ -68,7 +68,7 @@ impl Drop for HostBuffer {
     fn drop(&mut self) {
         if self.size > 0 && may_release() {
             // SAFETY: the address came from `cuMemHostAlloc` and is freed once, here.
-            let freed = unsafe { call!(cuMemFreeHost(self.as_ptr().cast())) };
+            let freed = blocking(|| unsafe { call!(cuMemFreeHost(self.as_ptr().cast())) });
             report_failure("pinned host memory", freed);
         }
     }

@@ -8,7 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::writer::{
-    IpcWriteContext, DictionaryTracker, IpcDataGenerator, IpcWriteOptions, StreamWriter,
+    DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions, StreamWriter,
     write_message,
 };
 use arrow_schema::SchemaRef;

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError, range};
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaResult, IpcHandle, call, may_release, report_failure};
+use arrow_cuda_driver::{CudaResult, IpcHandle, blocking, call, may_release, report_failure};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -112,7 +112,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if may_release() {
-            report_failure("imported device memory", self.close());
+            report_failure("imported device memory", blocking(|| self.close()));
         }
     }
 }

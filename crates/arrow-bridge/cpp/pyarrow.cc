@@ -1,0 +1,133 @@
+#include "pyarrow.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "rust.h"
+#include "status.h"
+
+namespace arrow_cuda {
+namespace {
+
+using BufferPtr = std::shared_ptr<arrow::Buffer>;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+using InputPtr = std::shared_ptr<arrow::io::InputStream>;
+using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
+using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
+
+// What `cdef class X(_Weakrefable)` begins with.
+struct Head {
+  ptrdiff_t refcount;
+  void* type;
+  PyObject* weakrefs;
+  void** vtable;
+};
+
+// Both as in pyarrow's lib.pxd.  Rust compares these sizes with the types' `__basicsize__`.
+struct BufferObject {
+  Head head;
+  BufferPtr buffer;
+  ptrdiff_t shape[1];
+  ptrdiff_t strides[1];
+};
+static_assert(sizeof(BufferObject) == 64);
+
+struct FileObject {
+  Head head;
+  InputPtr input;
+  FilePtr file;
+  OutputPtr output;
+  int is_readable;
+  int is_writable;
+  int is_seekable;
+  int is_appending;
+  int own_file;
+};
+static_assert(sizeof(FileObject) == 104);
+
+// Slots of the vtables, in the order of lib.pxd.
+constexpr size_t kBufferInit = 0;
+constexpr size_t kSetRandomAccessFile = 0;
+constexpr size_t kSetOutputStream = 2;
+
+template <typename Function>
+Function* Slot(void** vtable, size_t index) {
+  return reinterpret_cast<Function*>(vtable[index]);
+}
+
+FileObject* AsFile(PyObject* object) {
+  auto* file = reinterpret_cast<FileObject*>(object);
+  return file != nullptr && file->head.vtable == Pyarrow().native_file_vtable ? file : nullptr;
+}
+
+arrow::Status NotFresh(const char* name) {
+  return arrow::Status::TypeError("not a new pyarrow.", name);
+}
+
+// The setters return None, or null with a Python exception set.
+arrow::Status Finish(PyObject* none) {
+  if (none == nullptr) return PythonError();
+  Pyarrow().decref(none);
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+BufferPtr UnwrapBuffer(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<BufferPtr (*)(PyObject*)>(Pyarrow().unwrap_buffer)(object);
+}
+
+BatchPtr UnwrapBatch(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
+}
+
+FilePtr UnwrapFile(PyObject* native_file) {
+  const auto* file = AsFile(native_file);
+  return file == nullptr ? nullptr : file->file;
+}
+
+OutputPtr UnwrapStream(PyObject* native_file) {
+  const auto* file = AsFile(native_file);
+  return file == nullptr ? nullptr : file->output;
+}
+
+arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
+  auto* object = reinterpret_cast<PyObject* (*)(const BufferPtr&)>(Pyarrow().wrap_buffer)(buffer);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
+  auto* object = reinterpret_cast<BufferObject*>(fresh);
+  if (object == nullptr || object->head.vtable != Pyarrow().buffer_vtable) {
+    return NotFresh("Buffer");
+  }
+  Slot<void(PyObject*, const BufferPtr&)>(object->head.vtable, kBufferInit)(fresh, buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status InitReadable(PyObject* fresh, FilePtr file) {
+  auto* object = AsFile(fresh);
+  if (object == nullptr) return NotFresh("NativeFile");
+  auto* set = Slot<PyObject*(PyObject*, FilePtr)>(object->head.vtable, kSetRandomAccessFile);
+  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(file))));
+  object->is_readable = 1;
+  return arrow::Status::OK();
+}
+
+arrow::Status InitWritable(PyObject* fresh, OutputPtr stream) {
+  auto* object = AsFile(fresh);
+  if (object == nullptr) return NotFresh("NativeFile");
+  auto* set = Slot<PyObject*(PyObject*, OutputPtr)>(object->head.vtable, kSetOutputStream);
+  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(stream))));
+  object->is_writable = 1;
+  return arrow::Status::OK();
+}
+
+WithoutGil::WithoutGil() : state_(Pyarrow().save_thread()) {}
+
+WithoutGil::~WithoutGil() { Pyarrow().restore_thread(state_); }
+
+}  // namespace arrow_cuda

@@ -1,0 +1,41 @@
+// pyarrow's Cython objects, without Python.h: their layout and their internal methods.
+//
+// Everything here wants the GIL.
+#pragma once
+
+#include <memory>
+
+#include "arrow/buffer.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/record_batch.h"
+#include "bridge.h"
+
+namespace arrow_cuda {
+
+// Null when the object is not of that kind, or was made by `__new__` and never filled.
+std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
+std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
+std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
+std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
+
+// A new pyarrow.Buffer.
+arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
+
+// Fill an object that `__new__` has just made.
+arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
+arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
+arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);
+
+// Lets other Python threads run while this one may block.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  void* const state_;
+};
+
+}  // namespace arrow_cuda

@@ -1,0 +1,237 @@
+//! Loading the C++ side, and asking it for pyarrow objects.
+
+use crate::fault::Fault;
+use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi, Span};
+use crate::serve;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use std::path::Path;
+
+/// The loaded C++ library, for one major version of Arrow.
+///
+/// Objects are passed as raw `PyObject*`: this crate knows nothing of Python.  All functions
+/// must be called with the GIL held, and with live objects.
+pub struct Bridge {
+    api: &'static BridgeApi,
+}
+
+// SAFETY: the table is constant.
+unsafe impl Send for Bridge {}
+// SAFETY: as above.
+unsafe impl Sync for Bridge {}
+
+impl Bridge {
+    /// Loads the library and introduces both sides to each other.  It stays loaded: pyarrow
+    /// objects have its code as their destructors.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Io`] when it cannot be loaded, or was built for another version of this crate.
+    ///
+    /// # Safety
+    ///
+    /// `pyarrow` must hold the pointers of the pyarrow that is imported, and the library must be
+    /// the one built for its major version.
+    pub unsafe fn load(library: &Path, pyarrow: PyarrowApi) -> Result<Self, Fault> {
+        let failed = |error: libloading::Error| {
+            Fault::new(Kind::Io, format!("cannot load '{}': {error}", library.display()))
+        };
+        // SAFETY: the caller names our own library; its initialisers only make constants.
+        let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
+        // SAFETY: bridge.h declares the entry with this signature.
+        let entry = *unsafe { library.get::<Entry>(b"arrow_cuda_bridge\0") }.map_err(failed)?;
+        std::mem::forget(library);
+        let pyarrow = Box::leak(Box::new(pyarrow));
+        let mut failure = Failure::none();
+        // SAFETY: both tables live forever, and the failure is writable.
+        let api = unsafe { entry(&raw const serve::API, pyarrow, &raw mut failure).as_ref() };
+        match api {
+            Some(api) if api.abi_version == ABI_VERSION => Ok(Self { api }),
+            Some(api) => Err(Fault::new(
+                Kind::Io,
+                format!("the Arrow bridge has version {}, not {ABI_VERSION}", api.abi_version),
+            )),
+            None => Err(failure.into_fault()),
+        }
+    }
+
+    /// The major version of the Arrow that the library was built for.
+    pub fn arrow_major(&self) -> i32 {
+        self.api.arrow_major
+    }
+
+    /// Makes a fresh object of a `pyarrow.Buffer` subtype show a device buffer.
+    ///
+    /// # Errors
+    ///
+    /// When libarrow cannot make its own object.
+    ///
+    /// # Safety
+    ///
+    /// `fresh` must be what the base type's `tp_new` has made; the GIL must be held.
+    pub unsafe fn init_buffer(&self, fresh: Object, buffer: DeviceBuffer) -> Result<(), Fault> {
+        let buffer = Box::into_raw(Box::new(buffer));
+        // SAFETY: the caller's promise; the buffer is handed over.
+        unsafe { filled(|failure| (self.api.init_buffer)(fresh, buffer, failure)) }
+    }
+
+    /// The same for a part of the buffer behind `parent`.
+    ///
+    /// # Errors
+    ///
+    /// When libarrow cannot make its own object.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer); `parent` must be a device buffer's object.
+    pub unsafe fn init_slice(
+        &self,
+        fresh: Object,
+        parent: Object,
+        part: DeviceBuffer,
+    ) -> Result<(), Fault> {
+        let part = Box::into_raw(Box::new(part));
+        // SAFETY: the caller's promise; the part is handed over.
+        unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, part, failure)) }
+    }
+
+    /// The same for the device memory behind any `pyarrow.Buffer`.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] when there is none behind it.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_from_buffer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.init_from_buffer)(fresh, buffer, failure)) }
+    }
+
+    /// The same for pinned host memory.
+    ///
+    /// # Errors
+    ///
+    /// When libarrow cannot make its own object.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_host_buffer(&self, fresh: Object, buffer: HostBuffer) -> Result<(), Fault> {
+        let buffer = Box::into_raw(Box::new(buffer));
+        // SAFETY: the caller's promise; the buffer is handed over.
+        unsafe { filled(|failure| (self.api.init_host_buffer)(fresh, buffer, failure)) }
+    }
+
+    /// Makes a fresh object of a `pyarrow.NativeFile` subtype read a device buffer.
+    ///
+    /// # Errors
+    ///
+    /// When `buffer` is no device buffer.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_reader(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.init_reader)(fresh, buffer, failure)) }
+    }
+
+    /// Makes a fresh object of a `pyarrow.NativeFile` subtype write a device buffer.
+    ///
+    /// # Errors
+    ///
+    /// When `buffer` is no device buffer, or not mutable.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_writer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.init_writer)(fresh, buffer, failure)) }
+    }
+
+    /// The device buffer behind a `pyarrow.Buffer` that this crate has initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must outlive the reference; the GIL must be held.
+    pub unsafe fn buffer_of<'a>(&self, object: Object) -> Option<&'a DeviceBuffer> {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.buffer_of)(object).as_ref() }
+    }
+
+    /// The reader behind a `pyarrow.NativeFile` that this crate has initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must outlive the reference; the GIL must be held.
+    pub unsafe fn reader_of<'a>(&self, object: Object) -> Option<&'a BufferReader> {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.reader_of)(object).as_ref() }
+    }
+
+    /// The writer behind a `pyarrow.NativeFile` that this crate has initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must outlive the reference; the GIL must be held.
+    pub unsafe fn writer_of<'a>(&self, object: Object) -> Option<&'a BufferWriter> {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.writer_of)(object).as_ref() }
+    }
+
+    /// What any `pyarrow.Buffer` says of itself; none for other objects, and for those whose
+    /// constructor never ran.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn span_of(&self, object: Object) -> Option<Span> {
+        let mut span = Span::default();
+        // SAFETY: the caller's promise, and a writable place.
+        unsafe { (self.api.span_of)(object, &raw mut span) }.then_some(span)
+    }
+
+    /// A new `pyarrow.Buffer` over part of a host buffer's pinned memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Index`] or [`Kind::Invalid`] when the part does not lie within.
+    ///
+    /// # Safety
+    ///
+    /// The object must be a host buffer's; the GIL must be held.
+    pub unsafe fn host_slice(
+        &self,
+        object: Object,
+        offset: i64,
+        size: i64,
+    ) -> Result<Object, Fault> {
+        let mut failure = Failure::none();
+        // SAFETY: the caller's promise, and the failure is writable.
+        let slice = unsafe { (self.api.host_slice)(object, offset, size, &raw mut failure) };
+        if slice.is_null() { Err(failure.into_fault()) } else { Ok(slice) }
+    }
+
+    /// Whether every buffer of a `pyarrow.RecordBatch` is as long as its array demands.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`], which names the column.
+    ///
+    /// # Safety
+    ///
+    /// The object must be a record batch; the GIL must be held.
+    pub unsafe fn check_batch(&self, batch: Object) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.check_batch)(batch, failure)) }
+    }
+}
+
+/// Calls C++ and takes its failure over.
+fn filled(call: impl FnOnce(*mut Failure) -> bool) -> Result<(), Fault> {
+    let mut failure = Failure::none();
+    if call(&raw mut failure) { Ok(()) } else { Err(failure.into_fault()) }
+}

@@ -1,0 +1,139 @@
+//! Failures on their way between the languages.
+
+use crate::ffi::{Failure, Kind};
+use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_driver::CudaError;
+use arrow_cuda_host_io::Error as FileError;
+use arrow_cuda_ipc::Error as IpcError;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A failure: how Python raises it, and what it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// How Python raises it.
+    pub kind: Kind,
+    /// What it says.
+    pub text: String,
+}
+
+impl Fault {
+    /// A failure of that kind.
+    pub fn new(kind: Kind, text: impl fmt::Display) -> Self {
+        Self { kind, text: text.to_string() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<CudaError> for Fault {
+    fn from(error: CudaError) -> Self {
+        Self::new(Kind::Io, error)
+    }
+}
+
+impl From<BufferError> for Fault {
+    fn from(error: BufferError) -> Self {
+        match error {
+            BufferError::Cuda(error) => error.into(),
+            other => Self::new(Kind::Invalid, other),
+        }
+    }
+}
+
+impl From<FileError> for Fault {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Buffer(error) => error.into(),
+            FileError::Seek(_) | FileError::Full { .. } => Self::new(Kind::Io, error),
+            FileError::Closed | FileError::Invalid(_) => Self::new(Kind::Invalid, error),
+        }
+    }
+}
+
+impl From<IpcError> for Fault {
+    fn from(error: IpcError) -> Self {
+        match error {
+            IpcError::Buffer(error) => error.into(),
+            other => Self::new(Kind::Invalid, other),
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn none() -> Self {
+        Self { kind: Kind::None, text: [0; 1020] }
+    }
+
+    fn fill(&mut self, fault: &Fault) {
+        self.kind = fault.kind;
+        let most = self.text.len() - 1;
+        // Cut between characters: the other side decodes UTF-8.
+        let cut = fault.text.floor_char_boundary(most);
+        self.text[..cut].copy_from_slice(&fault.text.as_bytes()[..cut]);
+        self.text[cut] = 0;
+    }
+
+    pub(crate) fn into_fault(self) -> Fault {
+        let end = self.text.iter().position(|byte| *byte == 0).unwrap_or(self.text.len());
+        Fault { kind: self.kind, text: String::from_utf8_lossy(&self.text[..end]).into_owned() }
+    }
+}
+
+/// Runs what C++ has asked for.  A failure, a panic among them, is written into `failure`.
+///
+/// # Safety
+///
+/// `failure` must be writable, or null when nobody wants to know.
+pub(crate) unsafe fn attempt<T>(
+    failure: *mut Failure,
+    work: impl FnOnce() -> Result<T, Fault>,
+) -> Option<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(Fault::new(Kind::Io, "a panic in Rust, see standard error")));
+    match outcome {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            // SAFETY: the caller's promise.
+            if let Some(failure) = unsafe { failure.as_mut() } {
+                failure.fill(&fault);
+            }
+            None
+        }
+    }
+}
+
+/// A size or position that came as a signed number.
+pub(crate) fn unsigned(what: &str, value: i64) -> Result<u64, Fault> {
+    u64::try_from(value)
+        .map_err(|_| Fault::new(Kind::Invalid, format!("{what} must not be negative: {value}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let mut failure = Failure::none();
+        failure.fill(&Fault::new(Kind::Io, "ä".repeat(2000)));
+        let fault = failure.into_fault();
+        assert_eq!(fault.text.chars().count(), 509);
+        assert!(fault.text.chars().all(|character| character == 'ä'));
+    }
+
+    #[test]
+    fn a_panic_is_a_failure() {
+        let mut failure = Failure::none();
+        // SAFETY: the failure is writable.
+        let outcome: Option<()> = unsafe { attempt(&raw mut failure, || panic!("on purpose")) };
+        assert!(outcome.is_none());
+        assert_eq!(failure.into_fault().kind, Kind::Io);
+    }
+}

@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+
+mod bridge;
+mod fault;
+mod ffi;
+mod serve;
+
+pub use bridge::Bridge;
+pub use fault::Fault;
+pub use ffi::{Kind, Object, PyarrowApi, Span};

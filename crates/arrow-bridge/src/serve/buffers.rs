@@ -1,0 +1,240 @@
+//! Device and pinned host memory for C++.
+
+use super::{context, hand_over};
+use crate::fault::{Fault, attempt, unsigned};
+use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+use std::{ptr, slice};
+
+/// What C++ lends, given back when the last buffer over it goes.
+struct Lent(Owner);
+
+// SAFETY: bridge.h promises that the owner may be dropped from any thread.
+unsafe impl Send for Lent {}
+// SAFETY: it is only ever dropped.
+unsafe impl Sync for Lent {}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // SAFETY: called once, with the owner it was given for.
+        unsafe { (self.0.drop)(self.0.owner) };
+    }
+}
+
+pub(super) unsafe extern "C" fn device_name(
+    device: i32,
+    out: *mut c_char,
+    capacity: usize,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let name = context(device)?.device().name()?;
+        if capacity == 0 {
+            return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
+        }
+        let size = name.floor_char_boundary(capacity - 1);
+        // SAFETY: `out` has room for `capacity` bytes, which is more than `size`.
+        unsafe {
+            ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), size);
+            out.add(size).write(0);
+        }
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn allocate(
+    device: i32,
+    size: i64,
+    failure: *mut Failure,
+) -> *mut RustBuffer {
+    let work = || {
+        let size = unsigned("the size of a device buffer", size)?;
+        Ok(hand_over(RustBuffer::allocate_packed(&context(device)?, size)?))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
+}
+
+pub(super) unsafe extern "C" fn view(
+    device: i32,
+    address: u64,
+    size: i64,
+    is_mutable: bool,
+    owner: Owner,
+    failure: *mut Failure,
+) -> *mut RustBuffer {
+    let owner = Box::new(Lent(owner));
+    let work = || {
+        let size = unsigned("the size of a device buffer", size)?;
+        Ok(hand_over(RustBuffer::view(&context(device)?, address, size, is_mutable, owner)?))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
+}
+
+pub(super) unsafe extern "C" fn slice(
+    buffer: *const RustBuffer,
+    offset: i64,
+    size: i64,
+    is_mutable: bool,
+    failure: *mut Failure,
+) -> *mut RustBuffer {
+    let work = || {
+        let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
+        // SAFETY: a live buffer of this table.
+        let slice = unsafe { &*buffer }.slice(offset, size)?;
+        Ok(hand_over(if is_mutable { slice } else { slice.read_only() }))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
+}
+
+pub(super) unsafe extern "C" fn facts(buffer: *const RustBuffer, out: *mut BufferFacts) {
+    // SAFETY: a live buffer of this table, and a writable place.
+    unsafe {
+        let buffer = &*buffer;
+        out.write(BufferFacts {
+            address: buffer.address(),
+            size: buffer.size().cast_signed(),
+            device: buffer.context().device().number().cast_signed(),
+            is_mutable: buffer.is_mutable(),
+        });
+    }
+}
+
+pub(super) unsafe extern "C" fn release(buffer: *mut RustBuffer) {
+    // SAFETY: given back once, by whoever it was handed over to.
+    drop(unsafe { Box::from_raw(buffer) });
+}
+
+pub(super) unsafe extern "C" fn copy_to_host(
+    buffer: *const RustBuffer,
+    position: i64,
+    out: *mut c_void,
+    size: i64,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        // SAFETY: `out` is writable for `size` bytes; the buffer is live.
+        let (buffer, out) = unsafe { (&*buffer, host_mut(out, size)?) };
+        Ok(buffer.copy_to_uninit(position, out)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn copy_from_host(
+    buffer: *const RustBuffer,
+    position: i64,
+    data: *const c_void,
+    size: i64,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        // SAFETY: `data` is readable for `size` bytes; the buffer is live.
+        let (buffer, data) = unsafe { (&*buffer, host(data, size)?) };
+        Ok(buffer.copy_from_host(position, data)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn copy_from_device(
+    to: *const RustBuffer,
+    position: i64,
+    from: *const RustBuffer,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        // SAFETY: live buffers of this table.
+        let (to, from) = unsafe { (&*to, &*from) };
+        Ok(to.copy_from_device(position, from)?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn host_facts(buffer: *const RustHostBuffer, out: *mut HostFacts) {
+    // SAFETY: a live buffer, and a writable place.
+    unsafe {
+        let buffer = &*buffer;
+        out.write(HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 });
+    }
+}
+
+pub(super) unsafe extern "C" fn host_release(buffer: *mut RustHostBuffer) {
+    // SAFETY: given back once, by whoever it was handed over to.
+    drop(unsafe { Box::from_raw(buffer) });
+}
+
+pub(super) unsafe extern "C" fn host_address(
+    device: i32,
+    device_address: u64,
+    out: *mut *mut c_void,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
+        // SAFETY: a writable place.
+        unsafe { out.write(found.unwrap_or(0) as *mut c_void) };
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn device_address(
+    device: i32,
+    host_address: *const c_void,
+    out: *mut u64,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let found = arrow_cuda_buffer::device_address(&context(device)?, host_address as u64);
+        // Memory that the driver does not know is mapped nowhere.
+        // SAFETY: a writable place.
+        unsafe { out.write(found.unwrap_or(0)) };
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+/// Host memory that C++ wants to be read.
+///
+/// # Safety
+///
+/// It must be readable for `size` bytes; null is allowed when there are none.
+pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8], Fault> {
+    let size = host_size(data, size)?;
+    // SAFETY: the caller's promise.
+    Ok(if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data.cast(), size) } })
+}
+
+/// Host memory that C++ wants to be written.
+///
+/// # Safety
+///
+/// It must be writable for `size` bytes; null is allowed when there are none.
+pub(super) unsafe fn host_mut<'a>(
+    out: *mut c_void,
+    size: i64,
+) -> Result<&'a mut [MaybeUninit<u8>], Fault> {
+    let size = host_size(out, size)?;
+    // SAFETY: the caller's promise.
+    Ok(if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(out.cast(), size) } })
+}
+
+fn host_size(address: *const c_void, size: i64) -> Result<usize, Fault> {
+    let size = unsigned("a size", size)?;
+    if address.is_null() && size > 0 {
+        return Err(Fault::new(Kind::Invalid, format!("{size} bytes of host memory at null")));
+    }
+    usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))
+}

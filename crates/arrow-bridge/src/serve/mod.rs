@@ -1,0 +1,73 @@
+//! What Rust offers to the C++ classes.
+//!
+//! Every function here is called by C++ only, with the promises of `cpp/bridge.h`: opaque
+//! pointers come from this table and are live, other pointers are valid for what is done with
+//! them, and `Failure*` is writable.
+
+mod buffers;
+mod files;
+mod sync;
+
+use crate::fault::Fault;
+use crate::ffi::{ABI_VERSION, Kind, RustApi};
+use arrow_cuda_context::Context;
+
+pub(crate) static API: RustApi = RustApi {
+    abi_version: ABI_VERSION,
+    device_name: buffers::device_name,
+    buffer_allocate: buffers::allocate,
+    buffer_view: buffers::view,
+    buffer_slice: buffers::slice,
+    buffer_facts: buffers::facts,
+    buffer_release: buffers::release,
+    copy_to_host: buffers::copy_to_host,
+    copy_from_host: buffers::copy_from_host,
+    copy_from_device: buffers::copy_from_device,
+    host_buffer_facts: buffers::host_facts,
+    host_buffer_release: buffers::host_release,
+    host_address: buffers::host_address,
+    device_address: buffers::device_address,
+    event_create: sync::event_create,
+    event_record: sync::event_record,
+    event_wait: sync::event_wait,
+    event_destroy: sync::event_destroy,
+    stream_create: sync::stream_create,
+    stream_wait_event: sync::stream_wait_event,
+    stream_synchronize: sync::stream_synchronize,
+    stream_destroy: sync::stream_destroy,
+    reader_open: files::reader_open,
+    reader_release: files::reader_release,
+    reader_close: files::reader_close,
+    reader_is_closed: files::reader_is_closed,
+    reader_tell: files::reader_tell,
+    reader_size: files::reader_size,
+    reader_seek: files::reader_seek,
+    reader_read: files::reader_read,
+    reader_read_at: files::reader_read_at,
+    reader_read_buffer: files::reader_read_buffer,
+    reader_read_buffer_at: files::reader_read_buffer_at,
+    is_compressed_message: files::is_compressed_message,
+    writer_open: files::writer_open,
+    writer_release: files::writer_release,
+    writer_close: files::writer_close,
+    writer_is_closed: files::writer_is_closed,
+    writer_tell: files::writer_tell,
+    writer_seek: files::writer_seek,
+    writer_write: files::writer_write,
+    writer_write_device: files::writer_write_device,
+    writer_write_at: files::writer_write_at,
+    writer_flush: files::writer_flush,
+    writer_set_buffer_size: files::writer_set_buffer_size,
+};
+
+/// The primary context of a device that C++ names.
+fn context(device: i32) -> Result<Context, Fault> {
+    let number = u32::try_from(device)
+        .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
+    Ok(Context::primary(number)?)
+}
+
+/// Hands an object over to C++.
+fn hand_over<T>(value: T) -> *mut T {
+    Box::into_raw(Box::new(value))
+}

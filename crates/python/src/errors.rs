@@ -1,0 +1,73 @@
+//! Failures as the exceptions that pyarrow raises for the same.
+
+use arrow_cuda_bridge::{Fault, Kind};
+use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+/// The exception for a failure.
+pub(crate) fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
+    let text = fault.text.clone();
+    match fault.kind {
+        Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
+        Kind::Type => pyarrow_exception(py, "ArrowTypeError", text),
+        Kind::Index => pyarrow_exception(py, "ArrowIndexError", text),
+        Kind::NotImplemented => PyNotImplementedError::new_err(text),
+        Kind::Memory => PyMemoryError::new_err(text),
+        Kind::Python => PyErr::fetch(py),
+        Kind::Io | Kind::None => PyOSError::new_err(text),
+    }
+}
+
+/// An exception of pyarrow's own.
+pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> PyErr {
+    let class = py
+        .import("pyarrow.lib")
+        .and_then(|lib| lib.getattr(class))
+        .and_then(|class| Ok(class.cast_into::<PyType>()?));
+    match class {
+        Ok(class) => PyErr::from_type(class, text),
+        Err(error) => error,
+    }
+}
+
+/// Turns the failures of every layer into exceptions.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception for the failure.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T, E: Into<Fault>> OrRaise<T> for Result<T, E> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| raised(py, &error.into()))
+    }
+}
+
+/// An argument that lies outside its limits.
+pub(crate) fn out_of_range(argument: &str) -> PyErr {
+    PyValueError::new_err(format!("{argument} argument is out-of-range"))
+}
+
+/// A size or position that must not be negative.
+pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<u64> {
+    u64::try_from(value).map_err(|_| {
+        PyValueError::new_err(format!("{argument} argument must be non-negative, not {value}"))
+    })
+}
+
+/// An argument of the wrong class, in the words of pyarrow's own functions.
+pub(crate) fn expected(class: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("expected {class} instance, got {}", class_name(got)))
+}
+
+/// An argument of the wrong class, in the words of Cython's argument checks.
+pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "Argument '{argument}' has incorrect type (expected {class}, got {})",
+        class_name(got)
+    ))
+}
+
+fn class_name<'py>(object: &Bound<'py, PyAny>) -> Bound<'py, PyString> {
+    object.get_type().name().unwrap_or_else(|_| PyString::new(object.py(), "?"))
+}

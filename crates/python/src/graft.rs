@@ -1,0 +1,129 @@
+//! Classes with methods from this extension and the memory layout of pyarrow's.
+//!
+//! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an
+//! object's layout, so it can be one base of a class whose other base is pyarrow's: its
+//! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone.
+
+use pyo3::PyClass;
+use pyo3::ffi::{self, PyType_Slot, PyType_Spec};
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use std::ffi::{CStr, c_int, c_uint, c_void};
+
+/// What the new class is called, what it says of itself, and how it is constructed.
+pub(crate) struct Class {
+    pub(crate) name: &'static CStr,
+    pub(crate) doc: &'static CStr,
+    pub(crate) new: ffi::newfunc,
+}
+
+/// Slots that would otherwise come from `object`, by way of the class with the methods.
+const OF_THE_BASE: [c_int; 4] =
+    [ffi::Py_tp_repr, ffi::Py_tp_str, ffi::Py_tp_richcompare, ffi::Py_tp_hash];
+
+/// Makes the class.
+pub(crate) fn class<Methods: PyClass>(
+    py: Python<'_>,
+    base: &Bound<'_, PyType>,
+    class: &Class,
+) -> PyResult<Py<PyType>> {
+    let bases = PyTuple::new(py, [py.get_type::<Methods>().as_any(), base.as_any()])?;
+    let mut slots = vec![
+        PyType_Slot { slot: ffi::Py_tp_new, pfunc: class.new as *mut c_void },
+        PyType_Slot { slot: ffi::Py_tp_doc, pfunc: class.doc.as_ptr().cast_mut().cast() },
+    ];
+    for slot in OF_THE_BASE {
+        // SAFETY: the base is a live type.
+        let pfunc = unsafe { ffi::PyType_GetSlot(base.as_type_ptr(), slot) };
+        if !pfunc.is_null() {
+            slots.push(PyType_Slot { slot, pfunc });
+        }
+    }
+    slots.push(PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() });
+    let mut spec = PyType_Spec {
+        name: class.name.as_ptr(),
+        basicsize: 0, // the base's
+        itemsize: 0,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the specification is complete, and its strings and functions are static.
+    unsafe {
+        let made = ffi::PyType_FromSpecWithBases(&raw mut spec, bases.as_ptr());
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into::<PyType>()?.unbind())
+    }
+}
+
+/// A fresh object of such a class, or of a Python class that extends it, as pyarrow's own
+/// constructor makes it: to be initialised before anybody sees it.
+pub(crate) fn fresh<'py>(
+    class: &Bound<'py, PyType>,
+    base: &Bound<'py, PyType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let nothing = PyTuple::empty(class.py());
+    // SAFETY: the base is a Cython class, which always has a `tp_new`; it takes the class, no
+    // positional arguments and no keywords.
+    unsafe {
+        let new = ffi::PyType_GetSlot(base.as_type_ptr(), ffi::Py_tp_new);
+        let new: ffi::newfunc = std::mem::transmute(new);
+        let object = new(class.as_type_ptr(), nothing.as_ptr(), std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(class.py(), object)
+    }
+}
+
+/// Runs a constructor's body for Python: an error is raised, a result handed over.
+///
+/// # Safety
+///
+/// To be called as a type's `tp_new`, with its arguments.
+pub(crate) unsafe fn construct(
+    class: *mut ffi::PyTypeObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+    body: for<'py> fn(
+        &Bound<'py, PyType>,
+        &Bound<'py, PyTuple>,
+        Option<&Bound<'py, pyo3::types::PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>>,
+) -> *mut ffi::PyObject {
+    Python::attach(|py| {
+        // SAFETY: the caller's promise: a type, a tuple, and a dict or null.
+        let made = unsafe {
+            let class = Bound::from_borrowed_ptr(py, class.cast());
+            let arguments = Bound::from_borrowed_ptr(py, arguments);
+            let keywords = Bound::from_borrowed_ptr_or_opt(py, keywords);
+            body(
+                class.cast_unchecked(),
+                arguments.cast_unchecked(),
+                keywords.as_ref().map(|keywords| keywords.cast_unchecked()),
+            )
+        };
+        match made {
+            Ok(object) => object.into_ptr(),
+            Err(error) => {
+                error.restore(py);
+                std::ptr::null_mut()
+            }
+        }
+    })
+}
+
+/// The one argument of a constructor, by position or by name.
+pub(crate) fn only_argument<'py>(
+    function: &str,
+    name: &str,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, pyo3::types::PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = arguments.len() + keywords.map_or(0, |keywords| keywords.len());
+    let named = match keywords {
+        Some(keywords) => keywords.get_item(name)?,
+        None => None,
+    };
+    match named.or_else(|| arguments.get_item(0).ok()) {
+        Some(value) if given == 1 => Ok(value),
+        _ => Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            "{function}() takes exactly one argument '{name}' ({given} given)"
+        ))),
+    }
+}

@@ -1,0 +1,114 @@
+//! `HostBuffer` and `new_host_buffer`.
+
+use crate::convert::{host_slice, span, wrap_host_buffer};
+use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::graft::{Class, construct};
+use arrow_cuda_context::{Context, Device};
+use arrow_cuda_host_io::HostBuffer;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.HostBuffer",
+    doc: c"Page-locked host memory, which a GPU can reach.\n\n\
+        Made by `new_host_buffer`.  Copies between it and a device are the fastest\n\
+        there are.",
+    new: refuse,
+};
+
+unsafe extern "C" fn refuse(
+    class: *mut ffi::PyTypeObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by Python as `tp_new`.
+    unsafe {
+        construct(class, arguments, keywords, |_, _, _| {
+            Err(PyTypeError::new_err(
+                "Do not call HostBuffer's constructor directly, use `cuda.new_host_buffer` \
+                 function instead.",
+            ))
+        })
+    }
+}
+
+/// The methods of `HostBuffer`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "_HostBufferMethods", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// Return a part of the buffer, which shares its memory and is page-locked like it.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, default 0
+    ///     Where the part begins, in bytes.
+    /// length : int, optional
+    ///     How many bytes it has; all from `offset` on by default.
+    ///
+    /// Returns
+    /// -------
+    /// sliced : Buffer
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the part does not lie within the buffer.
+    #[pyo3(signature = (offset=0, length=None))]
+    fn slice<'py>(
+        slf: &Bound<'py, Self>,
+        offset: i64,
+        length: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if offset < 0 {
+            return Err(pyo3::exceptions::PyIndexError::new_err("Offset must be non-negative"));
+        }
+        let size = span(slf).ok_or_else(|| expected("HostBuffer", slf))?.size;
+        let length = length.unwrap_or(size.saturating_sub(offset).max(0));
+        host_slice(slf, offset, length)
+    }
+}
+
+/// Allocate page-locked host memory.
+///
+/// Parameters
+/// ----------
+/// size : int
+///     The number of bytes.
+/// device : int, default 0
+///     The GPU whose context allocates it; every device can reach it.
+///
+/// Returns
+/// -------
+/// dbuf : HostBuffer
+///     Owns the memory.
+///
+/// Raises
+/// ------
+/// pyarrow.ArrowInvalid
+///     If there is no such device.
+/// OSError
+///     If so much cannot be page-locked.
+#[pyfunction]
+#[pyo3(signature = (size, device=0))]
+pub(crate) fn new_host_buffer(
+    py: Python<'_>,
+    size: i64,
+    device: i32,
+) -> PyResult<Bound<'_, PyAny>> {
+    let size = non_negative("size", size)?;
+    let size = usize::try_from(size).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    let count = py.detach(Device::count).or_raise(py)?;
+    let Some(number) = u32::try_from(device).ok().filter(|number| *number < count) else {
+        let text = format!(
+            "Invalid Cuda device number {device} (should be between 0 and {}, inclusive)",
+            i64::from(count) - 1
+        );
+        return Err(pyarrow_exception(py, "ArrowInvalid", text));
+    };
+    let buffer =
+        py.detach(|| HostBuffer::allocate(&Context::primary(number)?, size)).or_raise(py)?;
+    wrap_host_buffer(py, buffer)
+}

@@ -1,0 +1,128 @@
+//! What is needed of the imported pyarrow, fetched and checked once.
+
+use crate::errors::raised;
+use crate::{convert, cuda_buffer, graft, host_buffer, reader, writer};
+use arrow_cuda_bridge::Bridge;
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use std::path::Path;
+
+/// The parts of the imported pyarrow that this extension works with.
+pub(crate) struct Pyarrow {
+    pub(crate) bridge: Bridge,
+    pub(crate) buffer: Py<PyType>,
+    pub(crate) native_file: Py<PyType>,
+    pub(crate) record_batch: Py<PyType>,
+    pub(crate) schema: Py<PyType>,
+    pub(crate) memory_pool: Py<PyType>,
+    pub(crate) dictionary_memo: Py<PyType>,
+    /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
+    pub(crate) as_buffer: Py<PyAny>,
+    /// `allocate_buffer(size, memory_pool=, resizable=)`.
+    pub(crate) allocate_buffer: Py<PyAny>,
+}
+
+/// The classes of this extension that extend pyarrow's.
+pub(crate) struct Classes {
+    pub(crate) cuda_buffer: Py<PyType>,
+    pub(crate) host_buffer: Py<PyType>,
+    pub(crate) buffer_reader: Py<PyType>,
+    pub(crate) buffer_writer: Py<PyType>,
+}
+
+static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// How large pyarrow's objects are in the versions that the bridge was written for.
+const BUFFER_SIZE: usize = 64;
+const NATIVE_FILE_SIZE: usize = 104;
+
+/// Loads the bridge for the imported pyarrow and makes the classes.
+pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Classes> {
+    let pyarrow = PYARROW.get_or_try_init(py, || load(py, bridge))?;
+    CLASSES.get_or_try_init(py, || {
+        Ok(Classes {
+            cuda_buffer: graft::class::<cuda_buffer::Methods>(
+                py,
+                pyarrow.buffer.bind(py),
+                &cuda_buffer::CLASS,
+            )?,
+            host_buffer: graft::class::<host_buffer::Methods>(
+                py,
+                pyarrow.buffer.bind(py),
+                &host_buffer::CLASS,
+            )?,
+            buffer_reader: graft::class::<reader::Methods>(
+                py,
+                pyarrow.native_file.bind(py),
+                &reader::CLASS,
+            )?,
+            buffer_writer: graft::class::<writer::Methods>(
+                py,
+                pyarrow.native_file.bind(py),
+                &writer::CLASS,
+            )?,
+        })
+    })
+}
+
+fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
+    let lib = py.import("pyarrow.lib")?;
+    let class = |name: &str| -> PyResult<Py<PyType>> {
+        Ok(lib.getattr(name)?.cast_into::<PyType>()?.unbind())
+    };
+    let buffer = class("Buffer")?;
+    let native_file = class("NativeFile")?;
+    check_size(buffer.bind(py), BUFFER_SIZE)?;
+    check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
+    let pointers = convert::pyarrow_pointers(&lib, buffer.bind(py), native_file.bind(py))?;
+    // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
+    // its major version, which is checked here again.
+    let bridge = unsafe { Bridge::load(bridge, pointers) }.map_err(|fault| raised(py, &fault))?;
+    let major: i32 = lib.getattr("cpp_version_info")?.getattr("major")?.extract()?;
+    if bridge.arrow_major() != major {
+        return Err(PyImportError::new_err(format!(
+            "the Arrow bridge was built for pyarrow {}, but pyarrow {major} is imported",
+            bridge.arrow_major()
+        )));
+    }
+    Ok(Pyarrow {
+        bridge,
+        buffer,
+        native_file,
+        record_batch: class("RecordBatch")?,
+        schema: class("Schema")?,
+        memory_pool: class("MemoryPool")?,
+        dictionary_memo: class("DictionaryMemo")?,
+        as_buffer: lib.getattr("as_buffer")?.unbind(),
+        allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),
+    })
+}
+
+fn check_size(class: &Bound<'_, PyType>, expected: usize) -> PyResult<()> {
+    let size: usize = class.getattr("__basicsize__")?.extract()?;
+    if size == expected {
+        return Ok(());
+    }
+    Err(PyImportError::new_err(format!(
+        "{} objects have {size} bytes, not {expected}: this pyarrow is not laid out as the \
+         supported ones are",
+        class.fully_qualified_name()?
+    )))
+}
+
+/// The imported pyarrow.
+pub(crate) fn pyarrow(py: Python<'_>) -> PyResult<&'static Pyarrow> {
+    PYARROW.get(py).ok_or_else(not_started)
+}
+
+/// The classes that extend pyarrow's.
+pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
+    CLASSES.get(py).ok_or_else(not_started)
+}
+
+fn not_started() -> PyErr {
+    PyRuntimeError::new_err("import pyarrow_cuda_compat, not its native module alone")
+}

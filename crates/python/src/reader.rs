@@ -1,0 +1,75 @@
+//! `BufferReader`.
+
+use crate::convert::{is_cuda_buffer, open_file, reader, wrap_slice};
+use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::graft::{Class, construct, only_argument};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.BufferReader",
+    doc: c"Reads a device buffer as a file.\n\n\
+        `read` and `readinto` copy to the host; `read_buffer` gives slices that stay\n\
+        on the device, and so does what pyarrow itself reads from here.\n\n\
+        Parameters\n----------\nobj : CudaBuffer\n    The buffer to read.",
+    new,
+};
+
+unsafe extern "C" fn new(
+    class: *mut ffi::PyTypeObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by Python as `tp_new`.
+    unsafe { construct(class, arguments, keywords, open) }
+}
+
+fn open<'py>(
+    class: &Bound<'py, PyType>,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let buffer = only_argument("BufferReader", "obj", arguments, keywords)?;
+    if !is_cuda_buffer(&buffer)? {
+        return Err(incorrect_type("obj", "pyarrow._cuda.CudaBuffer", &buffer));
+    }
+    let file = open_file(class, &buffer, false)?;
+    Ok(file)
+}
+
+/// The methods of `BufferReader`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "_BufferReaderMethods", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// Return the next bytes as a slice of the device buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// nbytes : int, optional
+    ///     How many; all that remain by default, and no more than there are.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `nbytes` is negative, or the file is closed.
+    #[pyo3(signature = (nbytes=None))]
+    fn read_buffer<'py>(
+        slf: &Bound<'py, Self>,
+        nbytes: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        slf.call_method0("_assert_readable")?;
+        let size = nbytes.map_or(Ok(u64::MAX), |nbytes| non_negative("nbytes", nbytes))?;
+        let reader = reader(slf)?;
+        let part = reader.read_buffer(size).or_raise(py)?;
+        let whole = crate::convert::wrap_buffer(py, reader.buffer().clone())?;
+        wrap_slice(&whole, part)
+    }
+}

@@ -1,0 +1,166 @@
+//! `BufferWriter`.
+
+use crate::convert::{
+    as_buffer, device_buffer, host_bytes, is_cuda_buffer, open_file, span, wrap_memory_of, writer,
+};
+use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::graft::{Class, construct, only_argument};
+use arrow_cuda_host_io::{BufferWriter, Error as FileError};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.BufferWriter",
+    doc: c"Writes a device buffer as a file.\n\n\
+        Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
+        written past the buffer's end: such a write fails as a whole.\n\n\
+        Parameters\n----------\nbuffer : CudaBuffer\n    The mutable buffer to write.",
+    new,
+};
+
+unsafe extern "C" fn new(
+    class: *mut ffi::PyTypeObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by Python as `tp_new`.
+    unsafe { construct(class, arguments, keywords, open) }
+}
+
+fn open<'py>(
+    class: &Bound<'py, PyType>,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let buffer = only_argument("BufferWriter", "buffer", arguments, keywords)?;
+    if !is_cuda_buffer(&buffer)? {
+        return Err(incorrect_type("buffer", "pyarrow._cuda.CudaBuffer", &buffer));
+    }
+    open_file(class, &buffer, true)
+}
+
+/// The methods of `BufferWriter`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "_BufferWriterMethods", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// Move to a position and write there.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int
+    ///     Where to write, in bytes from the buffer's start.
+    /// data : array-like
+    ///     The data: anything that `pyarrow.py_buffer` takes, device buffers
+    ///     included.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the position is outside the buffer, or the data does not fit.
+    /// ValueError
+    ///     If the file is closed.
+    fn writeat(slf: &Bound<'_, Self>, position: i64, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let data = as_buffer(data)?;
+        let position = position_argument(position)?;
+        if span(&data).is_some_and(|span| span.is_cpu) {
+            let bytes = host_bytes(&data)?;
+            return py.detach(|| writer.write_at(position, bytes)).or_raise(py);
+        }
+        let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
+        let data = device_buffer(&data)?;
+        py.detach(|| {
+            writer.seek(position)?;
+            writer.write_device(data)
+        })
+        .or_raise(py)
+    }
+
+    /// Bring buffered bytes to the device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the file is closed.
+    fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        py.detach(|| writer.flush()).or_raise(py)
+    }
+
+    /// Change the position.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int
+    ///     The new position, in bytes.
+    /// whence : int, default 0
+    ///     0 to count from the buffer's start, 1 from the current position.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     The new position from the buffer's start.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the position is outside the buffer.
+    /// ValueError
+    ///     If `whence` is neither, or the file is closed.
+    #[pyo3(signature = (position, whence=0))]
+    fn seek(slf: &Bound<'_, Self>, position: i64, whence: i32) -> PyResult<u64> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let position = match whence {
+            0 => position,
+            1 => writer.tell().or_raise(py)?.cast_signed().saturating_add(position),
+            _ => {
+                return Err(PyValueError::new_err(format!("Invalid value of whence: {whence}")));
+            }
+        };
+        let position = position_argument(position)?;
+        py.detach(|| writer.seek(position)).or_raise(py)?;
+        Ok(position)
+    }
+
+    /// The size of the host buffer that collects writes, in bytes; 0 for none.
+    ///
+    /// Setting it flushes.
+    #[getter]
+    fn buffer_size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(writer(slf)?.buffer_size())
+    }
+
+    #[setter]
+    fn set_buffer_size(slf: &Bound<'_, Self>, buffer_size: i64) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let size = non_negative("buffer_size", buffer_size)?;
+        py.detach(|| writer.set_buffer_size(usize::try_from(size).unwrap_or(usize::MAX)))
+            .or_raise(py)
+    }
+
+    /// The number of bytes that wait in the host buffer.
+    #[getter]
+    fn num_bytes_buffered(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(writer(slf)?.bytes_buffered())
+    }
+}
+
+fn open_writer<'a>(object: &'a Bound<'_, Methods>) -> PyResult<&'a BufferWriter> {
+    let writer = writer(object)?;
+    if writer.is_closed() {
+        return Err(PyValueError::new_err(FileError::Closed.to_string()));
+    }
+    Ok(writer)
+}
+
+fn position_argument(position: i64) -> PyResult<u64> {
+    u64::try_from(position).map_err(|_| PyOSError::new_err("position out of bounds"))
+}

@@ -1,0 +1,92 @@
+"""The build backend: maturin's, after the libraries that the wheel carries beside the extension.
+
+* `libarrow_bridge_25.so`, `libarrow_bridge_26.so`: the C++ bridge, once for each major version
+  of pyarrow, built against the headers and libarrow in pyarrow's own wheel;
+* `libcuda_sim.so`: the simulated driver.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import maturin
+
+ROOT = Path(__file__).resolve().parent.parent
+PYARROW = {25: "25.0.1", 26: "26.0.1"}
+
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+LIBRARIES = ROOT / "pyarrow_cuda_compat" / "lib"
+
+build_sdist = maturin.build_sdist
+get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
+get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    build_libraries()
+    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_libraries() -> None:
+    """Builds what has changed since the last time, and nothing else."""
+    LIBRARIES.mkdir(exist_ok=True)
+    bridge = load_bridge_builder()
+    for major, version in PYARROW.items():
+        out = TARGET / "bridge" / f"libarrow_bridge_{major}.so"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        bridge.build(fetch_pyarrow(version), out, TARGET / "bridge" / "objects")
+        place(out)
+    subprocess.run(["cargo", "build", "--release", "-p", "cuda-sim"], cwd=ROOT, check=True)
+    place(TARGET / "release" / "libcuda_sim.so")
+
+
+def place(library: Path) -> None:
+    """Copies a library into the package, unless it is there already."""
+    there = LIBRARIES / library.name
+    if not there.exists() or there.read_bytes() != library.read_bytes():
+        shutil.copyfile(library, there)
+
+
+def load_bridge_builder():
+    path = ROOT / "crates" / "arrow-bridge" / "cpp" / "build.py"
+    spec = importlib.util.spec_from_file_location("build_bridge", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fetch_pyarrow(version: str) -> Path:
+    """The headers and libarrow of a pyarrow release, fetched once."""
+    unpacked = TARGET / "pyarrow" / version
+    if (unpacked / "pyarrow" / "include").is_dir():
+        return unpacked / "pyarrow"
+    download = TARGET / "pyarrow" / f"{version}.download"
+    shutil.rmtree(download, ignore_errors=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+         "--dest", str(download), f"pyarrow=={version}"],
+        check=True,
+    )  # fmt: skip
+    (wheel,) = download.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        wanted = [
+            name
+            for name in archive.namelist()
+            if name.startswith(("pyarrow/include/", "pyarrow/libarrow.so."))
+        ]
+        archive.extractall(download, wanted)
+    wheel.unlink()
+    shutil.rmtree(unpacked, ignore_errors=True)
+    download.rename(unpacked)
+    return unpacked / "pyarrow"
+
+
+if __name__ == "__main__":
+    build_libraries()

@@ -1,0 +1,51 @@
+"""Supplies ``pyarrow._cuda`` where pyarrow itself has none.
+
+``pyarrow.cuda`` takes its names from that module, and so do pyarrow's own device paths.  A
+file ``pyarrow_cuda_compat.pth`` beside the package installs the finder below when the
+interpreter starts, so that no user code changes.  Set ``PYARROW_CUDA_COMPAT_HOOK=0`` to keep
+it out.
+
+Runs at every start of Python: it imports nothing that is not loaded already.
+"""
+
+import sys
+
+MODULE = "pyarrow._cuda"
+VARIABLE = "PYARROW_CUDA_COMPAT_HOOK"
+
+
+class Finder:
+    """Finds one module.  Last in ``sys.meta_path``, so a genuine one is found before."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != MODULE:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, Loader, origin="pyarrow_cuda_compat")
+
+
+class Loader:
+    """Fills the module with this package's names."""
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        import pyarrow_cuda_compat as package
+
+        module.__doc__ = package.__doc__
+        module.__all__ = package.__all__
+        for name in package.__all__:
+            setattr(module, name, getattr(package, name))
+
+
+def install():
+    """Appends the finder to ``sys.meta_path``, once, unless the user does not want it."""
+    import os
+
+    if os.environ.get(VARIABLE) != "0" and Finder not in sys.meta_path:
+        sys.meta_path.append(Finder)
