@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::process::*;
 use common::*;
 
-const BUSY: u64 = 100;
+const BUSY: u64 = 200;
 const NOT_READY: i32 = 600;
 
 fn took(work: impl FnOnce()) -> Duration {

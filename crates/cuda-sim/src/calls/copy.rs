@@ -1,0 +1,202 @@
+//! Copies.
+//!
+//! A copy between host and device is over when a synchronous call returns.  One between devices
+//! is only queued then, as on hardware: work of a non-blocking stream does not wait for it.
+
+use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
+use crate::context::Context;
+use crate::driver::Driver;
+use crate::gate::call;
+use crate::handles::Handle;
+use crate::stack;
+
+/// One end of a copy.
+#[derive(Clone, Copy)]
+enum End {
+    Host(usize),
+    Device(u64),
+    /// On the device of this context, which the caller names.
+    Of(&'static Context, u64),
+    /// Whatever lies there.
+    Any(u64),
+}
+
+#[derive(Clone, Copy)]
+struct Copy {
+    to: End,
+    from: End,
+    size: usize,
+}
+
+impl Copy {
+    fn new(to: End, from: End, size: usize) -> Self {
+        Self { to, from, size }
+    }
+
+    /// Copies in turn of the legacy default stream; returns when it is over unless both ends
+    /// are on devices.
+    fn now(self, driver: &'static Driver) -> Answer {
+        let context = stack::current()?;
+        if self.size == 0 {
+            return Ok(());
+        }
+        let (_, to_device) = self.to.resolve(driver, self.size)?;
+        let (_, from_device) = self.from.resolve(driver, self.size)?;
+        let stream = context.legacy_stream();
+        if to_device && from_device {
+            stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        stream.perform(|| {
+            // A refused copy is the caller's mistake, not a failure of the context.
+            outcome = context.healthy().and_then(|()| self.carry_out(driver));
+            Ok(())
+        })?;
+        outcome
+    }
+
+    /// Copies in turn of a stream, with host memory as it is then.
+    fn later(self, driver: &'static Driver, stream: Handle) -> Answer {
+        stack::current()?;
+        let stream = driver.stream(stream)?;
+        if self.size == 0 {
+            return Ok(());
+        }
+        self.to.resolve(driver, self.size)?;
+        self.from.resolve(driver, self.size)?;
+        stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
+        Ok(())
+    }
+
+    fn carry_out(self, driver: &Driver) -> Answer {
+        let (to, _) = self.to.resolve(driver, self.size)?;
+        let (from, _) = self.from.resolve(driver, self.size)?;
+        // SAFETY: device ends lie in live regions, whose contents stay mapped; of host ends
+        // the caller promises it.  The ranges may overlap.
+        unsafe { libc::memmove(to as *mut _, from as *const _, self.size) };
+        Ok(())
+    }
+}
+
+impl End {
+    /// Where the host finds it, and whether it is on a device.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for null, and for memory that does not belong to this end.
+    fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool), Code> {
+        let length = size as u64;
+        let memory = driver.memory();
+        match self {
+            Self::Host(address) => {
+                let is_wrong = address == 0 || memory.is_device_address(address as u64, length);
+                match is_wrong {
+                    true => Err(INVALID_VALUE),
+                    false => Ok((address, false)),
+                }
+            }
+            Self::Device(address) => {
+                let found = memory.resolve(address, length)?;
+                Ok((found.contents, !found.is_on_host))
+            }
+            Self::Of(context, address) => {
+                let found = memory.resolve(address, length)?;
+                match found.is_on_host || found.device == context.device {
+                    true => Ok((found.contents, !found.is_on_host)),
+                    false => Err(INVALID_VALUE),
+                }
+            }
+            Self::Any(address) => {
+                let is_device = memory.is_device_address(address, length);
+                drop(memory);
+                match is_device {
+                    true => Self::Device(address).resolve(driver, size),
+                    false => Self::Host(address as usize).resolve(driver, size),
+                }
+            }
+        }
+    }
+}
+
+/// Copies from the host to a device.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) -> Code {
+    call(|driver| Copy::new(End::Device(to), End::Host(from), size).now(driver))
+}
+
+/// Copies from a device to the host.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) -> Code {
+    call(|driver| Copy::new(End::Host(to), End::Device(from), size).now(driver))
+}
+
+/// Copies between device addresses.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> Code {
+    call(|driver| Copy::new(End::Device(to), End::Device(from), size).now(driver))
+}
+
+/// Copies between addresses of any kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpy(to: u64, from: u64, size: usize) -> Code {
+    call(|driver| Copy::new(End::Any(to), End::Any(from), size).now(driver))
+}
+
+/// Copies between the devices of two contexts.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyPeer(
+    to: u64,
+    to_context: Handle,
+    from: u64,
+    from_context: Handle,
+    size: usize,
+) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let to = End::Of(driver.context(to_context)?, to);
+        let from = End::Of(driver.context(from_context)?, from);
+        Copy::new(to, from, size).now(driver)
+    })
+}
+
+/// Queues a copy from the host to a device.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: usize, size: usize, stream: Handle) -> Code {
+    call(|driver| Copy::new(End::Device(to), End::Host(from), size).later(driver, stream))
+}
+
+/// Queues a copy from a device to the host.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoHAsync_v2(to: usize, from: u64, size: usize, stream: Handle) -> Code {
+    call(|driver| Copy::new(End::Host(to), End::Device(from), size).later(driver, stream))
+}
+
+/// Queues a copy between device addresses.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) -> Code {
+    call(|driver| Copy::new(End::Device(to), End::Device(from), size).later(driver, stream))
+}
+
+/// Queues a copy between addresses of any kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> Code {
+    call(|driver| Copy::new(End::Any(to), End::Any(from), size).later(driver, stream))
+}
+
+/// Queues a copy between the devices of two contexts.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyPeerAsync(
+    to: u64,
+    to_context: Handle,
+    from: u64,
+    from_context: Handle,
+    size: usize,
+    stream: Handle,
+) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let to = End::Of(driver.context(to_context)?, to);
+        let from = End::Of(driver.context(from_context)?, from);
+        Copy::new(to, from, size).later(driver, stream)
+    })
+}

@@ -1,0 +1,148 @@
+//! Initialisation and facts about devices.
+
+use std::ffi::c_char;
+
+use crate::border::Out;
+use crate::code::{Code, INVALID_VALUE};
+use crate::config::Config;
+use crate::driver::Driver;
+use crate::fault;
+use crate::gate::{call, call_early, is_forked};
+
+/// CUDA 13.0, which the recorded driver speaks.
+const DRIVER_VERSION: i32 = 13000;
+
+/// Initialises the driver; the environment is read at the first call.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuInit(flags: u32) -> Code {
+    // Before the call is counted, so that a rule can make it fail.
+    if !is_forked()
+        && let Err(code) = fault::load_environment()
+    {
+        return code;
+    }
+    call_early(|| match flags {
+        0 => Driver::initialise(),
+        _ => Err(INVALID_VALUE),
+    })
+}
+
+/// Gives the CUDA version that the driver speaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDriverGetVersion(version: Out<i32>) -> Code {
+    call_early(|| {
+        version.place()?.set(DRIVER_VERSION);
+        Ok(())
+    })
+}
+
+/// Gives the number of devices.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetCount(count: Out<i32>) -> Code {
+    call(|driver| {
+        count.place()?.set(driver.devices.len() as i32);
+        Ok(())
+    })
+}
+
+/// Gives the handle of a device, which is its number.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGet(device: Out<i32>, number: i32) -> Code {
+    call(|driver| {
+        let device = device.place()?;
+        driver.ordinal(number)?;
+        device.set(number);
+        Ok(())
+    })
+}
+
+/// Gives the name, cut to `length` bytes with its final zero.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) -> Code {
+    call(|driver| {
+        let number = driver.ordinal(device)?;
+        let room = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
+        if name.is_null() || room == 0 {
+            return Err(INVALID_VALUE);
+        }
+        let text = format!("CUDA Simulator {number}");
+        let shown = text.len().min(room - 1);
+        // SAFETY: the caller gives `length` bytes at `name`, and `shown` is less than that.
+        unsafe {
+            name.copy_from_nonoverlapping(text.as_ptr().cast(), shown);
+            name.add(shown).write(0);
+        }
+        Ok(())
+    })
+}
+
+/// Gives the size of a device's memory in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) -> Code {
+    call(|driver| {
+        let bytes = bytes.place()?;
+        driver.ordinal(device)?;
+        bytes.set(driver.config.memory as usize);
+        Ok(())
+    })
+}
+
+/// Gives an attribute; 0 for one that the simulator has no answer for.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: i32) -> Code {
+    call(|driver| {
+        let value = value.place()?;
+        let ordinal = driver.ordinal(device)?;
+        if !(1..LAST_ATTRIBUTE).contains(&attribute) {
+            return Err(INVALID_VALUE);
+        }
+        value.set(attribute_of(&driver.config, ordinal, attribute));
+        Ok(())
+    })
+}
+
+/// Gives the 16 bytes that identify a device.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) -> Code {
+    call(|driver| {
+        let place = uuid.place()?;
+        let mut uuid = *b"cuda-simulator-\0";
+        uuid[15] = driver.ordinal(device)? as u8;
+        place.set(uuid);
+        Ok(())
+    })
+}
+
+/// One more than the last attribute of the interface version.
+const LAST_ATTRIBUTE: i32 = 146;
+
+fn attribute_of(config: &Config, ordinal: usize, attribute: i32) -> i32 {
+    match attribute {
+        1..=3 => 1024,                               // threads of a block, its x and y
+        4 => 64,                                     // its z
+        5 => i32::MAX,                               // blocks of a grid in x
+        6 | 7 => 65535,                              // and in y and z
+        8 => 48 << 10,                               // shared memory of a block
+        9 => 64 << 10,                               // constant memory
+        10 => 32,                                    // threads of a warp
+        11 => i32::MAX,                              // pitch of a copy
+        12 => 64 << 10,                              // registers of a block
+        13 | 36 => 1_000_000,                        // clocks, in kHz
+        14 => 512,                                   // alignment of textures
+        15 | 31 | 41 | 78 | 79 | 80 | 83 | 115 => 1, // overlap, concurrent kernels, unified
+        // addresses, stream priorities, caches, managed memory, memory pools
+        16 => 16,                                         // multiprocessors
+        19 => 1,                                          // can map host memory
+        33 => ordinal as i32 + 1,                         // number on the PCI bus
+        37 => 512,                                        // width of the memory bus, in bits
+        38 => (config.memory / 256).min(32 << 20) as i32, // second-level cache
+        39 => 2048,                                       // threads of a multiprocessor
+        40 => 3,                                          // copy engines
+        75 => 9,                                          // compute capability, major
+        76 => 0,                                          // and minor
+        81 => 228 << 10,                                  // shared memory of a multiprocessor
+        82 => 64 << 10,                                   // its registers
+        106 => 32,                                        // its blocks
+        _ => 0,
+    }
+}

@@ -1,0 +1,66 @@
+//! Filling device memory with a value.  Only queued when the call returns, as on hardware.
+
+use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
+use crate::driver::Driver;
+use crate::gate::call;
+use crate::handles::Handle;
+use crate::stack;
+
+/// Handle of the legacy default stream.
+const DEFAULT_STREAM: Handle = 0;
+
+/// Fills `count` bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD8_v2(to: u64, value: u8, count: usize) -> Code {
+    call(|driver| fill(driver, to, [value], count, DEFAULT_STREAM))
+}
+
+/// Fills `count` words of four bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD32_v2(to: u64, value: u32, count: usize) -> Code {
+    call(|driver| fill(driver, to, value.to_ne_bytes(), count, DEFAULT_STREAM))
+}
+
+/// Queues the filling of `count` bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) -> Code {
+    call(|driver| fill(driver, to, [value], count, stream))
+}
+
+/// Queues the filling of `count` words of four bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) -> Code {
+    call(|driver| fill(driver, to, value.to_ne_bytes(), count, stream))
+}
+
+fn fill<const WIDTH: usize>(
+    driver: &'static Driver,
+    to: u64,
+    value: [u8; WIDTH],
+    count: usize,
+    stream: Handle,
+) -> Answer {
+    stack::current()?;
+    let stream = driver.stream(stream)?;
+    let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
+    if size == 0 {
+        return Ok(());
+    }
+    if !to.is_multiple_of(WIDTH as u64) {
+        return Err(INVALID_VALUE);
+    }
+    driver.memory().resolve(to, size as u64)?;
+    stream.submit(move || {
+        let found = driver.memory().resolve(to, size as u64);
+        let contents = found.map_err(|_| ILLEGAL_ADDRESS)?.contents as *mut [u8; WIDTH];
+        // SAFETY: `count` values lie in a live region, whose contents stay mapped.
+        unsafe {
+            match value.iter().all(|byte| *byte == value[0]) {
+                true => contents.cast::<u8>().write_bytes(value[0], size),
+                false => (0..count).for_each(|index| contents.add(index).write(value)),
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Page-locked host memory.
+
+use crate::border::Out;
+use crate::code::{
+    Answer, Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE,
+};
+use crate::driver::Driver;
+use crate::gate::call;
+use crate::region::{Kind, Region};
+use crate::stack;
+
+use super::memory::check_top;
+
+/// Portable, mapped and write-combined.
+const ALLOC_FLAGS: u32 = 7;
+/// Portable, mapped, of a device, read only.
+const REGISTER_FLAGS: u32 = 15;
+
+/// Allocates page-locked memory; no bytes are the null pointer.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostAlloc(pointer: Out<usize>, size: usize, flags: u32) -> Code {
+    call(|driver| allocate(driver, pointer, size, flags))
+}
+
+/// Allocates page-locked memory without flags.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAllocHost_v2(pointer: Out<usize>, size: usize) -> Code {
+    call(|driver| allocate(driver, pointer, size, 0))
+}
+
+fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Answer {
+    let context = stack::current()?;
+    let pointer = pointer.place()?;
+    if flags & !ALLOC_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
+    pointer.set(match size {
+        0 => 0,
+        _ => {
+            let mut memory = driver.memory();
+            memory.allocate_on_host(context, size as u64, Kind::Pinned)? as usize
+        }
+    });
+    Ok(())
+}
+
+/// Frees page-locked memory when all queued work is done; from any context or none.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeHost(pointer: usize) -> Code {
+    call(|driver| {
+        check_top()?;
+        if pointer == 0 {
+            return Ok(());
+        }
+        let base = pointer as u64;
+        let id = region_id(driver, base, &Kind::Pinned)?;
+        driver.synchronize_all();
+        if region_id(driver, base, &Kind::Pinned)? != id {
+            return Err(INVALID_VALUE);
+        }
+        driver.memory().release(base);
+        Ok(())
+    })
+}
+
+/// Gives the device's address of page-locked memory, which is the host's.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostGetDevicePointer_v2(pointer: Out<u64>, host: usize, flags: u32) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let pointer = pointer.place()?;
+        let memory = driver.memory();
+        let region = memory.regions.containing(host as u64);
+        let is_known = region.is_some_and(Region::is_on_host);
+        if flags != 0 || !is_known {
+            return Err(INVALID_VALUE);
+        }
+        pointer.set(host as u64);
+        Ok(())
+    })
+}
+
+/// Page-locks memory of the caller.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> Code {
+    call(|driver| {
+        let context = stack::current()?;
+        let (base, size) = (host as u64, size as u64);
+        let mut memory = driver.memory();
+        let fits = base.checked_add(size).is_some() && !memory.is_device_address(base, size);
+        if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
+            return Err(INVALID_VALUE);
+        }
+        if memory.regions.touches(base, size) {
+            return Err(HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        memory.add(context, base, size, Kind::Registered);
+        Ok(())
+    })
+}
+
+/// Takes the registration of memory back when all queued work is done.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostUnregister(host: usize) -> Code {
+    call(|driver| {
+        check_top()?;
+        let base = host as u64;
+        if driver.memory().regions.containing(base).is_none() {
+            return Err(HOST_MEMORY_NOT_REGISTERED);
+        }
+        let id = region_id(driver, base, &Kind::Registered)?;
+        driver.synchronize_all();
+        if region_id(driver, base, &Kind::Registered)? != id {
+            return Err(INVALID_VALUE);
+        }
+        driver.memory().release(base);
+        Ok(())
+    })
+}
+
+/// The identity of the region that starts at `base` and is of this kind.
+fn region_id(driver: &Driver, base: u64, kind: &Kind) -> Result<u64, Code> {
+    let memory = driver.memory();
+    let region = memory.regions.at(base).filter(|region| region.kind == *kind);
+    region.map(|region| region.id).ok_or(INVALID_VALUE)
+}

@@ -1,0 +1,186 @@
+//! Modules, their functions, and launching these.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Arc, Once};
+
+use crate::border::Out;
+use crate::code::{
+    Answer, Code, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
+};
+use crate::driver::Driver;
+use crate::gate::call;
+use crate::handles::Handle;
+use crate::kernel::{Function, Kernel, Module};
+use crate::stack;
+
+const MAX_THREADS_PER_BLOCK: u32 = 1024;
+const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 2048;
+const REGISTERS: i32 = 16;
+/// One more than the last function attribute of the interface.
+const FUNCTION_ATTRIBUTES: i32 = 16;
+
+/// Loads PTX, of which the names of its entries count.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleLoadData(module: Out<Handle>, image: *const c_char) -> Code {
+    call(|driver| load(driver, module, image))
+}
+
+/// Loads PTX; the options change nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleLoadDataEx(
+    module: Out<Handle>,
+    image: *const c_char,
+    _option_count: u32,
+    _options: *mut i32,
+    _option_values: *mut *mut c_void,
+) -> Code {
+    call(|driver| load(driver, module, image))
+}
+
+fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Answer {
+    let context = stack::current()?;
+    let out = module.place()?;
+    if image.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller gives an image; one that is text ends with a zero, and binary ones
+    // have zeros in their header.
+    let image = unsafe { CStr::from_ptr(image) };
+    let text = image.to_str().map_err(|_| INVALID_IMAGE)?;
+    let module = Module::parse(context, text).ok_or(INVALID_IMAGE)?;
+    out.set(driver.modules.insert(Arc::new(module)));
+    Ok(())
+}
+
+/// Unloads a module; its functions are invalid then.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleUnload(module: Handle) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let module = driver.modules.remove(module)?;
+        let is_other = |function: &Arc<Function>| !Arc::ptr_eq(&function.module, &module);
+        driver.functions.retain(is_other);
+        Ok(())
+    })
+}
+
+/// Gives an entry of a module by its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleGetFunction(
+    function: Out<Handle>,
+    module: Handle,
+    name: *const c_char,
+) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let out = function.place()?;
+        let module = driver.modules.get(module)?;
+        if name.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: the caller gives a C string.
+        let name = unsafe { CStr::from_ptr(name) };
+        let name = name.to_str().ok().filter(|name| module.has(name));
+        let name = name.ok_or(NOT_FOUND)?.to_owned();
+        out.set(driver.functions.insert(Arc::new(Function { module, name })));
+        Ok(())
+    })
+}
+
+/// Runs a kernel in turn of a stream, if the simulator knows its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuLaunchKernel(
+    function: Handle,
+    grid_x: u32,
+    grid_y: u32,
+    grid_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    _shared_bytes: u32,
+    stream: Handle,
+    arguments: *const *const c_void,
+    extra: *const *const c_void,
+) -> Code {
+    call(|driver| {
+        let context = stack::current()?;
+        let function = driver.functions.get(function)?;
+        let stream = driver.stream(stream)?;
+        let contexts = [function.module.context.id, stream.context.id];
+        if contexts.iter().any(|&id| id != context.id) {
+            return Err(INVALID_HANDLE);
+        }
+        let grid = [grid_x, grid_y, grid_z];
+        let block = [block_x, block_y, block_z];
+        let threads = block.iter().fold(1_u32, |product, &n| product.saturating_mul(n));
+        if grid.contains(&0) || threads == 0 || threads > MAX_THREADS_PER_BLOCK {
+            return Err(INVALID_VALUE);
+        }
+        let argument = |index: usize| read_argument(arguments, index);
+        let Some(kernel) = Kernel::named(&function.name, argument) else {
+            say_what_is_not_run(&function.name);
+            return Err(NOT_SUPPORTED);
+        };
+        let kernel = kernel?;
+        if !extra.is_null() {
+            return Err(NOT_SUPPORTED);
+        }
+        stream.submit(move || kernel.run(context))?;
+        Ok(())
+    })
+}
+
+/// Gives an attribute of a function; 0 for one that has no meaning here.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: Handle) -> Code {
+    call(|driver| {
+        let value = value.place()?;
+        driver.functions.get(function)?;
+        value.set(match attribute {
+            0 => MAX_THREADS_PER_BLOCK as i32,
+            4 => REGISTERS,
+            1..FUNCTION_ATTRIBUTES => 0,
+            _ => return Err(INVALID_VALUE),
+        });
+        Ok(())
+    })
+}
+
+/// Gives how many blocks of a size a multiprocessor runs at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: Out<i32>,
+    function: Handle,
+    block_size: i32,
+    _shared_bytes: usize,
+) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let blocks = blocks.place()?;
+        driver.functions.get(function)?;
+        if block_size <= 0 {
+            return Err(INVALID_VALUE);
+        }
+        blocks.set(match block_size > MAX_THREADS_PER_BLOCK as i32 {
+            true => 0,
+            false => (MAX_THREADS_PER_MULTIPROCESSOR / block_size).min(32),
+        });
+        Ok(())
+    })
+}
+
+fn read_argument(arguments: *const *const c_void, index: usize) -> Result<u64, Code> {
+    if arguments.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller gives a pointer to each argument of the kernel, all of which are u64;
+    // `index` is less than their number.
+    Ok(unsafe { arguments.add(index).read().cast::<u64>().read_unaligned() })
+}
+
+fn say_what_is_not_run(name: &str) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        eprintln!("cuda-sim: kernel {name} is not known, and the simulator runs no PTX");
+    });
+}

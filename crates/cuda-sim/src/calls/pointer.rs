@@ -1,0 +1,123 @@
+//! Questions to pointers.
+
+use std::ffi::c_void;
+
+use crate::code::{Code, INVALID_VALUE};
+use crate::gate::call;
+use crate::region::{Kind, Region};
+use crate::stack;
+
+const CONTEXT: i32 = 1;
+const MEMORY_TYPE: i32 = 2;
+const DEVICE_POINTER: i32 = 3;
+const HOST_POINTER: i32 = 4;
+const SYNC_MEMOPS: i32 = 6;
+const BUFFER_ID: i32 = 7;
+const IS_MANAGED: i32 = 8;
+const DEVICE_ORDINAL: i32 = 9;
+const IS_IPC_CAPABLE: i32 = 10;
+const RANGE_START: i32 = 11;
+const RANGE_SIZE: i32 = 12;
+const MAPPED: i32 = 13;
+const ALLOWED_HANDLE_TYPES: i32 = 14;
+const ACCESS_FLAGS: i32 = 16;
+
+const TYPE_HOST: u32 = 1;
+const TYPE_DEVICE: u32 = 2;
+const ACCESS_READ_WRITE: u32 = 3;
+/// The device of a pointer that no device knows.
+const NO_DEVICE: u32 = -2_i32 as u32;
+
+/// An attribute's value, in the width that the interface gives it.
+enum Value {
+    Long(u64),
+    Int(u32),
+}
+
+/// Gives one attribute of memory that the driver knows.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) -> Code {
+    call(|driver| {
+        stack::current()?;
+        let memory = driver.memory();
+        let region = memory.regions.containing(pointer).ok_or(INVALID_VALUE)?;
+        let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
+        put(data, &value)
+    })
+}
+
+/// Gives several attributes; of memory that the driver does not know, their defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuPointerGetAttributes(
+    count: u32,
+    attributes: *const i32,
+    data: *const *mut c_void,
+    pointer: u64,
+) -> Code {
+    call(|driver| {
+        stack::current()?;
+        if count == 0 || attributes.is_null() || data.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let memory = driver.memory();
+        let region = memory.regions.containing(pointer);
+        for index in 0..count as usize {
+            // SAFETY: the caller gives `count` attributes and as many places for answers.
+            let (attribute, place) =
+                unsafe { (attributes.add(index).read(), data.add(index).read()) };
+            let default = default_of(attribute).ok_or(INVALID_VALUE)?;
+            let value = region.and_then(|region| value_of(region, attribute, pointer));
+            put(place, &value.unwrap_or(default))?;
+        }
+        Ok(())
+    })
+}
+
+fn put(place: *mut c_void, value: &Value) -> Result<(), Code> {
+    if place.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller gives a place of the attribute's width.
+    unsafe {
+        match *value {
+            Value::Long(value) => place.cast::<u64>().write_unaligned(value),
+            Value::Int(value) => place.cast::<u32>().write_unaligned(value),
+        }
+    }
+    Ok(())
+}
+
+/// `None` for an attribute that this memory does not have.
+fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<Value> {
+    let is_own_device = matches!(region.kind, Kind::Device { .. });
+    let is_pinned = matches!(region.kind, Kind::Pinned | Kind::Registered);
+    Some(match attribute {
+        CONTEXT => Value::Long(region.context.handle() as u64),
+        MEMORY_TYPE => Value::Int(if is_pinned { TYPE_HOST } else { TYPE_DEVICE }),
+        DEVICE_POINTER => Value::Long(pointer),
+        HOST_POINTER if region.is_on_host() => Value::Long(pointer),
+        SYNC_MEMOPS | ALLOWED_HANDLE_TYPES => Value::Int(0),
+        BUFFER_ID => Value::Long(region.id),
+        IS_MANAGED => Value::Int(u32::from(region.kind == Kind::Managed)),
+        DEVICE_ORDINAL => Value::Int(region.device as u32),
+        IS_IPC_CAPABLE => Value::Int(u32::from(is_own_device)),
+        RANGE_START => Value::Long(region.base),
+        RANGE_SIZE => Value::Long(region.size),
+        MAPPED => Value::Int(1),
+        ACCESS_FLAGS => Value::Int(ACCESS_READ_WRITE),
+        _ => return None,
+    })
+}
+
+/// What several attributes at once answer where a single one fails.
+fn default_of(attribute: i32) -> Option<Value> {
+    Some(match attribute {
+        CONTEXT | DEVICE_POINTER | HOST_POINTER | BUFFER_ID | RANGE_START | RANGE_SIZE => {
+            Value::Long(0)
+        }
+        DEVICE_ORDINAL => Value::Int(NO_DEVICE),
+        MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | IS_IPC_CAPABLE | MAPPED | ALLOWED_HANDLE_TYPES
+        | ACCESS_FLAGS => Value::Int(0),
+        _ => return None,
+    })
+}
