@@ -1,7 +1,7 @@
 //! Memory that was not allocated here: what the driver knows of it.
 
 use crate::Error;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, block_at};
 use arrow_cuda_driver::{CudaResult, call};
 
 /// Attributes of a pointer, numbered as in the driver.
@@ -68,18 +68,30 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     let Some(end) = address.checked_add(size) else {
         return Err(Error::Invalid(format!("{size} bytes at {address:#x} exceed every address")));
     };
-    // Memory may be mapped in pieces that follow each other.
     let mut reached = address;
     while reached < end {
-        let Ok(start) = ask(Attribute::RangeStart, reached) else {
-            return Err(Error::Invalid(format!(
-                "size argument is out-of-range: the memory at {address:#x} ends after {} bytes, \
-                 not {size}",
-                reached - address
-            )));
-        };
-        let length = ask(Attribute::RangeSize, reached)?;
-        reached = start.saturating_add(length).max(reached + 1);
+        match reach(reached) {
+            Some(further) => reached = further,
+            None => {
+                return Err(Error::Invalid(format!(
+                    "size argument is out-of-range: the memory at {address:#x} ends after {} \
+                     bytes, not {size}",
+                    reached - address
+                )));
+            }
+        }
     }
     Ok(())
+}
+
+/// Where the memory at an address ends, or the piece of it: memory may be mapped in pieces that
+/// follow each other.
+fn reach(address: u64) -> Option<u64> {
+    let start = ask(Attribute::RangeStart, address).ok()?;
+    let size = ask(Attribute::RangeSize, address).ok()?;
+    let end = match block_at(address, start) {
+        Some((block, size)) => block + size,
+        None => start.saturating_add(size),
+    };
+    (end > address).then_some(end)
 }

@@ -1,6 +1,6 @@
 //! Device memory: one allocation of the driver.
 
-use crate::Context;
+use crate::{Context, live};
 use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,6 +57,7 @@ impl Context {
         };
         let (address, slack) = allocated.map_err(|error| error.while_allocating(size))?;
         self.count(size.cast_signed());
+        live::remember(address, size);
         Ok(Block {
             address,
             size,
@@ -119,6 +120,8 @@ impl Block {
     }
 
     fn free(&self) -> Result<(), CudaError> {
+        // Once it is free, another thread may be given the same address.
+        live::forget(self.address);
         // Needs no current context, and works on any thread.
         // SAFETY: the address came from `cuMemAlloc` and is freed once, here.
         unsafe { call!(cuMemFree_v2(self.address)) }?;

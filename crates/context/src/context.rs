@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::readable::is_readable;
-use arrow_cuda_driver::{CudaError, CudaResult, call};
+use arrow_cuda_driver::{CudaError, CudaResult, call, is_forked_child};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -25,6 +25,7 @@ struct State {
     bytes_allocated: AtomicI64,
     slack: AtomicU64,
     attachment: OnceLock<Box<dyn Any + Send + Sync>>,
+    attaching: Mutex<()>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,9 @@ enum Owner {
     /// Made, and perhaps destroyed at any time, by somebody else.
     Borrowed,
 }
+
+/// What every call answers in a forked child.
+const NOT_INITIALIZED: i32 = 3;
 
 /// All contexts in use, by handle, so that two views of one context share one counter.
 static CONTEXTS: Mutex<Option<HashMap<usize, Weak<State>>>> = Mutex::new(None);
@@ -47,6 +51,10 @@ impl Context {
     ///
     /// When there is no such device, or the driver cannot make its context.
     pub fn primary(device: u32) -> CudaResult<Self> {
+        if is_forked_child() {
+            // Another thread may have held the lock below when the process forked.
+            return Err(CudaError::of_call("cuInit", NOT_INITIALIZED));
+        }
         let mut primary = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, context)) = primary.iter().find(|(number, _)| *number == device) {
             return Ok(context.clone());
@@ -101,6 +109,7 @@ impl Context {
             bytes_allocated: AtomicI64::new(0),
             slack: AtomicU64::new(0),
             attachment: OnceLock::new(),
+            attaching: Mutex::new(()),
         });
         contexts.insert(handle, Arc::downgrade(&state));
         Self(state)
@@ -185,8 +194,11 @@ impl Context {
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<&T, E> {
         if self.0.attachment.get().is_none() {
-            let made = make()?;
-            let _lost_the_race = self.0.attachment.set(Box::new(made));
+            let _one_at_a_time = self.0.attaching.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.0.attachment.get().is_none() {
+                let made = make()?;
+                let _empty_until_now = self.0.attachment.set(Box::new(made));
+            }
         }
         let attached = self.0.attachment.get().and_then(|any| any.downcast_ref());
         Ok(attached.expect("one layer attaches one type"))

@@ -12,6 +12,7 @@ use arrow_ipc::writer::{
     write_message,
 };
 use arrow_schema::SchemaRef;
+use std::panic::catch_unwind;
 
 /// An encapsulated message: its metadata on the host, its body still on the device.
 #[derive(Clone, Debug)]
@@ -88,7 +89,9 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
     stream.extend_from_slice(&length.to_le_bytes());
     stream.extend_from_slice(&message.metadata);
     stream.extend_from_slice(&message.body.to_vec()?);
-    let mut decoder = StreamDecoder::new();
-    let batch = decoder.decode(&mut stream.into()).map_err(arrow)?;
+    // Of some damage arrow-rs only says that an assertion of its own failed.
+    let batch = catch_unwind(|| StreamDecoder::new().decode(&mut stream.into()))
+        .map_err(|_| Error::Message("the message does not fit the schema".into()))?
+        .map_err(arrow)?;
     batch.ok_or_else(|| Error::Arrow("the message is no record batch".into()))
 }

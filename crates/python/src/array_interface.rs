@@ -69,11 +69,7 @@ fn item_size(typestr: &Bound<'_, PyAny>) -> PyResult<i64> {
 
 /// Where the array's memory begins, relative to its first element, and its size in bytes.
 /// Elements may be in any order, but must lie side by side.
-fn contiguous_span(
-    shape: &[i64],
-    strides: Option<&[i64]>,
-    item_size: i64,
-) -> PyResult<(i64, u64)> {
+fn contiguous_span(shape: &[i64], strides: Option<&[i64]>, item_size: i64) -> PyResult<(i64, u64)> {
     let overflow = || PyValueError::new_err("the array's size overflows");
     if let Some(length) = shape.iter().find(|length| **length < 0) {
         return Err(PyValueError::new_err(format!("the array's shape has a length of {length}")));

@@ -241,8 +241,7 @@ impl PyContext {
             .map_err(|_| expected("IpcMemHandle", ipc_handle))?
             .get()
             .handle();
-        let buffer =
-            py.detach(|| arrow_cuda_ipc::open(&self.context, handle)).or_raise(py)?;
+        let buffer = py.detach(|| arrow_cuda_ipc::open(&self.context, handle)).or_raise(py)?;
         wrap_buffer(py, buffer)
     }
 

@@ -1,8 +1,8 @@
 //! Python objects to Rust's and back.  The only place that looks into pyarrow's objects.
 
 use crate::errors::{OrRaise, expected, raised};
-use crate::pyarrow::{classes, pyarrow};
 use crate::graft;
+use crate::pyarrow::{classes, pyarrow};
 use arrow_cuda_bridge::{Object, PyarrowApi, Span};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
@@ -21,9 +21,8 @@ pub(crate) fn pyarrow_pointers(
     native_file: &Bound<'_, PyType>,
 ) -> PyResult<PyarrowApi> {
     let functions = lib.getattr("__pyx_capi__")?;
-    let function = |name: &str, signature: &CStr| {
-        pointer(&functions.get_item(name)?, Some(signature))
-    };
+    let function =
+        |name: &str, signature: &CStr| pointer(&functions.get_item(name)?, Some(signature));
     Ok(PyarrowApi {
         unwrap_buffer: function(
             "pyarrow_unwrap_buffer",
@@ -98,10 +97,8 @@ pub(crate) fn wrap_slice<'py>(
     let pyarrow = pyarrow(py)?;
     let object = graft::fresh(classes(py)?.cuda_buffer.bind(py), pyarrow.buffer.bind(py))?;
     // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe {
-        pyarrow.bridge.init_slice(object.as_ptr().cast(), parent.as_ptr().cast(), part)
-    }
-    .or_raise(py)?;
+    unsafe { pyarrow.bridge.init_slice(object.as_ptr().cast(), parent.as_ptr().cast(), part) }
+        .or_raise(py)?;
     Ok(object)
 }
 
@@ -112,10 +109,8 @@ pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
     let object = graft::fresh(classes(py)?.cuda_buffer.bind(py), pyarrow.buffer.bind(py))?;
     // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe {
-        pyarrow.bridge.init_from_buffer(object.as_ptr().cast(), buffer.as_ptr().cast())
-    }
-    .or_raise(py)?;
+    unsafe { pyarrow.bridge.init_from_buffer(object.as_ptr().cast(), buffer.as_ptr().cast()) }
+        .or_raise(py)?;
     Ok(object)
 }
 
@@ -179,9 +174,7 @@ pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The buffer behind an argument that has to be a `CudaBuffer`.
-pub(crate) fn cuda_buffer_argument<'a>(
-    object: &'a Bound<'_, PyAny>,
-) -> PyResult<&'a DeviceBuffer> {
+pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a DeviceBuffer> {
     if !is_cuda_buffer(object)? {
         return Err(expected("CudaBuffer", object));
     }
@@ -235,6 +228,7 @@ pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]>
 }
 
 /// The first `size` bytes of a `pyarrow.Buffer` on the host, to be written.
+#[expect(clippy::mut_from_ref, reason = "the memory is the buffer's, not the reference's")]
 pub(crate) fn host_bytes_mut<'a>(
     buffer: &'a Bound<'_, PyAny>,
     size: u64,

@@ -395,11 +395,7 @@ impl Methods {
     }
 }
 
-fn part<'py>(
-    whole: &Bound<'py, Methods>,
-    offset: u64,
-    size: u64,
-) -> PyResult<Bound<'py, PyAny>> {
+fn part<'py>(whole: &Bound<'py, Methods>, offset: u64, size: u64) -> PyResult<Bound<'py, PyAny>> {
     let part = device_buffer(whole)?.slice(offset, size).or_raise(whole.py())?;
     wrap_slice(whole, part)
 }

@@ -1,7 +1,9 @@
 //! Failures as the exceptions that pyarrow raises for the same.
 
 use arrow_cuda_bridge::{Fault, Kind};
-use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyMemoryError, PyNotImplementedError, PyOSError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 

@@ -7,7 +7,7 @@
 use pyo3::PyClass;
 use pyo3::ffi::{self, PyType_Slot, PyType_Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyDict, PyDictMethods, PyTuple, PyType};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
 /// What the new class is called, what it says of itself, and how it is constructed.
@@ -71,6 +71,13 @@ pub(crate) fn fresh<'py>(
     }
 }
 
+/// A constructor's body: the class, and its positional and named arguments.
+pub(crate) type Constructor = for<'py> fn(
+    &Bound<'py, PyType>,
+    &Bound<'py, PyTuple>,
+    Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>>;
+
 /// Runs a constructor's body for Python: an error is raised, a result handed over.
 ///
 /// # Safety
@@ -80,11 +87,7 @@ pub(crate) unsafe fn construct(
     class: *mut ffi::PyTypeObject,
     arguments: *mut ffi::PyObject,
     keywords: *mut ffi::PyObject,
-    body: for<'py> fn(
-        &Bound<'py, PyType>,
-        &Bound<'py, PyTuple>,
-        Option<&Bound<'py, pyo3::types::PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>>,
+    body: Constructor,
 ) -> *mut ffi::PyObject {
     Python::attach(|py| {
         // SAFETY: the caller's promise: a type, a tuple, and a dict or null.
@@ -113,9 +116,9 @@ pub(crate) fn only_argument<'py>(
     function: &str,
     name: &str,
     arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, pyo3::types::PyDict>>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = arguments.len() + keywords.map_or(0, |keywords| keywords.len());
+    let given = arguments.len() + keywords.map_or(0, PyDictMethods::len);
     let named = match keywords {
         Some(keywords) => keywords.get_item(name)?,
         None => None,

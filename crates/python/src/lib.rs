@@ -25,14 +25,15 @@ mod reader;
 mod writer;
 
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// Prepares the module for the imported pyarrow: loads the Arrow bridge at `bridge` and adds
 /// the classes.  Does not load the CUDA driver.
 #[pyfunction]
 #[pyo3(name = "_start", pass_module)]
-fn start(module: &Bound<'_, PyModule>, bridge: std::path::PathBuf) -> PyResult<()> {
+fn start(module: &Bound<'_, PyModule>, bridge: &Bound<'_, PyAny>) -> PyResult<()> {
     lifecycle::start(module.py())?;
-    let classes = pyarrow::start(module.py(), &bridge)?;
+    let classes = pyarrow::start(module.py(), &bridge.extract::<PathBuf>()?)?;
     module.add("CudaBuffer", classes.cuda_buffer.bind(module.py()))?;
     module.add("HostBuffer", classes.host_buffer.bind(module.py()))?;
     module.add("BufferReader", classes.buffer_reader.bind(module.py()))?;

@@ -1,9 +1,7 @@
 //! How the layers below get along with the interpreter: destructors that block, releases that
 //! fail, owners that are Python objects, and the interpreter's end.
 
-use arrow_cuda_driver::{
-    CudaError, begin_exit, may_release, set_blocking_runner, set_reporter,
-};
+use arrow_cuda_driver::{CudaError, begin_exit, may_release, set_blocking_runner, set_reporter};
 use pyo3::exceptions::PyOSError;
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,0 +1,215 @@
+//! Device buffers against what they should hold.
+
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Device};
+use proptest::prelude::*;
+use rstest::rstest;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn context() -> Context {
+    Context::primary(0).expect("a device")
+}
+
+fn upload(bytes: &[u8]) -> DeviceBuffer {
+    let buffer = DeviceBuffer::allocate(&context(), bytes.len() as u64).expect("room");
+    buffer.copy_from_host(0, bytes).expect("a copy");
+    buffer
+}
+
+/// Bytes that differ from their neighbours, and from those of another seed.
+fn pattern(seed: u64, size: usize) -> Vec<u8> {
+    (0..size as u64).map(|at| ((at + seed).wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn copies_change_their_range_and_nothing_else(
+        size in 1..5000usize, at in 0..5000usize, length in 0..5000usize,
+    ) {
+        let at = at % size;
+        let length = length.min(size - at);
+        let mut model = pattern(1, size);
+        let data = pattern(2, length);
+        let buffer = upload(&model);
+        buffer.copy_from_host(at as u64, &data)?;
+        model[at..at + length].copy_from_slice(&data);
+        prop_assert_eq!(&buffer.to_vec()?, &model);
+        let mut part = vec![0; length];
+        buffer.copy_to_host(at as u64, &mut part)?;
+        prop_assert_eq!(part, data);
+    }
+
+    #[test]
+    fn overlapping_copies_move_the_bytes(
+        size in 1..3000usize, from in 0..3000usize, to in 0..3000usize, length in 0..3000usize,
+    ) {
+        let (from, to) = (from % size, to % size);
+        let length = length.min(size - from.max(to));
+        let mut model = pattern(3, size);
+        let buffer = upload(&model);
+        let source = buffer.slice(from as u64, length as u64)?;
+        buffer.copy_from_device(to as u64, &source)?;
+        model.copy_within(from..from + length, to);
+        prop_assert_eq!(buffer.to_vec()?, model);
+    }
+
+    #[test]
+    fn what_lies_outside_is_refused_and_untouched(
+        size in 0..1000u64, at in any::<u64>(), length in 0..2000usize,
+    ) {
+        let buffer = upload(&pattern(4, size as usize));
+        let before = buffer.to_vec()?;
+        let fits = at.checked_add(length as u64).is_some_and(|end| end <= size);
+        let mut out = vec![7; length];
+        prop_assert_eq!(buffer.copy_to_host(at, &mut out).is_ok(), fits);
+        prop_assert_eq!(buffer.slice(at, length as u64).is_ok(), fits);
+        if !fits {
+            prop_assert!(out.iter().all(|byte| *byte == 7));
+            prop_assert!(buffer.copy_from_host(at, &out).is_err());
+            prop_assert_eq!(buffer.to_vec()?, before);
+        }
+    }
+
+    #[test]
+    fn comparing_finds_every_single_difference(
+        size in 1..3000usize, shift_a in 0..17usize, shift_b in 0..17usize, at in 0..3000usize,
+    ) {
+        let at = at % size;
+        let bytes = pattern(5, size);
+        let shifted = |shift: usize, bytes: &[u8]| {
+            let whole = upload(&[&vec![0xEE; shift], bytes, &[0x11; 19][..]].concat());
+            whole.slice(shift as u64, size as u64).expect("within")
+        };
+        let (a, b) = (shifted(shift_a, &bytes), shifted(shift_b, &bytes));
+        prop_assert!(a.equals(&b)?);
+        prop_assert!(a.equals_host(&bytes)?);
+        let mut other = bytes.clone();
+        other[at] ^= 1;
+        let c = shifted(shift_b, &other);
+        prop_assert!(!a.equals(&c)?);
+        prop_assert!(!a.equals_host(&other)?);
+    }
+}
+
+#[test]
+fn buffers_of_different_sizes_differ() {
+    let a = upload(&pattern(6, 100));
+    assert!(!a.equals(&a.slice(0, 99).expect("within")).expect("a comparison"));
+    assert!(!a.equals_host(&[]).expect("a comparison"));
+    let empty = DeviceBuffer::allocate(&context(), 0).expect("nothing to allocate");
+    assert!(empty.equals(&a.slice(50, 0).expect("within")).expect("a comparison"));
+    assert_eq!(empty.address(), 0);
+}
+
+#[test]
+fn a_large_buffer_is_compared_to_its_last_byte() {
+    let bytes = pattern(7, (9 << 20) + 5);
+    let (a, b) = (upload(&bytes), upload(&bytes));
+    assert!(a.equals(&b).expect("a comparison"));
+    assert!(a.equals_host(&bytes).expect("a comparison"));
+    let last = a.size() - 1;
+    b.copy_from_host(last, &[bytes[last as usize] ^ 0x80]).expect("a copy");
+    assert!(!a.equals(&b).expect("a comparison"));
+}
+
+#[test]
+fn slices_keep_the_memory() {
+    let bytes = pattern(8, 1000);
+    let slice = upload(&bytes).slice(100, 200).expect("within").slice(50, 100).expect("within");
+    assert_eq!(slice.to_vec().expect("a copy"), bytes[150..250]);
+}
+
+#[test]
+fn a_read_only_buffer_is_not_written() {
+    let buffer = upload(&[1, 2, 3, 4]).read_only();
+    assert_eq!(buffer.copy_from_host(0, &[9]), Err(Error::ReadOnly));
+    assert_eq!(buffer.fill(9), Err(Error::ReadOnly));
+    assert_eq!(buffer.copy_from_device(0, &upload(&[9])), Err(Error::ReadOnly));
+    let part = buffer.slice(1, 2).expect("within");
+    assert!(!part.is_mutable());
+    assert_eq!(buffer.to_vec().expect("a copy"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn filling_sets_the_range_alone() {
+    let buffer = upload(&[1; 10]);
+    buffer.slice(3, 4).expect("within").fill(9).expect("a fill");
+    assert_eq!(buffer.to_vec().expect("a copy"), [1, 1, 1, 9, 9, 9, 9, 1, 1, 1]);
+}
+
+/// An owner that says when it is dropped.
+struct Flag(Arc<AtomicBool>);
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn the_owner_of_foreign_memory_goes_with_the_last_view() {
+    let memory = upload(&pattern(9, 64));
+    let dropped = Arc::new(AtomicBool::new(false));
+    let owner = Box::new((memory.clone(), Flag(dropped.clone())));
+    let view = DeviceBuffer::view(&context(), memory.address(), 64, true, owner).expect("valid");
+    let slice = view.slice(8, 8).expect("within");
+    drop(view);
+    assert!(!dropped.load(Ordering::Acquire));
+    assert_eq!(slice.to_vec().expect("a copy"), pattern(9, 64)[8..16]);
+    drop(slice);
+    assert!(dropped.load(Ordering::Acquire));
+}
+
+#[rstest]
+#[case::one_byte_more(0, 1001)]
+#[case::from_inside(1, 1000)]
+#[case::behind(1000, 1)]
+#[case::in_the_slack(1500, 8)]
+fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
+    let memory = upload(&pattern(10, 1000));
+    let owner = Box::new(memory.clone());
+    let view = DeviceBuffer::view(&context(), memory.address() + at, size, true, owner);
+    assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
+}
+
+#[test]
+fn unknown_addresses_are_the_drivers_to_refuse() {
+    let pageable = [0u8; 64];
+    for address in [pageable.as_ptr() as u64, 0x7000] {
+        let view = DeviceBuffer::view(&context(), address, 8, true, Box::new(()));
+        let Err(Error::Cuda(error)) = view else { panic!("{view:?}") };
+        assert_eq!(error.code(), Some(1));
+    }
+}
+
+#[test]
+fn a_view_of_freed_memory_fails_and_does_not_crash() {
+    // A block of its own, so that the driver forgets the address.
+    let memory = upload(&vec![1; 4 << 20]);
+    let view = DeviceBuffer::view(&context(), memory.address(), 64, true, Box::new(())).unwrap();
+    drop(memory);
+    assert!(view.to_vec().is_err());
+    assert!(view.copy_from_host(0, &[1]).is_err());
+}
+
+#[test]
+fn devices_exchange_bytes() {
+    if Device::count().expect("a driver") < 2 {
+        eprintln!("one device only: nothing to exchange");
+        return;
+    }
+    let second = Context::primary(1).expect("a second device");
+    let bytes = pattern(11, 100_000);
+    let here = upload(&bytes);
+    let there = DeviceBuffer::allocate(&second, 100_000).expect("room");
+    there.copy_from_device(0, &here).expect("a peer copy");
+    assert_eq!(there.to_vec().expect("a copy"), bytes);
+    assert!(here.equals(&there).expect("a comparison"));
+    there.copy_from_host(99_999, &[bytes[99_999] ^ 1]).expect("a copy");
+    assert!(!there.equals(&here).expect("a comparison"));
+    let wrong = DeviceBuffer::view(&context(), there.address(), 8, true, Box::new(there.clone()));
+    assert!(matches!(wrong, Err(Error::Invalid(text)) if text.contains("lies on device 1")));
+}

@@ -1,0 +1,79 @@
+//! Contexts: one primary context a device, entered without disturbing the caller.
+
+use arrow_cuda_context::{Context, Device, Placement};
+use arrow_cuda_driver::call;
+use rstest::rstest;
+use std::ffi::c_void;
+
+fn current() -> usize {
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    // SAFETY: stores a handle through the pointer, which outlives the call.
+    unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }.expect("a driver");
+    handle as usize
+}
+
+#[test]
+fn the_primary_context_is_one_and_the_same() {
+    let context = Context::primary(0).expect("a device");
+    assert!(context.is_same(&Context::primary(0).expect("a device")));
+    assert_ne!(context.handle(), 0);
+    assert_eq!(context.device(), Device::get(0).expect("a device"));
+}
+
+#[test]
+fn an_unknown_device_is_refused() {
+    let count = Device::count().expect("a driver");
+    assert_eq!(Device::get(count).expect_err("no such device").code(), Some(101));
+    assert_eq!(Context::primary(count).expect_err("no such device").code(), Some(101));
+}
+
+#[test]
+fn entering_gives_the_thread_its_context_back() {
+    let context = Context::primary(0).expect("a device");
+    assert_eq!(current(), 0);
+    {
+        let _outer = context.enter().expect("alive");
+        assert_eq!(current(), context.handle());
+        let _inner = context.enter().expect("alive");
+        assert_eq!(current(), context.handle());
+    }
+    assert_eq!(current(), 0);
+}
+
+#[test]
+fn a_borrowed_context_is_checked_before_each_use() {
+    let device = Device::get(0).expect("a device");
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
+    unsafe {
+        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
+        let mut popped: *mut c_void = std::ptr::null_mut();
+        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
+    }
+    let context = Context::borrowed(device.number(), handle as usize).expect("a live context");
+    let block = context.allocate(64, Placement::Packed).expect("room");
+    assert_eq!(context.bytes_allocated(), 64);
+    let again = Context::borrowed(device.number(), handle as usize).expect("a live context");
+    assert_eq!(again.bytes_allocated(), 64, "one counter a context");
+    drop(block);
+    context.synchronize().expect("alive");
+    // SAFETY: destroyed once, by its maker.
+    unsafe { call!(cuCtxDestroy_v2(handle)) }.expect("alive");
+    assert_eq!(context.synchronize().expect_err("destroyed").code(), Some(201));
+    assert_eq!(current(), 0);
+}
+
+#[rstest]
+#[case(0x1234)]
+#[case(usize::MAX - 7)]
+#[case(8)]
+fn garbage_is_no_context(#[case] handle: usize) {
+    assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));
+}
+
+#[test]
+fn zeroed_memory_is_no_context() {
+    let memory = vec![0u64; 8192];
+    let handle = memory.as_ptr() as usize;
+    assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));
+}

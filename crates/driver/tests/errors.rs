@@ -1,0 +1,35 @@
+//! What failures say: function, number, name and text as the driver gives them.
+
+use arrow_cuda_driver::{CudaError, call};
+use rstest::rstest;
+
+#[rstest]
+#[case("cuMemAlloc_v2", 2, "[CUDA_ERROR_OUT_OF_MEMORY] out of memory")]
+#[case("cuIpcOpenMemHandle_v2", 201, "[CUDA_ERROR_INVALID_CONTEXT] invalid device context")]
+#[case("cuInit", 34, "[CUDA_ERROR_STUB_LIBRARY] CUDA driver is a stub library")]
+#[case("cuCtxSynchronize", 12345, "unknown error")]
+fn the_text_is_arrows(#[case] function: &'static str, #[case] code: i32, #[case] text: &str) {
+    let name = function.trim_end_matches("_v2");
+    let error = CudaError::of_call(function, code);
+    assert_eq!(error.to_string(), format!("Cuda error {code} in function '{name}': {text}"));
+    assert_eq!(error.code(), Some(code));
+}
+
+#[test]
+fn the_macro_blames_the_function_that_failed() {
+    // SAFETY: null is not freed, and no context is current to do more.
+    let failed = unsafe {
+        call!(cuInit(0)).expect("a driver");
+        call!(cuCtxSynchronize())
+    };
+    let error = failed.expect_err("no context is current");
+    assert!(error.to_string().starts_with("Cuda error 201 in function 'cuCtxSynchronize'"));
+}
+
+#[test]
+fn an_allocation_says_how_much_it_wanted() {
+    let error = CudaError::of_call("cuMemAlloc_v2", 2).while_allocating(77);
+    assert!(error.is_out_of_memory());
+    let CudaError::Call(call) = error else { panic!("a call's error") };
+    assert_eq!(call.requested_bytes, Some(77));
+}
