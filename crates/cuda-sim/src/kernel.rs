@@ -103,14 +103,8 @@ impl Kernel {
 
 /// The host address of memory that kernels of `context` may use.
 fn accessible(context: &Context, address: u64, length: u64) -> Result<usize, Code> {
-    let resolved = Driver::get()?.memory().resolve(address, length);
-    resolved
-        .ok()
-        .filter(|memory| {
-            memory.is_on_host || memory.device == context.device || context.has_peer(memory.context)
-        })
-        .map(|memory| memory.contents)
-        .ok_or(ILLEGAL_ADDRESS)
+    let resolved = Driver::get()?.memory().resolve_reached(context, address, length);
+    resolved.map(|memory| memory.contents).map_err(|_| ILLEGAL_ADDRESS)
 }
 
 #[cfg(test)]

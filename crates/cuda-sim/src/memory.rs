@@ -7,12 +7,10 @@ use crate::region::{Kind, Region, Regions};
 use crate::space::{BLOCK, Space};
 use crate::window::{self, READ_WRITE, Window};
 
-/// Where memory lies for the host, and what it belongs to.
+/// Where memory lies for the host.
 pub struct Resolved {
     /// Host address of the contents.
     pub contents: usize,
-    pub device: usize,
-    pub context: &'static Context,
     pub is_on_host: bool,
 }
 
@@ -155,10 +153,23 @@ impl Memory {
                 true => address as usize,
                 false => self.places[region.device].window.contents_of(address),
             },
-            device: region.device,
-            context: region.context,
             is_on_host,
         })
+    }
+
+    /// As [`resolve`](Self::resolve), for what works on memory that the context reaches only.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` as there, and for memory of a device without peer access.
+    pub fn resolve_reached(
+        &self,
+        context: &Context,
+        address: u64,
+        length: u64,
+    ) -> Result<Resolved, Code> {
+        let region = self.regions.covering(address, length);
+        region.filter(|region| region.is_reached_by(context)).ok_or(INVALID_VALUE)?;
+        self.resolve(address, length)
     }
 
     /// Whether any byte of the range is reserved for device addresses, which no host may touch.

@@ -42,6 +42,11 @@ impl Region {
         matches!(self.kind, Kind::Managed | Kind::Pinned | Kind::Registered)
     }
 
+    /// Whether kernels, fills and questions of a context reach it; plain copies need not ask.
+    pub fn is_reached_by(&self, context: &Context) -> bool {
+        self.is_on_host() || self.device == context.device || context.has_peer(self.context)
+    }
+
     /// Whether it is taken from the device's memory and given back by `cuMemFree`.
     pub fn is_device_allocation(&self) -> bool {
         matches!(self.kind, Kind::Device { .. } | Kind::Pool)

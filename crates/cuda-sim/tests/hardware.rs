@@ -39,7 +39,7 @@ fn the_simulator_answers_as_hardware_did() {
     let done = Command::new("python3")
         .arg(here.join("ask.py"))
         .arg(library())
-        .env("CUDA_SIM_DEVICES", "1")
+        .env("CUDA_SIM_DEVICES", "2")
         .env_remove("CUDA_SIM_MEMORY")
         .env_remove("CUDA_SIM_FAULT")
         .output()

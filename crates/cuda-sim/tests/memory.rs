@@ -151,16 +151,17 @@ fn devices_have_memory_of_their_own() {
     in_own_process(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_MEMORY", "32M")], || {
         let first = ready(0);
         let p = alloc(20 * MIB);
+        assert_eq!(cuMemsetD32_v2(p, 0x0403_0201, MIB), OK);
         let second = ready(1);
         let q = alloc(20 * MIB);
+        assert_eq!(cuMemsetD32_v2(p, 0, MIB), 1, "no peer access");
         let mut name = [0; 32];
         assert_eq!(cuDeviceGetName(&mut name, 32, 1), OK);
         assert!(name.starts_with(b"CUDA Simulator 1\0"));
         assert!(p.abs_diff(q) >= 20 * MIB as u64);
-        assert_eq!(cuMemsetD32_v2(p, 0x0403_0201, MIB), OK);
         assert_eq!(cuMemcpyPeer(q, second, p, first, 8), OK);
         assert_eq!(read(q, 8), Ok(vec![1, 2, 3, 4, 1, 2, 3, 4]));
-        assert_eq!(cuMemcpyPeer(q, first, p, second, 8), 1);
+        assert_eq!(cuMemcpyPeer(q, first, p, second, 8), OK, "addresses decide");
         assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
         assert_eq!(cuCtxEnablePeerAccess(first, 0), 704);
         assert_eq!(cuCtxDisablePeerAccess(first), OK);

@@ -15,8 +15,6 @@ use crate::stack;
 enum End {
     Host(usize),
     Device(u64),
-    /// On the device of this context, which the caller names.
-    Of(&'static Context, u64),
     /// Whatever lies there.
     Any(u64),
 }
@@ -99,13 +97,6 @@ impl End {
                 let found = memory.resolve(address, length)?;
                 Ok((found.contents, !found.is_on_host))
             }
-            Self::Of(context, address) => {
-                let found = memory.resolve(address, length)?;
-                match found.is_on_host || found.device == context.device {
-                    true => Ok((found.contents, !found.is_on_host)),
-                    false => Err(INVALID_VALUE),
-                }
-            }
             Self::Any(address) => {
                 let is_device = memory.is_device_address(address, length);
                 drop(memory);
@@ -153,9 +144,11 @@ pub extern "C" fn cuMemcpyPeer(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let to = End::Of(driver.context(to_context)?, to);
-        let from = End::Of(driver.context(from_context)?, from);
-        Copy::new(to, from, size).now(driver)
+        // It comes after all that is queued in both contexts.
+        for context in contexts(driver, [to_context, from_context])? {
+            context.synchronize();
+        }
+        Copy::new(End::Device(to), End::Device(from), size).now(driver)
     })
 }
 
@@ -195,8 +188,13 @@ pub extern "C" fn cuMemcpyPeerAsync(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let to = End::Of(driver.context(to_context)?, to);
-        let from = End::Of(driver.context(from_context)?, from);
-        Copy::new(to, from, size).later(driver, stream)
+        contexts(driver, [to_context, from_context])?;
+        Copy::new(End::Device(to), End::Device(from), size).later(driver, stream)
     })
+}
+
+/// Contexts have to be alive.  That the memory is theirs is not checked, as on hardware: an
+/// address says itself where it lies.
+fn contexts(driver: &Driver, ends: [Handle; 2]) -> Result<[&'static Context; 2], Code> {
+    Ok([driver.context(ends[0])?, driver.context(ends[1])?])
 }

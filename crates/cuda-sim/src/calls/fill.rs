@@ -40,7 +40,7 @@ fn fill<const WIDTH: usize>(
     count: usize,
     stream: Handle,
 ) -> Answer {
-    stack::current()?;
+    let context = stack::current()?;
     let stream = driver.stream(stream)?;
     let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
     if size == 0 {
@@ -49,7 +49,7 @@ fn fill<const WIDTH: usize>(
     if !to.is_multiple_of(WIDTH as u64) {
         return Err(INVALID_VALUE);
     }
-    driver.memory().resolve(to, size as u64)?;
+    driver.memory().resolve_reached(context, to, size as u64)?;
     stream.submit(move || {
         let found = driver.memory().resolve(to, size as u64);
         let contents = found.map_err(|_| ILLEGAL_ADDRESS)?.contents as *mut [u8; WIDTH];

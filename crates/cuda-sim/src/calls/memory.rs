@@ -74,9 +74,10 @@ pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) -> Code {
     call(|driver| {
-        stack::current()?;
+        let context = stack::current()?;
         let memory = driver.memory();
-        let region = memory.regions.containing(pointer).ok_or(NOT_FOUND)?;
+        let region = memory.regions.containing(pointer);
+        let region = region.filter(|region| region.is_reached_by(context)).ok_or(NOT_FOUND)?;
         if let Some(base) = base.optional() {
             base.set(region.base);
         }

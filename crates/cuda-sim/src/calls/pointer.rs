@@ -38,9 +38,10 @@ enum Value {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) -> Code {
     call(|driver| {
-        stack::current()?;
+        let context = stack::current()?;
         let memory = driver.memory();
-        let region = memory.regions.containing(pointer).ok_or(INVALID_VALUE)?;
+        let region = memory.regions.containing(pointer);
+        let region = region.filter(|region| region.is_reached_by(context)).ok_or(INVALID_VALUE)?;
         let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
         put(data, &value)
     })
@@ -55,12 +56,13 @@ pub extern "C" fn cuPointerGetAttributes(
     pointer: u64,
 ) -> Code {
     call(|driver| {
-        stack::current()?;
+        let context = stack::current()?;
         if count == 0 || attributes.is_null() || data.is_null() {
             return Err(INVALID_VALUE);
         }
         let memory = driver.memory();
-        let region = memory.regions.containing(pointer);
+        let region =
+            memory.regions.containing(pointer).filter(|region| region.is_reached_by(context));
         for index in 0..count as usize {
             // SAFETY: the caller gives `count` attributes and as many places for answers.
             let (attribute, place) =
