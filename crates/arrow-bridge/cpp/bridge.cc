@@ -132,12 +132,28 @@ PyObject* HostSliceEntry(PyObject* host_buffer, int64_t offset, int64_t size,
   return slice;
 }
 
-bool CheckBatchEntry(PyObject* object, Failure* failure) noexcept {
-  return Guard(failure, [&]() -> Status {
-    const auto batch = UnwrapBatch(object);
+bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
+
+bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
+
+bool IsOnDeviceEntry(PyObject* object) noexcept {
+  const auto batch = UnwrapBatch(object);
+  return batch != nullptr && IsOnDevice(*batch);
+}
+
+PyObject* CheckedBatchEntry(PyObject* object, Failure* failure) noexcept {
+  PyObject* checked = nullptr;
+  Guard(failure, [&]() -> Status {
+    auto batch = UnwrapBatch(object);
     if (batch == nullptr) return Status::TypeError("expected an initialised pyarrow.RecordBatch");
-    return CheckBatch(*batch);
+    ARROW_RETURN_NOT_OK(CheckBatch(*batch));
+    if (IsOnDevice(*batch)) {
+      batch = arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), batch->column_data(),
+                                       arrow::DeviceAllocationType::kCUDA);
+    }
+    return WrapBatch(batch).Value(&checked);
   });
+  return checked;
 }
 
 constexpr BridgeApi kBridge{
@@ -154,7 +170,10 @@ constexpr BridgeApi kBridge{
     .writer_of = WriterOfEntry,
     .span_of = SpanOfEntry,
     .host_slice = HostSliceEntry,
-    .check_batch = CheckBatchEntry,
+    .has_batch = HasBatchEntry,
+    .has_schema = HasSchemaEntry,
+    .is_on_device = IsOnDeviceEntry,
+    .checked_batch = CheckedBatchEntry,
 };
 
 arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int64_t device_id) {

@@ -140,6 +140,8 @@ struct PyarrowApi {
   void* unwrap_buffer;        // std::shared_ptr<arrow::Buffer> (PyObject*)
   void* wrap_buffer;          // PyObject* (const std::shared_ptr<arrow::Buffer>&)
   void* unwrap_batch;         // std::shared_ptr<arrow::RecordBatch> (PyObject*)
+  void* wrap_batch;           // PyObject* (const std::shared_ptr<arrow::RecordBatch>&)
+  void* unwrap_schema;        // std::shared_ptr<arrow::Schema> (PyObject*)
   void** buffer_vtable;       // init, getitem
   void** native_file_vtable;  // set_random_access_file, set_input_stream, set_output_stream, ...
   // Py_DecRef, PyEval_SaveThread and PyEval_RestoreThread.
@@ -187,9 +189,15 @@ struct BridgeApi {
   // A pyarrow.Buffer (new reference) over part of a HostBuffer, still of type CUDA_HOST.
   PyObject* (*host_slice)(PyObject* host_buffer, int64_t offset, int64_t size, Failure*);
 
-  // Whether each buffer of the batch is as long as its array's length demands, judged from
-  // the sizes alone (no data is read).
-  bool (*check_batch)(PyObject* batch, Failure*);
+  // Whether a pyarrow.RecordBatch, or a pyarrow.Schema, was ever initialised.
+  bool (*has_batch)(PyObject* batch);
+  bool (*has_schema)(PyObject* schema);
+  // Whether any column's data lies in device memory, whatever the batch says of itself.
+  bool (*is_on_device)(PyObject* batch);
+  // The batch (new reference) that libarrow has read from device memory, once each of its
+  // buffers was found as long as its array's length demands; sizes alone are judged, no data is
+  // read.  It says where its data lies, which libarrow's own does not.
+  PyObject* (*checked_batch)(PyObject* batch, Failure*);
 };
 
 }  // namespace arrow_cuda

@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -187,7 +188,22 @@ class Checker {
   int64_t end_ = 0;
 };
 
+bool IsOnDevice(const ArrayData& data) {
+  const auto is_there = [](const auto& buffer) { return buffer != nullptr && !buffer->is_cpu(); };
+  const auto is_child_there = [](const auto& child) { return child && IsOnDevice(*child); };
+  return std::any_of(data.buffers.begin(), data.buffers.end(), is_there) ||
+         std::any_of(data.child_data.begin(), data.child_data.end(), is_child_there) ||
+         (data.dictionary != nullptr && IsOnDevice(*data.dictionary));
+}
+
 }  // namespace
+
+bool IsOnDevice(const arrow::RecordBatch& batch) {
+  for (int i = 0; i < batch.num_columns(); ++i) {
+    if (IsOnDevice(*batch.column_data(i))) return true;
+  }
+  return false;
+}
 
 Status CheckBatch(const arrow::RecordBatch& batch) {
   if (batch.schema()->num_fields() != batch.num_columns()) {

@@ -9,4 +9,7 @@ namespace arrow_cuda {
 // Reads no data, only sizes, so it does for arrays on a device.
 arrow::Status CheckBatch(const arrow::RecordBatch& batch);
 
+// Whether any buffer of the batch, those of children and dictionaries included, lies on a device.
+bool IsOnDevice(const arrow::RecordBatch& batch);
+
 }  // namespace arrow_cuda

@@ -10,6 +10,7 @@ namespace arrow_cuda {
 namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
+using SchemaPtr = std::shared_ptr<arrow::Schema>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 using InputPtr = std::shared_ptr<arrow::io::InputStream>;
 using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
@@ -83,6 +84,11 @@ BatchPtr UnwrapBatch(PyObject* object) {
   return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
 }
 
+SchemaPtr UnwrapSchema(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
+}
+
 FilePtr UnwrapFile(PyObject* native_file) {
   const auto* file = AsFile(native_file);
   return file == nullptr ? nullptr : file->file;
@@ -95,6 +101,12 @@ OutputPtr UnwrapStream(PyObject* native_file) {
 
 arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
   auto* object = reinterpret_cast<PyObject* (*)(const BufferPtr&)>(Pyarrow().wrap_buffer)(buffer);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
+  auto* object = reinterpret_cast<PyObject* (*)(const BatchPtr&)>(Pyarrow().wrap_batch)(batch);
   if (object == nullptr) return PythonError();
   return object;
 }

@@ -15,11 +15,13 @@ namespace arrow_cuda {
 // Null when the object is not of that kind, or was made by `__new__` and never filled.
 std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
 std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
+std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 
-// A new pyarrow.Buffer.
+// A new pyarrow object.
 arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
+arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
 
 // Fill an object that `__new__` has just made.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);

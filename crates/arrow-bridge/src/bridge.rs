@@ -209,13 +209,43 @@ impl Bridge {
         offset: i64,
         size: i64,
     ) -> Result<Object, Fault> {
-        let mut failure = Failure::none();
-        // SAFETY: the caller's promise, and the failure is writable.
-        let slice = unsafe { (self.api.host_slice)(object, offset, size, &raw mut failure) };
-        if slice.is_null() { Err(failure.into_fault()) } else { Ok(slice) }
+        // SAFETY: the caller's promise.
+        unsafe { made(|failure| (self.api.host_slice)(object, offset, size, failure)) }
     }
 
-    /// Whether every buffer of a `pyarrow.RecordBatch` is as long as its array demands.
+    /// Whether a `pyarrow.RecordBatch` was ever initialised; `__new__` alone leaves it empty, and
+    /// pyarrow crashes on it.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn has_batch(&self, object: Object) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.has_batch)(object) }
+    }
+
+    /// The same for a `pyarrow.Schema`.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn has_schema(&self, object: Object) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.has_schema)(object) }
+    }
+
+    /// Whether any data of a `pyarrow.RecordBatch` lies in device memory.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn is_on_device(&self, batch: Object) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.is_on_device)(batch) }
+    }
+
+    /// The `pyarrow.RecordBatch` that was read from device memory, as a new reference, once every
+    /// buffer was found as long as its array demands.
     ///
     /// # Errors
     ///
@@ -224,9 +254,9 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be a record batch; the GIL must be held.
-    pub unsafe fn check_batch(&self, batch: Object) -> Result<(), Fault> {
+    pub unsafe fn checked_batch(&self, batch: Object) -> Result<Object, Fault> {
         // SAFETY: the caller's promise.
-        unsafe { filled(|failure| (self.api.check_batch)(batch, failure)) }
+        unsafe { made(|failure| (self.api.checked_batch)(batch, failure)) }
     }
 }
 
@@ -234,4 +264,11 @@ impl Bridge {
 fn filled(call: impl FnOnce(*mut Failure) -> bool) -> Result<(), Fault> {
     let mut failure = Failure::none();
     if call(&raw mut failure) { Ok(()) } else { Err(failure.into_fault()) }
+}
+
+/// Calls C++ for a new object and takes its failure over.
+fn made(call: impl FnOnce(*mut Failure) -> Object) -> Result<Object, Fault> {
+    let mut failure = Failure::none();
+    let object = call(&raw mut failure);
+    if object.is_null() { Err(failure.into_fault()) } else { Ok(object) }
 }

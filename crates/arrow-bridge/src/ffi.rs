@@ -136,6 +136,10 @@ pub struct PyarrowApi {
     pub wrap_buffer: *mut c_void,
     /// `pyarrow_unwrap_batch`.
     pub unwrap_batch: *mut c_void,
+    /// `pyarrow_wrap_batch`.
+    pub wrap_batch: *mut c_void,
+    /// `pyarrow_unwrap_schema`.
+    pub unwrap_schema: *mut c_void,
     /// `pyarrow.lib.Buffer.__pyx_vtable__`.
     pub buffer_vtable: *mut *mut c_void,
     /// `pyarrow.lib.NativeFile.__pyx_vtable__`.
@@ -184,7 +188,10 @@ pub(crate) struct BridgeApi {
 
     pub(crate) span_of: unsafe extern "C" fn(Object, *mut Span) -> bool,
     pub(crate) host_slice: unsafe extern "C" fn(Object, i64, i64, F) -> Object,
-    pub(crate) check_batch: unsafe extern "C" fn(Object, F) -> bool,
+    pub(crate) has_batch: unsafe extern "C" fn(Object) -> bool,
+    pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
+    pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,
+    pub(crate) checked_batch: unsafe extern "C" fn(Object, F) -> Object,
 }
 
 pub(crate) type Entry =
@@ -206,8 +213,8 @@ mod tests {
         let pointer = size_of::<usize>();
         assert_eq!(size_of::<RustApi>(), pointer + table("RustApi") * pointer);
         assert_eq!(size_of::<BridgeApi>(), pointer + table("BridgeApi") * pointer);
-        // Five data pointers, then functions.
-        assert_eq!(size_of::<PyarrowApi>(), (5 + table("PyarrowApi")) * pointer);
+        // Seven data pointers, then functions.
+        assert_eq!(size_of::<PyarrowApi>(), (7 + table("PyarrowApi")) * pointer);
         assert!(header.contains(&format!("kAbiVersion = {ABI_VERSION};")));
     }
 }

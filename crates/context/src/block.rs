@@ -70,7 +70,7 @@ impl Context {
 
     /// Takes `bytes` out of what may be wasted; 0 when there is not that much left.
     fn reserve_slack(&self, bytes: u64) -> CudaResult<u64> {
-        let limit = self.device().total_memory()? / SLACK_SHARE;
+        let limit = self.total_memory()? / SLACK_SHARE;
         let before = self.slack().fetch_add(bytes, Ordering::AcqRel);
         if before + bytes <= limit {
             return Ok(bytes);

@@ -24,6 +24,7 @@ struct State {
     owner: Owner,
     bytes_allocated: AtomicI64,
     slack: AtomicU64,
+    total_memory: OnceLock<u64>,
     attachment: OnceLock<Box<dyn Any + Send + Sync>>,
     attaching: Mutex<()>,
 }
@@ -108,6 +109,7 @@ impl Context {
             owner,
             bytes_allocated: AtomicI64::new(0),
             slack: AtomicU64::new(0),
+            total_memory: OnceLock::new(),
             attachment: OnceLock::new(),
             attaching: Mutex::new(()),
         });
@@ -142,6 +144,15 @@ impl Context {
     /// Bytes reserved beyond what was asked for (see `block.rs`).
     pub(crate) fn slack(&self) -> &AtomicU64 {
         &self.0.slack
+    }
+
+    /// The device's memory, in bytes, asked for once.
+    pub(crate) fn total_memory(&self) -> CudaResult<u64> {
+        if let Some(bytes) = self.0.total_memory.get() {
+            return Ok(*bytes);
+        }
+        let bytes = self.device().total_memory()?;
+        Ok(*self.0.total_memory.get_or_init(|| bytes))
     }
 
     /// Whether both are the same driver context.

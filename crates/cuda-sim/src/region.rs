@@ -44,7 +44,12 @@ impl Region {
 
     /// Whether kernels, fills and questions of a context reach it; plain copies need not ask.
     pub fn is_reached_by(&self, context: &Context) -> bool {
-        self.is_on_host() || self.device == context.device || context.has_peer(self.context)
+        // Importing another device's memory gives the importing context access to it.
+        let is_own = std::ptr::eq(self.context, context);
+        is_own
+            || self.is_on_host()
+            || self.device == context.device
+            || context.has_peer(self.context)
     }
 
     /// Whether it is taken from the device's memory and given back by `cuMemFree`.

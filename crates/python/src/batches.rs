@@ -2,7 +2,8 @@
 
 use crate::context::{check_pool, context_argument};
 use crate::convert::{
-    check_batch, cuda_buffer_argument, host_bytes, is_cuda_buffer, open_file, reader, wrap_buffer,
+    check_batch_argument, check_schema_argument, checked_batch, cuda_buffer_argument, host_bytes,
+    is_cuda_buffer, is_on_device, open_file, reader, wrap_buffer,
 };
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::{classes, pyarrow};
@@ -35,9 +36,7 @@ pub(crate) fn serialize_record_batch<'py>(
     ctx: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = batch.py();
-    if !batch.is_instance(pyarrow(py)?.record_batch.bind(py))? {
-        return Err(expected("RecordBatch", batch));
-    }
+    check_batch_argument(batch)?;
     let context = context_argument(ctx)?.context();
     let message = on_host(batch)?.call_method0("serialize")?;
     let bytes = host_bytes(&message)?;
@@ -136,9 +135,7 @@ pub(crate) fn read_record_batch<'py>(
     let py = buffer.py();
     let pyarrow = pyarrow(py)?;
     let message = cuda_buffer_argument(buffer)?;
-    if !schema.is_instance(pyarrow.schema.bind(py))? {
-        return Err(expected("Schema", schema));
-    }
+    check_schema_argument(schema)?;
     if let Some(memo) = dictionary_memo
         && !memo.is_instance(pyarrow.dictionary_memo.bind(py))?
     {
@@ -150,7 +147,7 @@ pub(crate) fn read_record_batch<'py>(
     let file = open_file(classes(py)?.buffer_reader.bind(py), buffer, false)?;
     let message = ipc.call_method1("read_message", (file,))?;
     let batch = ipc.call_method1("read_record_batch", (message, schema, dictionary_memo))?;
-    check_batch(&batch)?;
+    let batch = checked_batch(&batch)?;
     if facts.is_compressed() {
         // libarrow decompresses on the host only.
         return batch.call_method1("copy_to", (buffer.getattr("memory_manager")?,));
@@ -160,7 +157,8 @@ pub(crate) fn read_record_batch<'py>(
 
 /// The batch itself, or a copy on the host.
 fn on_host<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if batch.getattr("is_cpu")?.is_truthy()? {
+    // The columns are asked: a batch that libarrow has read calls itself a host batch.
+    if !is_on_device(batch)? {
         return Ok(batch.clone());
     }
     let host = batch.py().import("pyarrow")?.call_method0("default_cpu_memory_manager")?;

@@ -36,6 +36,14 @@ pub(crate) fn pyarrow_pointers(
             "pyarrow_unwrap_batch",
             c"std::shared_ptr< arrow::RecordBatch>  (PyObject *)",
         )?,
+        wrap_batch: function(
+            "pyarrow_wrap_batch",
+            c"PyObject *(std::shared_ptr< arrow::RecordBatch>  const &)",
+        )?,
+        unwrap_schema: function(
+            "pyarrow_unwrap_schema",
+            c"std::shared_ptr< arrow::Schema>  (PyObject *)",
+        )?,
         buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
         native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
         decref,
@@ -254,9 +262,40 @@ fn host_span(buffer: &Bound<'_, PyAny>) -> PyResult<Span> {
     }
 }
 
-/// Whether each buffer of a record batch is as long as its array demands.
-pub(crate) fn check_batch(batch: &Bound<'_, PyAny>) -> PyResult<()> {
+/// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.
+pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let pyarrow = pyarrow(object.py())?;
+    // SAFETY: a live object, and the GIL is held.
+    let is_made = unsafe { pyarrow.bridge.has_batch(object.as_ptr().cast()) };
+    if is_made && object.is_instance(pyarrow.record_batch.bind(object.py()))? {
+        return Ok(());
+    }
+    Err(expected("RecordBatch", object))
+}
+
+/// Refuses what is no `pyarrow.Schema`, or one that was never initialised.
+pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let pyarrow = pyarrow(object.py())?;
+    // SAFETY: a live object, and the GIL is held.
+    let is_made = unsafe { pyarrow.bridge.has_schema(object.as_ptr().cast()) };
+    if is_made && object.is_instance(pyarrow.schema.bind(object.py()))? {
+        return Ok(());
+    }
+    Err(expected("Schema", object))
+}
+
+/// Whether any data of a record batch lies in device memory.
+pub(crate) fn is_on_device(batch: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // SAFETY: a live object, and the GIL is held.
+    Ok(unsafe { pyarrow(batch.py())?.bridge.is_on_device(batch.as_ptr().cast()) })
+}
+
+/// The record batch that libarrow has read, once its buffers were found long enough.
+pub(crate) fn checked_batch<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = batch.py();
-    // SAFETY: a record batch, as the caller has found; the GIL is held.
-    unsafe { pyarrow(py)?.bridge.check_batch(batch.as_ptr().cast()) }.or_raise(py)
+    // SAFETY: a live object, and the GIL is held; the result is a new reference.
+    unsafe {
+        let checked = pyarrow(py)?.bridge.checked_batch(batch.as_ptr().cast()).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, checked.cast())
+    }
 }
