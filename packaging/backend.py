@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import maturin
 
@@ -29,9 +30,14 @@ get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def build_wheel(
+    wheel_directory: str,
+    config_settings: dict[str, str] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
     build_libraries()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    wheel: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return wheel
 
 
 def build_libraries() -> None:
@@ -54,11 +60,12 @@ def place(library: Path) -> None:
         shutil.copyfile(library, there)
 
 
-def load_bridge_builder():
+def load_bridge_builder() -> ModuleType:
     path = ROOT / "crates" / "arrow-bridge" / "cpp" / "build.py"
-    spec = importlib.util.spec_from_file_location("build_bridge", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    loader = SourceFileLoader("build_bridge", str(path))
+    module = ModuleType(loader.name)
+    module.__file__ = str(path)
+    loader.exec_module(module)
     return module
 
 

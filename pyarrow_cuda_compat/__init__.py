@@ -23,7 +23,8 @@ _SUPPORTED = (25, 26)
 if pyarrow.cpp_version_info.major not in _SUPPORTED:
     _versions = " and ".join(map(str, _SUPPORTED))
     raise ImportError(
-        f"pyarrow_cuda_compat supports pyarrow {_versions}, but pyarrow {pyarrow.__version__} is installed"
+        f"pyarrow_cuda_compat supports pyarrow {_versions}, but pyarrow {pyarrow.__version__} "
+        "is installed"
     )
 
 import _pyarrow_cuda_compat_hook as _hook  # noqa: E402

@@ -48,6 +48,15 @@ DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
   is_mutable_ = facts.is_mutable;
 }
 
+// Slices of slices are taken apart one by one.  Left to the members, each would be destroyed
+// within the destructor of the next, and a long chain would exhaust the stack.
+DeviceBuffer::~DeviceBuffer() {
+  std::shared_ptr<arrow::Buffer> last = std::move(parent_);
+  while (last.use_count() == 1 && AsDeviceBuffer(*last) != nullptr) {
+    last = std::shared_ptr<arrow::Buffer>(std::move(static_cast<DeviceBuffer&>(*last).parent_));
+  }
+}
+
 const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer) {
   return typeid(buffer) == typeid(DeviceBuffer) ? static_cast<const DeviceBuffer*>(&buffer)
                                                 : nullptr;

@@ -17,6 +17,8 @@ class DeviceBuffer : public arrow::Buffer {
   static arrow::Result<std::unique_ptr<DeviceBuffer>> Make(
       Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent = nullptr);
 
+  ~DeviceBuffer() override;
+
   const RustBuffer* rust() const { return rust_.get(); }
 
  private:

@@ -75,7 +75,9 @@ impl DeviceBuffer {
                 data.len()
             ))
         };
-        Ok(copied?)
+        copied?;
+        // From pageable memory the driver returns once it has the data, not once the device has.
+        Ok(self.context().synchronize_default_stream()?)
     }
 
     /// Copies another buffer, which may lie on another device, into this one.

@@ -122,6 +122,10 @@ impl Block {
     fn free(&self) -> Result<(), CudaError> {
         // Once it is free, another thread may be given the same address.
         live::forget(self.address);
+        if self.context.check_alive().is_err() {
+            // The memory went with its context, and the address may be somebody else's by now.
+            return Ok(());
+        }
         // Needs no current context, and works on any thread.
         // SAFETY: the address came from `cuMemAlloc` and is freed once, here.
         unsafe { call!(cuMemFree_v2(self.address)) }?;

@@ -20,6 +20,8 @@ pub struct Context(Arc<State>);
 #[derive(Debug)]
 struct State {
     handle: usize,
+    /// What tells a borrowed context from a later one that the driver has put at its address.
+    id: u64,
     device: Device,
     owner: Owner,
     bytes_allocated: AtomicI64,
@@ -67,7 +69,7 @@ impl Context {
         unsafe {
             call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device.handle()?.as_raw()))
         }?;
-        let context = Self::of_handle(handle as usize, device, Owner::Primary);
+        let context = Self::of_handle(handle as usize, 0, device, Owner::Primary);
         primary.push((device.number(), context.clone()));
         Ok(context)
     }
@@ -82,8 +84,8 @@ impl Context {
     /// `CUDA_ERROR_INVALID_CONTEXT` when the handle is no context of that device.
     pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
         let device = Device::get(device)?;
-        check_handle(handle)?;
-        let context = Self::of_handle(handle, device, Owner::Borrowed);
+        let id = identify(handle)?;
+        let context = Self::of_handle(handle, id, device, Owner::Borrowed);
         let belongs_to = {
             let _current = context.enter()?;
             let mut number = 0i32;
@@ -94,17 +96,18 @@ impl Context {
         if belongs_to == device.handle()?.as_raw() { Ok(context) } else { Err(invalid_context()) }
     }
 
-    fn of_handle(handle: usize, device: Device, owner: Owner) -> Self {
+    fn of_handle(handle: usize, id: u64, device: Device, owner: Owner) -> Self {
         let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         let contexts = contexts.get_or_insert_default();
         if let Some(state) = contexts.get(&handle).and_then(Weak::upgrade)
-            && (state.owner == owner || state.owner == Owner::Primary)
+            && (state.owner == Owner::Primary || (state.owner == owner && state.id == id))
         {
             return Self(state);
         }
         contexts.retain(|_, state| state.strong_count() > 0);
         let state = Arc::new(State {
             handle,
+            id,
             device,
             owner,
             bytes_allocated: AtomicI64::new(0),
@@ -125,6 +128,12 @@ impl Context {
     /// The `CUcontext` handle, as a number.
     pub fn handle(&self) -> usize {
         self.0.handle
+    }
+
+    /// What the context has in common with no other, not even with a later one of the same
+    /// handle.
+    pub fn identity(&self) -> (usize, u64) {
+        (self.0.handle, self.0.id)
     }
 
     pub(crate) fn raw(&self) -> *mut c_void {
@@ -157,7 +166,7 @@ impl Context {
 
     /// Whether both are the same driver context.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.0.handle == other.0.handle
+        self.identity() == other.identity()
     }
 
     /// Blocks until the device has done everything that was queued in the context.
@@ -191,7 +200,8 @@ impl Context {
     pub fn check_alive(&self) -> CudaResult<()> {
         match self.0.owner {
             Owner::Primary => Ok(()),
-            Owner::Borrowed => check_handle(self.0.handle),
+            Owner::Borrowed if identify(self.0.handle)? == self.0.id => Ok(()),
+            Owner::Borrowed => Err(invalid_context()),
         }
     }
 
@@ -216,15 +226,23 @@ impl Context {
     }
 }
 
-/// Asks whether a handle is a live context, without letting the driver read wild memory.
-fn check_handle(handle: usize) -> CudaResult<()> {
+/// The driver's number for a live context, asked for without letting it read wild memory.
+fn identify(handle: usize) -> CudaResult<u64> {
     if !is_readable(handle) {
         return Err(invalid_context());
     }
     let mut version = 0u32;
     // SAFETY: the handle is readable memory, which is all that this call demands; it answers
     // `CUDA_ERROR_INVALID_CONTEXT` for one that was destroyed.
-    unsafe { call!(cuCtxGetApiVersion(handle as *mut c_void, (&raw mut version).cast())) }
+    unsafe { call!(cuCtxGetApiVersion(handle as *mut c_void, (&raw mut version).cast())) }?;
+    let mut id = 0u64;
+    // SAFETY: a live context, and a place that outlives the call.
+    match unsafe { call!(cuCtxGetId(handle as *mut c_void, (&raw mut id).cast())) } {
+        Ok(()) => Ok(id),
+        // Drivers before CUDA 12 have no numbers: there the handle alone has to do.
+        Err(error) if error.is_missing_function() => Ok(0),
+        Err(_) => Err(invalid_context()),
+    }
 }
 
 fn invalid_context() -> CudaError {

@@ -16,12 +16,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 MIB = 1 << 20
-QUESTIONS: dict[str, Callable[["Driver"], object]] = {}
+if TYPE_CHECKING:
+    Question = Callable[["Driver"], object]
+
+QUESTIONS: dict[str, Question] = {}
 
 
-def question(ask: Callable[["Driver"], object]) -> Callable[["Driver"], object]:
+def question(ask: Question) -> Question:
     QUESTIONS[ask.__name__] = ask
     return ask
 
@@ -37,14 +41,13 @@ class Driver:
         function = getattr(self.lib, name)
 
         def call(*args: object) -> int:
-            return function(
-                *(c.c_uint64(a) if isinstance(a, int) and not isinstance(a, bool) else a for a in args)
-            )
+            wide = (c.c_uint64(arg) if isinstance(arg, int) else arg for arg in args)
+            return int(function(*wide))
 
         return call
 
     # Shorthands that must succeed for a question to make sense.
-    def ready(self, device: int = 0) -> "Driver":
+    def ready(self, device: int = 0) -> Driver:
         assert self.cuInit(0) == 0
         self.context = self.retain(device)
         assert self.cuCtxPushCurrent_v2(self.context) == 0
@@ -106,7 +109,9 @@ class Driver:
     def in_child(self, name: str, *args: str) -> object:
         done = subprocess.run(
             [sys.executable, __file__, self.path, name, *args],
-            capture_output=True, text=True, timeout=60,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         return json.loads(done.stdout) if done.returncode == 0 else f"died {done.returncode}"
 
@@ -117,8 +122,12 @@ HOST = (c.c_ubyte * 4096)()
 @question
 def before_init(d: Driver) -> object:
     count = c.c_int()
-    return [d.cuDeviceGetCount(c.byref(count)), d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16),
-            d.cuCtxGetCurrent(c.byref(c.c_void_p())), d.cuMemFree_v2(0)]
+    return [
+        d.cuDeviceGetCount(c.byref(count)),
+        d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16),
+        d.cuCtxGetCurrent(c.byref(c.c_void_p())),
+        d.cuMemFree_v2(0),
+    ]
 
 
 @question
@@ -144,10 +153,12 @@ def device_numbers(d: Driver) -> object:
 def primary_state(d: Driver) -> object:
     d.cuInit(0)
     flags, active = c.c_uint(), c.c_int()
+
     def state() -> list[int]:
         code = d.cuDevicePrimaryCtxGetState(c.c_int(0), c.byref(flags), c.byref(active))
         return [code, active.value]
-    seen = [state()]
+
+    seen: list[object] = [state()]
     first, second = d.retain(), d.retain()
     seen += [state(), first.value == second.value]
     d.cuDevicePrimaryCtxRelease_v2(c.c_int(0))
@@ -161,7 +172,13 @@ def released_primary_as_current(d: Driver) -> object:
     d.ready()
     p = d.alloc(64)
     d.cuDevicePrimaryCtxRelease_v2(c.c_int(0))
-    return [d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16), d.read(p, 1)[0], d.cuMemFree_v2(p), d.cuCtxSynchronize(), d.pop()]
+    return [
+        d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16),
+        d.read(p, 1)[0],
+        d.cuMemFree_v2(p),
+        d.cuCtxSynchronize(),
+        d.pop(),
+    ]
 
 
 @question
@@ -191,8 +208,9 @@ def zero_sizes(d: Driver) -> object:
 @question
 def huge_sizes(d: Driver) -> object:
     d.ready()
-    return [d.cuMemAlloc_v2(c.byref(c.c_uint64()), n) for n in (1 << 45, (1 << 63) - 1, (1 << 64) - 1)] + [
-        d.cuMemHostAlloc(c.byref(c.c_void_p()), n, c.c_uint(1)) for n in (1 << 50, (1 << 63) - 1)]
+    return [
+        d.cuMemAlloc_v2(c.byref(c.c_uint64()), n) for n in (1 << 45, (1 << 63) - 1, (1 << 64) - 1)
+    ] + [d.cuMemHostAlloc(c.byref(c.c_void_p()), n, c.c_uint(1)) for n in (1 << 50, (1 << 63) - 1)]
 
 
 @question
@@ -223,7 +241,9 @@ def no_current_context(d: Driver) -> object:
         "stream": d.cuStreamCreate(c.byref(c.c_void_p()), c.c_uint(1)),
         "event": d.cuEventCreate(c.byref(c.c_void_p()), c.c_uint(2)),
         "mem_info": d.cuMemGetInfo_v2(c.byref(c.c_size_t()), c.byref(c.c_size_t())),
-        "host_device_pointer": d.cuMemHostGetDevicePointer_v2(c.byref(c.c_uint64()), h, c.c_uint(0)),
+        "host_device_pointer": d.cuMemHostGetDevicePointer_v2(
+            c.byref(c.c_uint64()), h, c.c_uint(0)
+        ),
         "register": d.cuMemHostRegister_v2(HOST, 16, c.c_uint(0)),
         "free_host": d.cuMemFreeHost(h),
         "free": d.cuMemFree_v2(p),
@@ -238,10 +258,16 @@ def freed_memory(d: Driver) -> object:
     keep, p = d.alloc(4 * MIB), d.alloc(4 * MIB)
     d.cuMemFree_v2(p)
     return {
-        "free": d.cuMemFree_v2(p), "htod": d.cuMemcpyHtoD_v2(p, HOST, 16), "dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16),
-        "dtod": d.cuMemcpyDtoD_v2(keep, p, 16), "memset": d.cuMemsetD8_v2(p, c.c_ubyte(0), 16),
-        "range": d.range(p)[0], "attribute": d.attribute(3, p)[0], "type": d.attribute(2, p)[0],
-        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p), "synchronize": d.cuCtxSynchronize(),
+        "free": d.cuMemFree_v2(p),
+        "htod": d.cuMemcpyHtoD_v2(p, HOST, 16),
+        "dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16),
+        "dtod": d.cuMemcpyDtoD_v2(keep, p, 16),
+        "memset": d.cuMemsetD8_v2(p, c.c_ubyte(0), 16),
+        "range": d.range(p)[0],
+        "attribute": d.attribute(3, p)[0],
+        "type": d.attribute(2, p)[0],
+        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
+        "synchronize": d.cuCtxSynchronize(),
         "afterwards": d.cuMemcpyHtoD_v2(keep, HOST, 16),
     }
 
@@ -253,8 +279,11 @@ def freed_small_memory(d: Driver) -> object:
     keep, p = d.alloc(1000), d.alloc(1000)
     d.cuMemFree_v2(p)
     return {
-        "free": d.cuMemFree_v2(p), "range": d.range(p)[0], "attribute": d.attribute(3, p)[0],
-        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p), "keep": d.range(keep)[0],
+        "free": d.cuMemFree_v2(p),
+        "range": d.range(p)[0],
+        "attribute": d.attribute(3, p)[0],
+        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
+        "keep": d.range(keep)[0],
     }
 
 
@@ -264,7 +293,8 @@ def inner_pointer(d: Driver) -> object:
     p = d.alloc(4096)
     code, base, size = d.range(p + 100)
     return {
-        "free": d.cuMemFree_v2(p + 100), "range": [code, base == p, size],
+        "free": d.cuMemFree_v2(p + 100),
+        "range": [code, base == p, size],
         "attribute": [d.attribute(3, p + 100)[0], d.attribute(3, p + 100)[1] == p + 100],
         "range_attribute": [d.attribute(11, p + 100)[1] == p, d.attribute(12, p + 100)[1]],
         "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p + 100),
@@ -281,7 +311,11 @@ def past_the_end(d: Driver) -> object:
     p = d.alloc(size)
     return {
         "range_end": d.range(p + size)[0] if d.range(p + size)[1] != p else "same",
-        "small": [d.range(d.alloc(1000))[2], d.range(d.alloc(1))[2], d.range(d.alloc(2 * MIB + 1))[2]],
+        "small": [
+            d.range(d.alloc(1000))[2],
+            d.range(d.alloc(1))[2],
+            d.range(d.alloc(2 * MIB + 1))[2],
+        ],
         "dtoh": d.cuMemcpyDtoH_v2(host, p, size + 4096) != 0,
         "synchronize": d.cuCtxSynchronize(),
     }
@@ -291,19 +325,28 @@ def past_the_end(d: Driver) -> object:
 def small_past_the_end(d: Driver) -> object:
     d.ready()
     p = d.alloc(1000)
-    return [d.read(p, 1000)[0], d.read(p, 1024)[0], d.read(p + 999, 2)[0], d.cuMemsetD8_v2(p, c.c_ubyte(1), 1001)]
+    return [
+        d.read(p, 1000)[0],
+        d.read(p, 1024)[0],
+        d.read(p + 999, 2)[0],
+        d.cuMemsetD8_v2(p, c.c_ubyte(1), 1001),
+    ]
 
 
 @question
 def neighbours(d: Driver) -> object:
     """How close two small allocations lie, and from which size on a block is one's own."""
     d.ready()
+
     def apart(size: int) -> bool:
         ps = [d.alloc(size) for _ in range(3)]
         blocks = {p // (2 * MIB) for p in ps}
         return len(blocks) == 3 and all(p % (2 * MIB) == 0 for p in ps)
-    return {"alignment": all(d.alloc(n) % 512 == 0 for n in (1, 3, 1000)),
-            "own_block": {n: apart(n) for n in (1000, MIB, MIB + 1, 2 * MIB - 1, 2 * MIB)}}
+
+    return {
+        "alignment": all(d.alloc(n) % 512 == 0 for n in (1, 3, 1000)),
+        "own_block": {n: apart(n) for n in (1000, MIB, MIB + 1, 2 * MIB - 1, 2 * MIB)},
+    }
 
 
 @question
@@ -313,34 +356,54 @@ def host_pointers(d: Driver) -> object:
     p = d.alloc(64)
     at = c.addressof(HOST)
     return {
-        "attribute": d.attribute(3, at)[0], "type": d.attribute(2, at)[0], "context": d.attribute(1, at)[0],
-        "ordinal": d.attribute(9, at)[0], "range_start": d.attribute(11, at)[0], "mapped": d.attribute(13, at)[0],
-        "range": d.range(at)[0], "free": d.cuMemFree_v2(at), "free_host": d.cuMemFreeHost(at),
+        "attribute": d.attribute(3, at)[0],
+        "type": d.attribute(2, at)[0],
+        "context": d.attribute(1, at)[0],
+        "ordinal": d.attribute(9, at)[0],
+        "range_start": d.attribute(11, at)[0],
+        "mapped": d.attribute(13, at)[0],
+        "range": d.range(at)[0],
+        "free": d.cuMemFree_v2(at),
+        "free_host": d.cuMemFreeHost(at),
         "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), at),
-        "host_device_pointer": d.cuMemHostGetDevicePointer_v2(c.byref(c.c_uint64()), at, c.c_uint(0)),
-        "unregister": d.cuMemHostUnregister(at), "ipc_close": d.cuIpcCloseMemHandle(at),
-        "null_attribute": d.attribute(3, 0)[0], "null_type": d.attribute(2, 0)[0],
-        "wild_attribute": d.attribute(3, 0x7000)[0], "wild_range": d.range(0x7000)[0],
+        "host_device_pointer": d.cuMemHostGetDevicePointer_v2(
+            c.byref(c.c_uint64()), at, c.c_uint(0)
+        ),
+        "unregister": d.cuMemHostUnregister(at),
+        "ipc_close": d.cuIpcCloseMemHandle(at),
+        "null_attribute": d.attribute(3, 0)[0],
+        "null_type": d.attribute(2, 0)[0],
+        "wild_attribute": d.attribute(3, 0x7000)[0],
+        "wild_range": d.range(0x7000)[0],
         "keep": d.cuMemFree_v2(p),
     }
 
 
 @question
 def host_memory_copied_as_device(d: Driver) -> object:
-    """Copying works on any host address where the GPU can read the host's page tables; null never does."""
+    """Null, on either side of a copy."""
     d.ready()
     p = d.alloc(64)
-    return {"dtoh_null": d.cuMemcpyDtoH_v2(HOST, 0, 16), "htod_null": d.cuMemcpyHtoD_v2(0, HOST, 16),
-            "dtod_null": d.cuMemcpyDtoD_v2(p, 0, 16), "memset_null": d.cuMemsetD8_v2(0, c.c_ubyte(0), 16),
-            "htod_null_host": d.cuMemcpyHtoD_v2(p, 0, 16), "dtoh_null_host": d.cuMemcpyDtoH_v2(0, p, 16),
-            "after": d.cuCtxSynchronize()}
+    return {
+        "dtoh_null": d.cuMemcpyDtoH_v2(HOST, 0, 16),
+        "htod_null": d.cuMemcpyHtoD_v2(0, HOST, 16),
+        "dtod_null": d.cuMemcpyDtoD_v2(p, 0, 16),
+        "memset_null": d.cuMemsetD8_v2(0, c.c_ubyte(0), 16),
+        "htod_null_host": d.cuMemcpyHtoD_v2(p, 0, 16),
+        "dtoh_null_host": d.cuMemcpyDtoH_v2(0, p, 16),
+        "after": d.cuCtxSynchronize(),
+    }
 
 
 @question
 def pageable_as_device_source(d: Driver) -> object:
     d.ready()
     p = d.alloc(64)
-    return [d.cuMemcpyDtoH_v2(HOST, c.addressof(HOST) + 64, 16), d.cuMemcpyDtoD_v2(p, c.addressof(HOST), 16), d.cuCtxSynchronize()]
+    return [
+        d.cuMemcpyDtoH_v2(HOST, c.addressof(HOST) + 64, 16),
+        d.cuMemcpyDtoD_v2(p, c.addressof(HOST), 16),
+        d.cuCtxSynchronize(),
+    ]
 
 
 @question
@@ -349,14 +412,24 @@ def pinned_memory(d: Driver) -> object:
     h = d.pinned(4096)
     code, device = d.attribute(3, h + 8)
     return {
-        "attribute": [code, device == h + 8], "type": d.attribute(2, h), "managed": d.attribute(8, h),
-        "ordinal": d.attribute(9, h), "host_pointer": [d.attribute(4, h + 8)[0], d.attribute(4, h + 8)[1] == h + 8],
+        "attribute": [code, device == h + 8],
+        "type": d.attribute(2, h),
+        "managed": d.attribute(8, h),
+        "ordinal": d.attribute(9, h),
+        "host_pointer": [d.attribute(4, h + 8)[0], d.attribute(4, h + 8)[1] == h + 8],
         "context": [d.attribute(1, h)[0], d.attribute(1, h)[1] == d.context.value],
-        "range_attribute": [d.attribute(11, h + 8)[0], d.attribute(11, h + 8)[1] == h, d.attribute(12, h + 8)[1]],
+        "range_attribute": [
+            d.attribute(11, h + 8)[0],
+            d.attribute(11, h + 8)[1] == h,
+            d.attribute(12, h + 8)[1],
+        ],
         "range": [d.range(h + 8)[0], d.range(h + 8)[1] == h, d.range(h + 8)[2]],
         "copy_as_device": d.cuMemcpyDtoH_v2(HOST, h, 16),
-        "free_inner": d.cuMemFreeHost(h + 8), "free_as_device": d.cuMemFree_v2(h), "free": d.cuMemFreeHost(h),
-        "free_again": d.cuMemFreeHost(h), "attribute_freed": d.attribute(3, h)[0],
+        "free_inner": d.cuMemFreeHost(h + 8),
+        "free_as_device": d.cuMemFree_v2(h),
+        "free": d.cuMemFreeHost(h),
+        "free_again": d.cuMemFreeHost(h),
+        "attribute_freed": d.attribute(3, h)[0],
         "bad_flags": d.cuMemHostAlloc(c.byref(c.c_void_p()), 16, c.c_uint(0x80)),
     }
 
@@ -381,11 +454,16 @@ def registered_memory(d: Driver) -> object:
     block = (c.c_ubyte * (size + 8192))()
     at = (c.addressof(block) + 4095) & ~4095
     return {
-        "register": d.cuMemHostRegister_v2(at, size, c.c_uint(1)), "again": d.cuMemHostRegister_v2(at, size, c.c_uint(1)),
+        "register": d.cuMemHostRegister_v2(at, size, c.c_uint(1)),
+        "again": d.cuMemHostRegister_v2(at, size, c.c_uint(1)),
         "overlap": d.cuMemHostRegister_v2(at + 4096, size, c.c_uint(1)),
-        "type": d.attribute(2, at), "device": [d.attribute(3, at + 5)[0], d.attribute(3, at + 5)[1] == at + 5],
-        "free_host": d.cuMemFreeHost(at), "unregister_inner": d.cuMemHostUnregister(at + 4096),
-        "unregister": d.cuMemHostUnregister(at), "unregister_again": d.cuMemHostUnregister(at), "null": d.cuMemHostRegister_v2(0, 4096, c.c_uint(0)),
+        "type": d.attribute(2, at),
+        "device": [d.attribute(3, at + 5)[0], d.attribute(3, at + 5)[1] == at + 5],
+        "free_host": d.cuMemFreeHost(at),
+        "unregister_inner": d.cuMemHostUnregister(at + 4096),
+        "unregister": d.cuMemHostUnregister(at),
+        "unregister_again": d.cuMemHostUnregister(at),
+        "null": d.cuMemHostRegister_v2(0, 4096, c.c_uint(0)),
     }
 
 
@@ -393,9 +471,18 @@ def registered_memory(d: Driver) -> object:
 def device_attributes(d: Driver) -> object:
     d.ready()
     p = d.alloc(1000)
-    return {"type": d.attribute(2, p), "managed": d.attribute(8, p), "ordinal": d.attribute(9, p), "host_pointer": d.attribute(4, p)[0],
-            "context": d.attribute(1, p)[1] == d.context.value, "ipc_capable": d.attribute(10, p), "mapped": d.attribute(13, p),
-            "range_size": d.attribute(12, p)[1], "buffer_id": d.attribute(7, p)[0], "bad": d.attribute(99, p)[0]}
+    return {
+        "type": d.attribute(2, p),
+        "managed": d.attribute(8, p),
+        "ordinal": d.attribute(9, p),
+        "host_pointer": d.attribute(4, p)[0],
+        "context": d.attribute(1, p)[1] == d.context.value,
+        "ipc_capable": d.attribute(10, p),
+        "mapped": d.attribute(13, p),
+        "range_size": d.attribute(12, p)[1],
+        "buffer_id": d.attribute(7, p)[0],
+        "bad": d.attribute(99, p)[0],
+    }
 
 
 @question
@@ -404,8 +491,16 @@ def managed_memory(d: Driver) -> object:
     pointer = c.c_uint64()
     code = d.cuMemAllocManaged(c.byref(pointer), 4096, c.c_uint(1))
     p = pointer.value
-    return {"alloc": code, "type": d.attribute(2, p), "managed": d.attribute(8, p), "device": d.attribute(3, p)[1] == p,
-            "host": d.attribute(4, p)[1] == p, "range_size": d.attribute(12, p)[1], "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p), "free": d.cuMemFree_v2(p)}
+    return {
+        "alloc": code,
+        "type": d.attribute(2, p),
+        "managed": d.attribute(8, p),
+        "device": d.attribute(3, p)[1] == p,
+        "host": d.attribute(4, p)[1] == p,
+        "range_size": d.attribute(12, p)[1],
+        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
+        "free": d.cuMemFree_v2(p),
+    }
 
 
 @question
@@ -420,14 +515,19 @@ def contexts(d: Driver) -> object:
     d.cuCtxGetCurrent(c.byref(current))
     in_primary = d.alloc(64)
     seen = {
-        "create_is_current": same, "pop_restores": current.value == d.context.value,
-        "other_context_dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16), "dtod_across": d.cuMemcpyDtoD_v2(in_primary, p, 16),
+        "create_is_current": same,
+        "pop_restores": current.value == d.context.value,
+        "other_context_dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16),
+        "dtod_across": d.cuMemcpyDtoD_v2(in_primary, p, 16),
         "peer_across": d.cuMemcpyPeer(in_primary, d.context, p, other, 16),
-        "range": d.range(p)[0], "attribute": [d.attribute(3, p)[0], d.attribute(1, p)[1] == other.value],
+        "range": d.range(p)[0],
+        "attribute": [d.attribute(3, p)[0], d.attribute(1, p)[1] == other.value],
         "memset": d.cuMemsetD8_v2(p, c.c_ubyte(0), 16),
         "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
-        "free_of_other": d.cuMemFree_v2(p), "range_after": d.range(p)[0],
-        "destroy": d.cuCtxDestroy_v2(other), "destroy_primary": d.cuCtxDestroy_v2(d.context),
+        "free_of_other": d.cuMemFree_v2(p),
+        "range_after": d.range(p)[0],
+        "destroy": d.cuCtxDestroy_v2(other),
+        "destroy_primary": d.cuCtxDestroy_v2(d.context),
     }
     return seen
 
@@ -439,9 +539,16 @@ def destroyed_context(d: Driver) -> object:
     p, h = d.alloc(64), d.pinned(64)
     d.pop()
     d.cuCtxDestroy_v2(other)
-    return {"push": d.cuCtxPushCurrent_v2(other), "set": d.cuCtxSetCurrent(other), "free": d.cuMemFree_v2(p), "dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16),
-            "attribute": d.attribute(3, p)[0], "free_host": d.cuMemFreeHost(h), "peer": d.cuMemcpyPeer(p, other, p, other, 16),
-            "synchronize": d.cuCtxSynchronize()}
+    return {
+        "push": d.cuCtxPushCurrent_v2(other),
+        "set": d.cuCtxSetCurrent(other),
+        "free": d.cuMemFree_v2(p),
+        "dtoh": d.cuMemcpyDtoH_v2(HOST, p, 16),
+        "attribute": d.attribute(3, p)[0],
+        "free_host": d.cuMemFreeHost(h),
+        "peer": d.cuMemcpyPeer(p, other, p, other, 16),
+        "synchronize": d.cuCtxSynchronize(),
+    }
 
 
 @question
@@ -451,7 +558,12 @@ def destroyed_current_context(d: Driver) -> object:
     p = d.alloc(64)
     d.cuCtxDestroy_v2(other)
     current = c.c_void_p()
-    return [d.cuCtxGetCurrent(c.byref(current)), current.value == d.context.value, d.cuMemFree_v2(p), d.cuCtxSynchronize()]
+    return [
+        d.cuCtxGetCurrent(c.byref(current)),
+        current.value == d.context.value,
+        d.cuMemFree_v2(p),
+        d.cuCtxSynchronize(),
+    ]
 
 
 @question
@@ -469,14 +581,29 @@ def child_garbage_context(d: Driver) -> object:
 def streams_and_events(d: Driver) -> object:
     d.ready()
     stream, event = c.c_void_p(), c.c_void_p()
-    create = [d.cuStreamCreate(c.byref(stream), c.c_uint(1)), d.cuEventCreate(c.byref(event), c.c_uint(2))]
+    create = [
+        d.cuStreamCreate(c.byref(stream), c.c_uint(1)),
+        d.cuEventCreate(c.byref(event), c.c_uint(2)),
+    ]
     seen = {
-        "create": create, "query_unrecorded": d.cuEventQuery(event), "wait_unrecorded": d.cuEventSynchronize(event),
-        "stream_query": d.cuStreamQuery(stream), "record": d.cuEventRecord(event, stream), "record_default": d.cuEventRecord(event, 0),
-        "synchronize": d.cuEventSynchronize(event), "query": d.cuEventQuery(event), "stream_wait": d.cuStreamWaitEvent(stream, event, c.c_uint(0)),
-        "legacy": d.cuStreamSynchronize(1), "per_thread": d.cuStreamSynchronize(2), "default": d.cuStreamSynchronize(0),
-        "null_event": d.cuEventSynchronize(0), "elapsed_without_timing": d.cuEventElapsedTime(c.byref(c.c_float()), event, event),
-        "bad_flags": [d.cuStreamCreate(c.byref(c.c_void_p()), c.c_uint(64)), d.cuEventCreate(c.byref(c.c_void_p()), c.c_uint(64))],
+        "create": create,
+        "query_unrecorded": d.cuEventQuery(event),
+        "wait_unrecorded": d.cuEventSynchronize(event),
+        "stream_query": d.cuStreamQuery(stream),
+        "record": d.cuEventRecord(event, stream),
+        "record_default": d.cuEventRecord(event, 0),
+        "synchronize": d.cuEventSynchronize(event),
+        "query": d.cuEventQuery(event),
+        "stream_wait": d.cuStreamWaitEvent(stream, event, c.c_uint(0)),
+        "legacy": d.cuStreamSynchronize(1),
+        "per_thread": d.cuStreamSynchronize(2),
+        "default": d.cuStreamSynchronize(0),
+        "null_event": d.cuEventSynchronize(0),
+        "elapsed_without_timing": d.cuEventElapsedTime(c.byref(c.c_float()), event, event),
+        "bad_flags": [
+            d.cuStreamCreate(c.byref(c.c_void_p()), c.c_uint(64)),
+            d.cuEventCreate(c.byref(c.c_void_p()), c.c_uint(64)),
+        ],
         "destroy_null": [d.cuStreamDestroy_v2(0), d.cuEventDestroy_v2(0)],
         "destroy": [d.cuStreamDestroy_v2(stream), d.cuEventDestroy_v2(event)],
     }
@@ -489,7 +616,14 @@ def ipc_same_process(d: Driver) -> object:
     d.ready()
     p = d.alloc(1000)
     handle = d.export(p)
-    return [d.open(handle)[0], d.export(p) == handle, d.cuIpcCloseMemHandle(p), d.open(bytes(64))[0], d.open(bytes(range(64)))[0], d.open(handle, 0)[0]]
+    return [
+        d.open(handle)[0],
+        d.export(p) == handle,
+        d.cuIpcCloseMemHandle(p),
+        d.open(bytes(64))[0],
+        d.open(bytes(range(64)))[0],
+        d.open(handle, 0)[0],
+    ]
 
 
 @question
@@ -517,13 +651,24 @@ def child_open(d: Driver, handle: str, apart: str) -> object:
     again, q = d.open(raw)
     _, base, size = d.range(p)
     seen = {
-        "open": code, "open_again": [again, q == p], "range": [base == p, size], "content": d.read(p, 1000)[1] == bytes([7]) * 1000,
-        "attribute": d.attribute(3, p)[0], "range_attribute": [d.attribute(11, p)[1] == p, d.attribute(12, p)[1]],
-        "type": d.attribute(2, p), "neighbour_readable": d.read(p + int(apart), 1)[1] == b"\x09",
-        "past": d.read(p, 2 * MIB)[0] == 0, "free": d.cuMemFree_v2(p), "reexport": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
-        "close_inner": d.cuIpcCloseMemHandle(p + 8), "close": d.cuIpcCloseMemHandle(p), "after_first_close": d.read(p, 1)[0],
+        "open": code,
+        "open_again": [again, q == p],
+        "range": [base == p, size],
+        "content": d.read(p, 1000)[1] == bytes([7]) * 1000,
+        "attribute": d.attribute(3, p)[0],
+        "range_attribute": [d.attribute(11, p)[1] == p, d.attribute(12, p)[1]],
+        "type": d.attribute(2, p),
+        "neighbour_readable": d.read(p + int(apart), 1)[1] == b"\x09",
+        "past": d.read(p, 2 * MIB)[0] == 0,
+        "free": d.cuMemFree_v2(p),
+        "reexport": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
+        "close_inner": d.cuIpcCloseMemHandle(p + 8),
+        "close": d.cuIpcCloseMemHandle(p),
+        "after_first_close": d.read(p, 1)[0],
         "close_again": d.cuIpcCloseMemHandle(p),
-        "close_third": d.cuIpcCloseMemHandle(p), "reopen": d.open(raw)[0], "flags_zero": d.open(raw, 0)[0],
+        "close_third": d.cuIpcCloseMemHandle(p),
+        "reopen": d.open(raw)[0],
+        "flags_zero": d.open(raw, 0)[0],
     }
     d.pop()
     return {**seen, "close_without_context": d.cuIpcCloseMemHandle(p)}
@@ -549,8 +694,15 @@ def forked_child(d: Driver) -> object:
     p = d.alloc(64)
     read, write = os.pipe()
     if os.fork() == 0:
-        answers = [d.cuInit(0), d.cuMemFree_v2(p), d.cuMemcpyHtoD_v2(p, HOST, 16), d.cuDeviceGetCount(c.byref(c.c_int())),
-                   d.cuCtxGetCurrent(c.byref(c.c_void_p())), d.cuCtxPushCurrent_v2(d.context), d.cuMemFreeHost(0)]
+        answers = [
+            d.cuInit(0),
+            d.cuMemFree_v2(p),
+            d.cuMemcpyHtoD_v2(p, HOST, 16),
+            d.cuDeviceGetCount(c.byref(c.c_int())),
+            d.cuCtxGetCurrent(c.byref(c.c_void_p())),
+            d.cuCtxPushCurrent_v2(d.context),
+            d.cuMemFreeHost(0),
+        ]
         os.write(write, json.dumps(answers).encode())
         os._exit(0)
     os.wait()
@@ -561,10 +713,19 @@ def forked_child(d: Driver) -> object:
 def errors_named(d: Driver) -> object:
     def name(code: int) -> list[object]:
         n, s = c.c_char_p(), c.c_char_p()
-        return [d.cuGetErrorName(c.c_int(code), c.byref(n)), n.value and n.value.decode(),
-                d.cuGetErrorString(c.c_int(code), c.byref(s)), s.value and s.value.decode()]
-    return {str(k): name(k) for k in (0, 1, 2, 3, 4, 34, 100, 101, 200, 201, 205, 217, 219, 222, 300, 301, 304, 400, 401, 500,
-                                      600, 700, 701, 702, 704, 705, 708, 709, 712, 713, 716, 719, 800, 801, 802, 803, 804, 999, 12345)}
+        return [
+            d.cuGetErrorName(c.c_int(code), c.byref(n)),
+            n.value and n.value.decode(),
+            d.cuGetErrorString(c.c_int(code), c.byref(s)),
+            s.value and s.value.decode(),
+        ]
+
+    codes = [
+        0, 1, 2, 3, 4, 34, 100, 101, 200, 201, 205, 217, 219, 222, 300, 301, 304, 400, 401, 500,
+        600, 700, 701, 702, 704, 705, 708, 709, 712, 713, 716, 719, 800, 801, 802, 803, 804, 999,
+        12345,
+    ]  # fmt: skip
+    return {str(code): name(code) for code in codes}
 
 
 @question
@@ -573,8 +734,12 @@ def modules(d: Driver) -> object:
     module = c.c_void_p()
     ptx = b".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
     function = c.c_void_p()
-    return {"garbage": d.cuModuleLoadData(c.byref(module), b"not a module\0"), "load": d.cuModuleLoadData(c.byref(module), ptx),
-            "missing": d.cuModuleGetFunction(c.byref(function), module, b"absent"), "unload": d.cuModuleUnload(module)}
+    return {
+        "garbage": d.cuModuleLoadData(c.byref(module), b"not a module\0"),
+        "load": d.cuModuleLoadData(c.byref(module), ptx),
+        "missing": d.cuModuleGetFunction(c.byref(function), module, b"absent"),
+        "unload": d.cuModuleUnload(module),
+    }
 
 
 @question
@@ -584,8 +749,13 @@ def peers(d: Driver) -> object:
     n = c.c_int()
     d.cuDeviceGetCount(c.byref(n))
     self_access = c.c_int(7)
-    seen: dict[str, object] = {"self": [d.cuDeviceCanAccessPeer(c.byref(self_access), c.c_int(0), c.c_int(0)), self_access.value],
-                               "enable_self": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0))}
+    seen: dict[str, object] = {
+        "self": [
+            d.cuDeviceCanAccessPeer(c.byref(self_access), c.c_int(0), c.c_int(0)),
+            self_access.value,
+        ],
+        "enable_self": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0)),
+    }
     if n.value < 2:
         return seen
     p = d.alloc(4 * MIB)
@@ -593,16 +763,24 @@ def peers(d: Driver) -> object:
     d.cuCtxPushCurrent_v2(second)
     q = d.alloc(4 * MIB)
     can = c.c_int()
-    return {**seen, "two_devices": {
-        "can": [d.cuDeviceCanAccessPeer(c.byref(can), c.c_int(0), c.c_int(1)), can.value],
-        "peer": d.cuMemcpyPeer(q, second, p, d.context, 4096), "dtod": d.cuMemcpyDtoD_v2(q, p, 4096),
-        "dtoh_of_first_from_second": d.cuMemcpyDtoH_v2(HOST, p, 16), "memset_of_first": d.cuMemsetD8_v2(p, c.c_ubyte(1), 16),
-        "attribute": [d.attribute(3, p)[0], d.attribute(9, p)[1]], "range": d.range(p)[0],
-        "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
-        "enable": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0)), "again": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0)),
-        "attribute_after": d.attribute(3, p)[0],
-        "peer_wrong_contexts": d.cuMemcpyPeer(q, d.context, p, second, 16),
-        "free_of_first": d.cuMemFree_v2(p)}}
+    return {
+        **seen,
+        "two_devices": {
+            "can": [d.cuDeviceCanAccessPeer(c.byref(can), c.c_int(0), c.c_int(1)), can.value],
+            "peer": d.cuMemcpyPeer(q, second, p, d.context, 4096),
+            "dtod": d.cuMemcpyDtoD_v2(q, p, 4096),
+            "dtoh_of_first_from_second": d.cuMemcpyDtoH_v2(HOST, p, 16),
+            "memset_of_first": d.cuMemsetD8_v2(p, c.c_ubyte(1), 16),
+            "attribute": [d.attribute(3, p)[0], d.attribute(9, p)[1]],
+            "range": d.range(p)[0],
+            "ipc_get": d.cuIpcGetMemHandle((c.c_ubyte * 64)(), p),
+            "enable": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0)),
+            "again": d.cuCtxEnablePeerAccess(d.context, c.c_uint(0)),
+            "attribute_after": d.attribute(3, p)[0],
+            "peer_wrong_contexts": d.cuMemcpyPeer(q, d.context, p, second, 16),
+            "free_of_first": d.cuMemFree_v2(p),
+        },
+    }
 
 
 def main() -> None:
@@ -612,8 +790,14 @@ def main() -> None:
         return
     answers = {}
     for name in QUESTIONS:
-        done = subprocess.run([sys.executable, __file__, library, name], capture_output=True, text=True, timeout=120)
-        answers[name] = json.loads(done.stdout) if done.returncode == 0 else f"died {done.returncode}: {done.stderr[-300:]}"
+        done = subprocess.run(
+            [sys.executable, __file__, library, name], capture_output=True, text=True, timeout=120
+        )
+        answers[name] = (
+            json.loads(done.stdout)
+            if done.returncode == 0
+            else f"died {done.returncode}: {done.stderr[-300:]}"
+        )
     print(json.dumps(answers, indent=1))
 
 

@@ -6,6 +6,9 @@ use crate::{lifecycle, record};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
+/// `CUDA_ERROR_NOT_FOUND`, also for a function that the library lacks.
+const NOT_FOUND: i32 = 500;
+
 /// Why the driver did not do what it was asked.
 ///
 /// The text is the one that Arrow's own CUDA support gives:
@@ -55,7 +58,7 @@ impl CudaError {
             NO_SYMBOL => {
                 let library = library::get().map_or("", |library| library.name.as_str());
                 let text = format!("the driver library '{library}' has no function '{function}'");
-                (500, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
+                (NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
             // A forked child cannot ask the driver any more.
             3 if lifecycle::is_forked_child() => {
@@ -95,6 +98,11 @@ impl CudaError {
             Self::Load(_) => None,
             Self::Call(call) => Some(call.code),
         }
+    }
+
+    /// Whether the driver library has no such function, being older than it.
+    pub fn is_missing_function(&self) -> bool {
+        self.code() == Some(NOT_FOUND)
     }
 
     /// Whether memory, on the device or pinned on the host, ran out.

@@ -29,6 +29,7 @@ driver_functions! {
     cuCtxGetApiVersion(ctx: P, version: P);
     cuCtxGetCacheConfig(pconfig: P);
     cuCtxGetCurrent(pctx: P);
+    cuCtxGetId(context: P, id: P);
     cuCtxGetDevice(device: P);
     cuCtxGetFlags(flags: P);
     cuCtxGetLimit(pvalue: P, limit: i32);

@@ -69,7 +69,7 @@ struct Mapping {
     context: Context,
 }
 
-type Key = (usize, [u8; ALLOCATION]);
+type Key = ((usize, u64), [u8; ALLOCATION]);
 
 /// One mapping a context and allocation: some drivers refuse a second one.
 static MAPPINGS: Mutex<Option<HashMap<Key, Weak<Mapping>>>> = Mutex::new(None);
@@ -78,7 +78,7 @@ impl Mapping {
     fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Arc<Self>, BufferError> {
         let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
         let mappings = mappings.get_or_insert_default();
-        let key = (context.handle(), *allocation);
+        let key = (context.identity(), *allocation);
         if let Some(mapping) = mappings.get(&key).and_then(Weak::upgrade) {
             return Ok(mapping);
         }
@@ -103,6 +103,10 @@ impl Mapping {
     }
 
     fn close(&self) -> CudaResult<()> {
+        if self.context.check_alive().is_err() {
+            // The mapping went with its context.
+            return Ok(());
+        }
         let _current = self.context.enter()?;
         // SAFETY: the address came from `cuIpcOpenMemHandle` and is closed once, here.
         unsafe { call!(cuIpcCloseMemHandle(self.address)) }

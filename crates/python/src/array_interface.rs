@@ -54,11 +54,9 @@ pub(crate) fn describe(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemory
 }
 
 fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {
-    let (address, read_only): (Option<u64>, Option<bool>) = match data.len()? {
-        1 => (data.get_item(0)?.extract()?, None),
-        _ => data.extract()?,
-    };
-    Ok((address.filter(|address| *address != 0), read_only.unwrap_or(false)))
+    let address: Option<u64> = data.get_item(0)?.extract()?;
+    let is_read_only = data.len()? > 1 && data.get_item(1)?.is_truthy()?;
+    Ok((address.filter(|address| *address != 0), is_read_only))
 }
 
 /// The size of an element, from NumPy's name for its type: `<f4`, `|V16`.

@@ -99,14 +99,17 @@ impl Methods {
     ///     If that part does not lie within the buffer, or does not fit.
     /// OSError
     ///     If the copy fails.
-    #[pyo3(signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=false))]
+    #[pyo3(
+        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None),
+        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False)"
+    )]
     fn copy_to_host<'py>(
         slf: &Bound<'py, Self>,
         position: i64,
         nbytes: i64,
         buf: Option<Bound<'py, PyAny>>,
         memory_pool: Option<Bound<'py, PyAny>>,
-        resizable: bool,
+        resizable: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
@@ -120,6 +123,7 @@ impl Methods {
                 }
                 let options = PyDict::new(py);
                 options.set_item("memory_pool", memory_pool)?;
+                let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
                 options.set_item("resizable", resizable)?;
                 let allocate = pyarrow(py)?.allocate_buffer.bind(py);
                 (allocate.call((size,), Some(&options))?, size)
@@ -340,7 +344,7 @@ impl Methods {
     /// -------
     /// bytes
     fn hex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::copy_to_host(slf, 0, -1, None, None, false)?.call_method0("hex")
+        Self::copy_to_host(slf, 0, -1, None, None, None)?.call_method0("hex")
     }
 
     /// Return the content as Python bytes.

@@ -5,6 +5,7 @@ use arrow_cuda_driver::{CudaError, begin_exit, may_release, set_blocking_runner,
 use pyo3::exceptions::PyOSError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use std::cell::RefCell;
 
 /// Introduces the layers below to this interpreter.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
@@ -54,10 +55,32 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let Some(object) = self.0.take() else { return };
         if may_release() {
-            Python::attach(|_| drop(object));
+            Python::attach(|_| release(object));
         } else {
             // The interpreter may be gone: then nobody misses the reference.
             std::mem::forget(object);
         }
     }
+}
+
+thread_local! {
+    /// Owners whose release was asked for while another one was being released.
+    static WAITING: RefCell<Option<Vec<Py<PyAny>>>> = const { RefCell::new(None) };
+}
+
+/// Releases an owner, and then those that its end leaves without a buffer, one after the other:
+/// a long chain of views of views would exhaust the stack.
+fn release(object: Py<PyAny>) {
+    let is_outermost = WAITING.with_borrow_mut(|waiting| {
+        let is_outermost = waiting.is_none();
+        waiting.get_or_insert_default().push(object);
+        is_outermost
+    });
+    if !is_outermost {
+        return;
+    }
+    while let Some(next) = WAITING.with_borrow_mut(|waiting| waiting.as_mut()?.pop()) {
+        drop(next);
+    }
+    WAITING.set(None);
 }

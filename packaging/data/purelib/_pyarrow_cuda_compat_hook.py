@@ -8,7 +8,14 @@ it out.
 Runs at every start of Python: it imports nothing that is not loaded already.
 """
 
+from __future__ import annotations
+
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 MODULE = "pyarrow._cuda"
 VARIABLE = "PYARROW_CUDA_COMPAT_HOOK"
@@ -18,32 +25,32 @@ class Finder:
     """Finds one module.  Last in ``sys.meta_path``, so a genuine one is found before."""
 
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name != MODULE:
             return None
-        from importlib.machinery import ModuleSpec
+        from importlib.util import spec_from_loader
 
-        return ModuleSpec(name, Loader, origin="pyarrow_cuda_compat")
+        loader = Loader()
+        # The type wants `load_module`, which Python itself no longer does.
+        return spec_from_loader(name, loader, origin="pyarrow_cuda_compat")  # type: ignore[arg-type]
 
 
 class Loader:
     """Fills the module with this package's names."""
 
-    @staticmethod
-    def create_module(spec):
-        return None
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None  # an ordinary one
 
-    @staticmethod
-    def exec_module(module):
+    def exec_module(self, module: ModuleType) -> None:
         import pyarrow_cuda_compat as package
 
         module.__doc__ = package.__doc__
-        module.__all__ = package.__all__
+        module.__dict__["__all__"] = package.__all__
         for name in package.__all__:
             setattr(module, name, getattr(package, name))
 
 
-def install():
+def install() -> None:
     """Appends the finder to ``sys.meta_path``, once, unless the user does not want it."""
     import os
 

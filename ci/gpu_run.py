@@ -1,0 +1,302 @@
+"""Runs the bundle that ci/gpu makes, on a machine with a GPU; copied into it as run.py.
+
+    bash run.sh [LOG_FOLDER]
+
+All steps run, also after one that failed.  The environment may say:
+
+PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
+PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# Seconds for everything, so that a call of ten minutes at most brings the logs home.
+BUDGET = 525.0
+LOG_LIMIT = 15 << 20
+# Under memcheck: what would never end, and what runs in processes that it does not look at.
+NOT_SANITIZED = ["hangs_under_sanitizer", "processes"]
+DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
+SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
+
+
+class LeftOut(Exception):
+    """A step that cannot run here, and why."""
+
+
+@dataclass
+class Step:
+    """One line of the summary, while it runs and afterwards."""
+
+    name: str
+    log: Path
+    deadline: float
+    env: dict[str, str]
+    scratch: Path
+    codes: list[int] = field(default_factory=list)
+    counts: str = ""
+
+    def run(self, command: list[str], *, cwd: Path | None = None, **env: str) -> str:
+        """Runs a command to the step's deadline at most, and returns what it wrote."""
+        with self.log.open("a+", encoding="utf-8", errors="replace") as log:
+            log.write(f"$ {' '.join(command)}\n")
+            log.flush()
+            start = log.tell()
+            process = subprocess.Popen(
+                command,
+                cwd=cwd or self.scratch,
+                env=self.env | env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(max(self.deadline - time.monotonic(), 1.0))
+            except subprocess.TimeoutExpired:
+                # With its children: one that holds the GPU would disturb the steps that follow.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                code = 124
+            log.seek(start)
+            output = log.read()
+            log.write(f"[exit status {code}{', out of time' if code == 124 else ''}]\n\n")
+        self.codes.append(code)
+        return output
+
+    def note(self, text: str) -> None:
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"{text}\n")
+
+
+def python(*arguments: str) -> list[str]:
+    return [sys.executable, *arguments]
+
+
+def pytest(*arguments: str) -> list[str]:
+    return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
+
+
+def pytest_counts(output: str) -> str:
+    lines = re.findall(r"^=* ?(\d+ (?:passed|failed|skipped|error).*?) in [\d.]+s", output, re.M)
+    return lines[-1] if lines else ""
+
+
+def machine(step: Step) -> None:
+    if shutil.which("nvidia-smi"):
+        step.run(["nvidia-smi"])
+        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        step.counts = "; ".join(step.run(query).splitlines())
+    else:
+        step.counts = "no nvidia-smi here"
+        step.note(step.counts)
+
+
+def install(step: Step) -> None:
+    """The wheel, and of the tools that the tests need what is missing."""
+    pip = python("-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
+    wheels = [str(path) for path in sorted(HERE.glob("*.whl"))]
+    for path in sorted((HERE / "wheels").glob("*.whl")):
+        if importlib.util.find_spec(path.name.split("-")[0]) is None:
+            wheels.append(str(path))
+    other_pyarrow = os.environ.get("PYARROW_WHEEL")
+    if other_pyarrow:
+        target = step.scratch / "site"
+        wheels.append(str(Path(other_pyarrow).resolve()))
+        step.run([*pip, "--quiet", "--target", str(target), *wheels])
+        # Python reads .pth files in site-packages, not in the folders of PYTHONPATH.
+        (target / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(target)!r})\n")
+    else:
+        # A machine for tests is ours to change, also where the distribution manages its Python.
+        step.run([*pip, "--force-reinstall", "--break-system-packages", *wheels])
+    versions = """if True:
+        import numpy, pyarrow, pytest, sys
+        from pyarrow import cuda
+        import pyarrow_cuda_compat as package
+        assert cuda.Context is package.Context
+        print(package.__file__)
+        print(f"Python {sys.version.split()[0]}, pyarrow {pyarrow.__version__}")"""
+    step.counts = step.run(python("-c", versions)).splitlines()[-1]
+
+
+def import_time(step: Step) -> None:
+    """The best of several: the rest is the machine's doing."""
+    best = {}
+    for code in ("pass", "import pyarrow", "from pyarrow import cuda"):
+        times = []
+        for _ in range(7):
+            start = time.perf_counter()
+            subprocess.run(python("-c", code), env=step.env, cwd=step.scratch, check=True)
+            times.append(1000 * (time.perf_counter() - start))
+        best[code] = min(times)
+        step.note(f"{code}: " + " ".join(f"{took:.1f}" for took in times) + " ms")
+    more = best["from pyarrow import cuda"] - best["import pyarrow"]
+    step.counts = f"pyarrow {best['import pyarrow']:.0f} ms, cuda {more:.0f} ms more"
+
+
+def upstream(step: Step) -> None:
+    """From a folder of its own, away from this project's settings and fixtures."""
+    command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
+    step.counts = pytest_counts(step.run([*command, "--pyargs", "pyarrow.tests.test_cuda"]))
+
+
+def own_tests(step: Step) -> None:
+    step.counts = pytest_counts(step.run(pytest("tests"), cwd=HERE))
+
+
+def rust(step: Step) -> None:
+    passed = failed = ignored = 0
+    programs = sorted(path for path in (HERE / "rust").iterdir() if not path.suffix)
+    # The simulator lies in the wheel: beside the extension, and not beside these programs.
+    package = folder_of(step, "pyarrow_cuda_compat") if SIMULATED else None
+    env = {"LD_LIBRARY_PATH": str(package / "lib")} if package else {}
+    for program in programs:
+        output = step.run([str(program)], cwd=HERE, **env)
+        for counts in re.findall(
+            r"^test result: .*? (\d+) passed; (\d+) failed; (\d+) ignored", output, re.M
+        ):
+            passed, failed, ignored = (
+                total + int(count)
+                for total, count in zip((passed, failed, ignored), counts, strict=True)
+            )
+    step.counts = f"{passed} passed, {failed} failed, {ignored} ignored in {len(programs)} programs"
+
+
+def folder_of(step: Step, package: str) -> Path:
+    code = f"import importlib.util; print(importlib.util.find_spec({package!r}).origin)"
+    done = subprocess.run(
+        python("-c", code), env=step.env, cwd=step.scratch, capture_output=True, text=True
+    )
+    return Path(done.stdout.strip()).parent
+
+
+def tour(step: Step) -> None:
+    step.run(python(str(HERE / "examples" / "tour.py")))
+
+
+def probe(step: Step) -> None:
+    """Whether this driver answers as the one did that the simulator was made after."""
+    if SIMULATED:
+        raise LeftOut("the simulator's own tests ask it")
+    folder = HERE / "crates" / "cuda-sim" / "probe"
+    answers = json.loads(step.run(python(str(folder / "ask.py"), DRIVER)))
+    recorded = json.loads((folder / "hardware.json").read_text())
+    if "two_devices" not in answers["peers"]:
+        step.note("one device here: nothing is asked about a second one")
+        del recorded["peers"]["two_devices"]
+    differing = list(differences("", recorded, answers))
+    step.note("\n".join(differing) or "the same answers as recorded")
+    step.counts = f"{len(recorded)} questions, {len(differing)} differences"
+    step.codes.append(1 if differing else 0)
+
+
+def differences(path: str, recorded: object, answer: object) -> Iterator[str]:
+    if isinstance(recorded, dict) and isinstance(answer, dict):
+        for key in [*recorded, *(key for key in answer if key not in recorded)]:
+            yield from differences(
+                f"{path}/{key}", recorded.get(key, "absent"), answer.get(key, "absent")
+            )
+    elif recorded != answer:
+        yield f"{path}: recorded {recorded}, here {answer}"
+
+
+def sanitizer(step: Step) -> None:
+    """Our own tests again, with each access of the device checked."""
+    if SIMULATED:
+        raise LeftOut("there is no GPU to check")
+    tool = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if tool is None:
+        raise LeftOut("there is no compute-sanitizer here")
+    known = step.run(pytest("--markers"), cwd=HERE)
+    left_out = [name for name in NOT_SANITIZED if f"@pytest.mark.{name}" in known]
+    # The tests provoke errors of the driver's functions on purpose.
+    memcheck = [tool, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "97"]
+    # Processes that the tests start are short-lived, and some are killed.
+    memcheck += ["--target-processes", "application-only"]
+    tests = pytest("-m", " and ".join(f"not {name}" for name in left_out), "tests")
+    output = step.run([*memcheck, *tests], cwd=HERE)
+    found = re.findall(r"ERROR SUMMARY: (\d+) error", output)
+    step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
+
+
+# Name, log file (at most eight with the summary), seconds, and what to do.
+STEPS: list[tuple[str, str, float, Callable[[Step], None]]] = [
+    ("machine", "machine.log", 20, machine),
+    ("install", "machine.log", 90, install),
+    ("import time", "machine.log", 30, import_time),
+    ("upstream's suite", "upstream.log", 90, upstream),
+    ("tour", "tour.log", 60, tour),
+    ("driver probe", "probe.log", 120, probe),
+    ("Rust tests", "rust.log", 90, rust),
+    ("Python tests", "python.log", 240, own_tests),
+    ("memcheck", "sanitizer.log", BUDGET, sanitizer),
+]
+
+
+def shorten(log: Path) -> None:
+    """Keeps a log's beginning and end."""
+    if log.exists() and log.stat().st_size > LOG_LIMIT:
+        content = log.read_bytes()
+        half = LOG_LIMIT // 2
+        log.write_bytes(content[:half] + b"\n[... left out ...]\n" + content[-half:])
+
+
+def main() -> None:
+    logs = Path(sys.argv[1] if len(sys.argv) > 1 else "gpu-logs").resolve()
+    logs.mkdir(parents=True, exist_ok=True)
+    for log in {name for _, name, _, _ in STEPS} | {"summary.txt"}:
+        (logs / log).unlink(missing_ok=True)
+    end = time.monotonic() + BUDGET
+    lines = []
+    with tempfile.TemporaryDirectory() as scratch:
+        # Where `install` puts another pyarrow.
+        paths = [scratch + "/site", *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = os.environ | {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONSAFEPATH": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "RUST_BACKTRACE": "1",
+        }
+        for name, log, limit, action in STEPS:
+            print(f"--- {name}", flush=True)
+            start = time.monotonic()
+            deadline = min(start + limit, end)
+            step = Step(name, logs / log, deadline, env, Path(scratch))
+            step.note(f"=== {name}")
+            try:
+                if start >= end:
+                    raise TimeoutError("no time was left")
+                action(step)
+                outcome = "FAILED" if any(step.codes) else "ok"
+            except LeftOut as reason:
+                outcome, step.counts = "left out", str(reason)
+            except Exception as error:
+                outcome, step.counts = "FAILED", f"{type(error).__name__}: {error}"
+            if 124 in step.codes:
+                step.counts += " (out of time)"
+            took = time.monotonic() - start
+            lines.append(f"{name:<18} {outcome:<9} {took:7.1f} s  {step.counts}")
+            print(lines[-1], flush=True)
+            shorten(step.log)
+    summary = "\n".join(lines)
+    (logs / "summary.txt").write_text(summary + "\n")
+    print(f"\n=== summary; the logs are in {logs}\n{summary}")
+    sys.exit(any(" FAILED " in line for line in lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+# Shared by the scripts of this folder: steps with their times, the wheel, virtual environments.
+# To be sourced; leaves the caller in the root of the repository.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+PYTHON=${PYTHON:-python3}
+# The releases that the bridges are built for are those that everything is tested with.
+mapfile -t PYARROW < <(sed -n 's/^PYARROW = //p' packaging/backend.py | grep -oE '[0-9]+(\.[0-9]+)+')
+
+# The checkout's own package has no extension in it, and must not hide the installed one.
+export PYTHONSAFEPATH=1
+
+fail() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# --- steps -------------------------------------------------------------------------------------
+
+STEP_LINES=()
+STEP_NAME=
+
+# step NAME COMMAND...: runs a command; the first one that fails ends the script.
+step() {
+    local start=${EPOCHREALTIME/[.,]/}
+    STEP_NAME=$1
+    printf '\n=== %s\n' "$STEP_NAME"
+    shift
+    "$@"
+    local took=$(((${EPOCHREALTIME/[.,]/} - start) / 100000))
+    STEP_LINES+=("$(printf 'ok      %6d.%d s  %s' $((took / 10)) $((took % 10)) "$STEP_NAME")")
+    STEP_NAME=
+}
+
+# For an EXIT trap: which steps passed, and which one did not.
+summary() {
+    local status=$?
+    printf '\n=== summary\n'
+    [[ ${#STEP_LINES[@]} -eq 0 ]] || printf '%s\n' "${STEP_LINES[@]}"
+    [[ -z $STEP_NAME ]] || printf 'FAILED  %s\n' "$STEP_NAME"
+    exit "$status"
+}
+
+# --- setting up --------------------------------------------------------------------------------
+
+need() {
+    command -v "$1" >/dev/null || fail "$1 is needed: $2"
+}
+
+check_tools() {
+    need "$PYTHON" "Python 3.11 or later (PYTHON names another one)"
+    need cargo "Rust, at least the version that Cargo.toml names"
+    need "${CXX:-g++}" "a C++20 compiler (CXX names another one)"
+    "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "$PYTHON is older than Python 3.11"
+}
+
+venv_of() { # PYARROW_VERSION
+    printf '.venv/pyarrow-%s' "$1"
+}
+
+digest_of() {
+    sha256sum | cut -d ' ' -f 1
+}
+
+# environment PYARROW_VERSION: makes a virtual environment, unless it is there already.
+environment() {
+    local venv wanted
+    venv=$(venv_of "$1")
+    # A virtual environment holds its own path and its interpreter's.
+    wanted=$({ "$PYTHON" -VV && pwd && echo "pyarrow==$1" && cat ci/requirements.txt; } | digest_of)
+    if [[ -f $venv/.made-of && $(<"$venv/.made-of") == "$wanted" ]]; then
+        echo "up to date: $venv"
+        return
+    fi
+    rm -rf "$venv"
+    "$PYTHON" -m venv "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        -r ci/requirements.txt "pyarrow==$1"
+    echo "$wanted" >"$venv/.made-of"
+    echo "made: $venv"
+}
+
+# The wheel in dist/, built when something that goes into it has changed.
+wheel() {
+    "$PYTHON" ci/wheel.py
+}
+
+# install_wheel PYARROW_VERSION: into its virtual environment, unless it is there already.
+install_wheel() {
+    local venv wanted
+    venv=$(venv_of "$1")
+    wanted=$(cat dist/*.whl | digest_of)
+    if [[ -f $venv/.wheel && $(<"$venv/.wheel") == "$wanted" ]]; then
+        echo "up to date: $venv"
+        return
+    fi
+    rm -f "$venv/.wheel"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --force-reinstall --no-deps --no-index dist/*.whl
+    echo "$wanted" >"$venv/.wheel"
+    echo "installed: $venv"
+}
+
+# Whether a driver finds a GPU here.
+has_gpu() {
+    "$PYTHON" - <<'END'
+import ctypes
+import sys
+
+count = ctypes.c_int(0)
+try:
+    driver = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    sys.exit(1)
+found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+sys.exit(not (found and count.value))
+END
+}

@@ -1,0 +1,387 @@
+"""What callers may pass: wrong values raise, say why, and change nothing."""
+
+import copy
+import ctypes
+import gc
+import pickle
+import re
+import weakref
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+HUGE = 2**63 - 1
+DATA = bytes(range(100, 110))
+integers = st.integers(-15, 15) | st.sampled_from([-HUGE - 1, -HUGE, HUGE - 1, HUGE])
+
+
+@pytest.fixture
+def buffer(guarded):
+    buffer = guarded(len(DATA))
+    buffer.copy_from_host(DATA)
+    return buffer
+
+
+@pytest.fixture(scope="session")
+def message(cuda, contexts):
+    batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+    return cuda.serialize_record_batch(batch, contexts[0]), batch.schema
+
+
+# Each takes a value that is wrong for it; what it is right for is listed in TAKES.
+CALLS = {
+    "Context": lambda s, x: s.cuda.Context(x),
+    "Context.handle": lambda s, x: s.cuda.Context(0, x),
+    "get_device_address": lambda s, x: s.ctx.get_device_address(x),
+    "new_buffer": lambda s, x: s.ctx.new_buffer(x),
+    "foreign_buffer.address": lambda s, x: s.ctx.foreign_buffer(x, 1),
+    "foreign_buffer.size": lambda s, x: s.ctx.foreign_buffer(s.buffer.address, x),
+    "open_ipc_buffer": lambda s, x: s.ctx.open_ipc_buffer(x),
+    "buffer_from_data": lambda s, x: s.ctx.buffer_from_data(x),
+    "buffer_from_data.offset": lambda s, x: s.ctx.buffer_from_data(b"abc", x),
+    "buffer_from_data.size": lambda s, x: s.ctx.buffer_from_data(b"abc", 0, x),
+    "buffer_from_object": lambda s, x: s.ctx.buffer_from_object(x),
+    "from_buffer": lambda s, x: s.cuda.CudaBuffer.from_buffer(x),
+    "copy_to_host.position": lambda s, x: s.buffer.copy_to_host(x),
+    "copy_to_host.nbytes": lambda s, x: s.buffer.copy_to_host(0, x),
+    "copy_to_host.buf": lambda s, x: s.buffer.copy_to_host(buf=x),
+    "copy_to_host.memory_pool": lambda s, x: s.buffer.copy_to_host(memory_pool=x),
+    "copy_from_host": lambda s, x: s.buffer.copy_from_host(x),
+    "copy_from_host.position": lambda s, x: s.buffer.copy_from_host(b"abc", x),
+    "copy_from_host.nbytes": lambda s, x: s.buffer.copy_from_host(b"abc", 0, x),
+    "copy_from_device": lambda s, x: s.buffer.copy_from_device(x),
+    "copy_from_device.position": lambda s, x: s.buffer.copy_from_device(s.small, x),
+    "copy_from_device.nbytes": lambda s, x: s.buffer.copy_from_device(s.small, 0, x),
+    "slice.offset": lambda s, x: s.buffer.slice(x),
+    "slice.length": lambda s, x: s.buffer.slice(0, x),
+    "equals": lambda s, x: s.buffer.equals(x),
+    "index": lambda s, x: s.buffer[x],
+    "IpcMemHandle.from_buffer": lambda s, x: s.cuda.IpcMemHandle.from_buffer(x),
+    "BufferReader": lambda s, x: s.cuda.BufferReader(x),
+    "read": lambda s, x: s.cuda.BufferReader(s.buffer).read(x),
+    "read_buffer": lambda s, x: s.cuda.BufferReader(s.buffer).read_buffer(x),
+    "reader.seek": lambda s, x: s.cuda.BufferReader(s.buffer).seek(x),
+    "BufferWriter": lambda s, x: s.cuda.BufferWriter(x),
+    "write": lambda s, x: s.cuda.BufferWriter(s.buffer).write(x),
+    "writeat": lambda s, x: s.cuda.BufferWriter(s.buffer).writeat(0, x),
+    "writeat.position": lambda s, x: s.cuda.BufferWriter(s.buffer).writeat(x, b"abc"),
+    "writer.seek": lambda s, x: s.cuda.BufferWriter(s.buffer).seek(x),
+    "buffer_size": lambda s, x: setattr(s.cuda.BufferWriter(s.buffer), "buffer_size", x),
+    "new_host_buffer": lambda s, x: s.cuda.new_host_buffer(x),
+    "new_host_buffer.device": lambda s, x: s.cuda.new_host_buffer(4, x),
+    "HostBuffer.slice": lambda s, x: s.cuda.new_host_buffer(4).slice(x),
+    "serialize_record_batch": lambda s, x: s.cuda.serialize_record_batch(x, s.ctx),
+    "serialize_record_batch.ctx": lambda s, x: s.cuda.serialize_record_batch(s.batch, x),
+    "read_message": lambda s, x: s.cuda.read_message(x),
+    "read_message.pool": lambda s, x: s.cuda.read_message(s.message, x),
+    "read_record_batch": lambda s, x: s.cuda.read_record_batch(x, s.schema),
+    "read_record_batch.schema": lambda s, x: s.cuda.read_record_batch(s.message, x),
+    "read_record_batch.memo": lambda s, x: s.cuda.read_record_batch(
+        s.message, s.schema, dictionary_memo=x
+    ),
+    "read_record_batch.pool": lambda s, x: s.cuda.read_record_batch(s.message, s.schema, pool=x),
+}
+
+WRONG = {
+    "None": None,
+    "object": object(),
+    "text": "text",
+    "bytes": b"bytes",
+    "float": 1.5,
+    "2**64": 2**64,
+    "-2**64": -(2**64),
+    "-1": -1,
+    "list": [],
+    "class": pa.Buffer,
+    "uninitialised": pa.Buffer.__new__(pa.Buffer),
+    "host buffer": pa.py_buffer(b"host"),
+}
+TAKES = {
+    "None": {
+        "copy_to_host.buf",
+        "copy_to_host.memory_pool",
+        "read",
+        "read_buffer",
+        "read_message.pool",
+        "read_record_batch.memo",
+        "read_record_batch.pool",
+        "slice.length",
+    },
+    "bytes": {"buffer_from_data", "copy_from_host", "write", "writeat"},
+    "host buffer": {
+        "buffer_from_data",
+        "copy_from_host",
+        "equals",
+        "write",
+        "writeat",
+    },
+    "float": {"read", "reader.seek"},
+    "-1": {
+        "buffer_from_data.size",
+        "copy_from_device.nbytes",
+        "copy_from_host.nbytes",
+        "copy_to_host.nbytes",
+        "index",
+        "read",
+    },
+}
+
+
+class Subjects:
+    """What the calls work on."""
+
+    def __init__(self, cuda, ctx, buffer, message):
+        self.cuda, self.ctx, self.buffer = cuda, ctx, buffer
+        self.small = ctx.buffer_from_data(b"xyz")
+        self.batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+        self.message, self.schema = message
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_wrong_arguments_raise(call, cuda, ctx, buffer, message):
+    subjects = Subjects(cuda, ctx, buffer, message)
+    errors = (TypeError, ValueError, OverflowError, OSError, IndexError)
+    for name, wrong in WRONG.items():
+        if call in TAKES.get(name, ()):
+            continue
+        try:
+            result = CALLS[call](subjects, wrong)
+        except errors as error:
+            said = str(error)
+        else:
+            pytest.fail(f"{call} of {name} gives {result!r}")
+        assert said, f"{call} of {name} raises without a word"
+        assert buffer.to_pybytes() == DATA
+
+
+NEVER_MADE = [
+    ["cuda.serialize_record_batch(fresh(pa.RecordBatch), ctx)"],
+    ["cuda.read_record_batch(message, fresh(pa.Schema))"],
+    [
+        "ctx.buffer_from_data(fresh(pa.Buffer))",
+        "cuda.BufferWriter(message).write(fresh(pa.Buffer))",
+        "message == fresh(pa.Buffer)",
+        "fresh(cuda.CudaBuffer).size",
+        "fresh(cuda.HostBuffer).size",
+        "fresh(cuda.IpcMemHandle).serialize()",
+        "fresh(cuda.BufferReader).read()",
+        "fresh(cuda.BufferWriter).write(b'')",
+        "pa.Buffer.__new__(cuda.CudaBuffer).size",
+        "pa.NativeFile.__new__(cuda.BufferReader).read_buffer()",
+        "pa.NativeFile.__new__(cuda.BufferWriter).flush()",
+        "object.__new__(cuda.Context).handle",
+        "object.__new__(cuda.IpcMemHandle).serialize()",
+        "cuda.CudaBuffer()",
+        "cuda.HostBuffer()",
+        "cuda.IpcMemHandle()",
+        "cuda.BufferReader()",
+        "cuda.BufferWriter(message, message)",
+        "cuda.BufferReader(buffer=message)",
+        "type('S', (cuda.CudaBuffer,), {})()",
+        "grafted(cuda.BufferReader, pa.Buffer).read_buffer()",
+        "grafted(cuda.BufferWriter, pa.Buffer).flush()",
+        "grafted(cuda.BufferWriter, pa.NativeFile).flush()",
+        "grafted(cuda.CudaBuffer, pa.NativeFile).to_pybytes()",
+        "grafted(cuda.CudaBuffer, pa.Buffer).export_for_ipc()",
+        "grafted(cuda.HostBuffer, pa.Buffer).slice()",
+    ],
+]
+
+
+@pytest.mark.parametrize("calls", NEVER_MADE, ids=["batch", "schema", "others"])
+def test_objects_that_were_never_made_raise(calls, run_python):
+    code, out, err = run_python(
+        "import sys\n"
+        "import pyarrow as pa\n"
+        "from pyarrow import cuda\n"
+        "ctx = cuda.Context(0)\n"
+        "batch = pa.record_batch([pa.array([1])], names=['x'])\n"
+        "message = cuda.serialize_record_batch(batch, ctx)\n"
+        "fresh = lambda c: c.__new__(c)\n"
+        "members = {'_assert_readable': lambda self: None}\n"
+        "grafted = lambda c, base: fresh(type('Grafted', (c.__mro__[1], base), members))\n"
+        "for call in sys.argv[1:]:\n"
+        "    print(call, flush=True)\n"
+        "    try: print('no error:', eval(call))\n"
+        "    except (TypeError, ValueError) as error: assert str(error)\n",
+        *calls,
+    )
+    assert (out.splitlines(), code, err) == (calls, 0, "")
+
+
+def test_messages(cuda, ctx, buffer, contexts):
+    count = len(contexts)
+    with pytest.raises(ValueError, match=re.escape("nbytes argument must be non-negative")):
+        ctx.new_buffer(-1)
+    for number in (99, -1):
+        text = f"device_number argument must be non-negative less than {count}"
+        with pytest.raises(ValueError, match=f"^{text}$"):
+            cuda.Context(number)
+        text = f"Invalid Cuda device number {number} (should be between 0 and {count - 1}, "
+        with pytest.raises(pa.ArrowInvalid, match=re.escape(text)):
+            cuda.new_host_buffer(4, number)
+    with pytest.raises(pa.ArrowTypeError, match=r"^buffer is not backed by a CudaBuffer$"):
+        ctx.buffer_from_object(pa.py_buffer(b"abc"))
+    text = "cannot create device buffer view from `<class 'numpy.ndarray'>` object"
+    with pytest.raises(pa.ArrowTypeError, match=f"^{text}$"):
+        ctx.buffer_from_object(np.zeros(3))
+    with pytest.raises(TypeError, match=r"^expected CudaBuffer instance, got bytes$"):
+        buffer.copy_from_device(b"abc")
+    with pytest.raises(BufferError, match=r"^buffer protocol for device buffer not supported$"):
+        memoryview(buffer)
+    with pytest.raises(TypeError, match="Do not call CudaBuffer's constructor directly"):
+        cuda.CudaBuffer()
+    with pytest.raises(TypeError, match="Do not call HostBuffer's constructor directly"):
+        cuda.HostBuffer()
+
+
+def test_out_of_memory_is_an_os_error_and_leaves_the_context_usable(ctx):
+    text = "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
+    for size in (HUGE, 2**50):
+        with pytest.raises(OSError, match=f"^{re.escape(text)}") as raised:
+            ctx.new_buffer(size)
+        assert type(raised.value) is OSError
+        assert ctx.buffer_from_data(DATA).to_pybytes() == DATA
+
+
+@pytest.mark.parametrize("size", [-1, -HUGE - 1])
+def test_foreign_buffers_of_negative_size(ctx, buffer, size):
+    with pytest.raises(ValueError, match="non-negative"):
+        ctx.foreign_buffer(buffer.address, size)
+
+
+@pytest.mark.parametrize("size", [2**50, HUGE - 1, HUGE])
+def test_foreign_buffers_beyond_their_memory(ctx, buffer, size):
+    with pytest.raises(ValueError, match=r"ends after|exceed"):
+        ctx.foreign_buffer(buffer.address, size)
+
+
+def test_foreign_buffers_of_unknown_memory(ctx):
+    pageable = ctypes.create_string_buffer(4096)
+    for address in (ctypes.addressof(pageable), 1, 2**63, 2**64 - 1):
+        with pytest.raises(OSError, match="Cuda error 1 "):
+            ctx.foreign_buffer(address, 10)
+    with pytest.raises(OSError, match="Cuda error 1 "):
+        ctx.foreign_buffer(0, 10)
+
+
+@given(offset=integers, length=st.none() | integers)
+def test_slices_are_pythons(buffer, offset, length):
+    valid = 0 <= offset < len(DATA) and (length is None or length >= 0)
+    if not valid:
+        with pytest.raises(ValueError, match=r"out-of-range|non-negative"):
+            buffer.slice(offset, length)
+        return
+    part = buffer.slice(offset, length)
+    expected = DATA[offset : None if length is None else offset + length]
+    assert (part.size, part.address) == (len(expected), buffer.address + offset)
+    assert part.to_pybytes() == expected
+
+
+@given(start=st.none() | integers, stop=st.none() | integers, step=st.sampled_from([None, 1]))
+def test_subscripts_are_pythons(buffer, start, stop, step):
+    assert buffer[start:stop:step].to_pybytes() == DATA[start:stop:step]
+
+
+@given(index=integers)
+def test_indices_are_pythons(buffer, index):
+    if -len(DATA) <= index < len(DATA):
+        assert buffer[index] == DATA[index]
+    else:
+        with pytest.raises(IndexError):
+            buffer[index]
+
+
+@pytest.mark.parametrize("step", [0, 2, -1])
+def test_other_steps_are_refused(buffer, step):
+    with pytest.raises(IndexError, match="only slices with step 1 supported"):
+        buffer[::step]
+
+
+def test_slices_of_an_empty_buffer(ctx, buffer):
+    for empty in (ctx.new_buffer(0), buffer.slice(5, 0)):
+        assert empty.slice().size == empty.slice(0, 5).size == empty[0:9].size == 0
+        for offset, length in ((1, None), (-1, None), (0, -1), (HUGE, 1)):
+            with pytest.raises(ValueError, match=r"out-of-range|non-negative"):
+                empty.slice(offset, length)
+        with pytest.raises(IndexError):
+            empty[0]
+
+
+def test_a_refused_copy_to_the_host_leaves_the_target_alone(ctx, buffer):
+    target = bytearray(b"-" * 20)
+    for position, nbytes in ((0, 11), (5, 6), (10, 1), (0, HUGE), (11, -1), (-1, 1), (0, 21)):
+        with pytest.raises(ValueError, match=r"requested|position argument is out-of-range"):
+            buffer.copy_to_host(position, nbytes, buf=pa.py_buffer(target))
+        assert target == b"-" * 20
+    constant = bytes(bytearray(b"constant"))
+    with pytest.raises(ValueError, match="not mutable"):
+        buffer.copy_to_host(buf=pa.py_buffer(constant))
+    assert constant == b"constant"
+    device = ctx.buffer_from_data(b"device")
+    for refused in (device, pa.Buffer.slice(device, 1)):
+        with pytest.raises(ValueError, match="device memory"):
+            buffer.copy_to_host(buf=refused)
+    assert device.to_pybytes() == b"device"
+
+
+def test_read_only_memory_refuses_every_write(cuda, ctx, buffer):
+    class ReadOnly:
+        __cuda_array_interface__ = {  # noqa: RUF012
+            "shape": (len(DATA),),
+            "typestr": "|u1",
+            "data": (buffer.address, True),
+            "version": 3,
+        }
+
+    view = ctx.buffer_from_object(ReadOnly())
+    for part in (view, view.slice(2), cuda.CudaBuffer.from_buffer(pa.Buffer.slice(view, 1))):
+        assert not part.is_mutable
+        with pytest.raises(ValueError, match=r"mutable|read-only"):
+            part.copy_from_host(b"x")
+        with pytest.raises(ValueError, match=r"mutable|read-only"):
+            part.copy_from_device(ctx.buffer_from_data(b"x"))
+        with pytest.raises((ValueError, OSError), match=r"mutable|read-only"):
+            cuda.BufferWriter(part).write(b"x")
+    assert buffer.to_pybytes() == DATA
+
+
+def test_classes_are_python_classes(cuda, ctx, buffer):
+    assert re.fullmatch(
+        r"<pyarrow\.CudaBuffer address=0x[0-9a-f]+ size=10 is_cpu=False is_mutable=True>",
+        repr(buffer),
+    )
+    for pickled in (ctx, buffer, cuda.BufferReader(buffer), cuda.BufferWriter(buffer)):
+        for attempt in (pickle.dumps, copy.deepcopy):
+            with pytest.raises((TypeError, NotImplementedError, BufferError)):
+                attempt(pickled)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(buffer)
+    part = buffer.slice(1)
+    for referent in (ctx, part, cuda.BufferReader(buffer), cuda.BufferWriter(buffer)):
+        assert weakref.ref(referent)() is referent
+    gone = weakref.ref(part)
+    del part, referent
+    gc.collect()
+    assert gone() is None
+    for name in ("CudaBuffer", "HostBuffer", "BufferReader", "BufferWriter", "Context"):
+        assert getattr(cuda, name).__module__ == "pyarrow._cuda"
+    assert issubclass(cuda.CudaBuffer, pa.Buffer)
+    assert issubclass(cuda.BufferReader, pa.NativeFile)
+
+
+def test_subclasses_work(cuda, buffer):
+    class Reader(cuda.BufferReader):
+        extra = None
+
+    reader = Reader(buffer)
+    reader.extra = [reader]  # a cycle, for the collector
+    assert reader.read_buffer(3).to_pybytes() == DATA[:3]
+
+    class Ctx(cuda.Context):
+        pass
+
+    assert Ctx(0).handle == cuda.Context(0).handle

@@ -1,0 +1,243 @@
+"""Copies and comparisons: every byte that should move does, and no other."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SIZE = 100
+OLD = bytes((13 * index + 1) % 256 for index in range(SIZE))
+
+positions = st.integers(0, SIZE)
+
+
+@pytest.fixture
+def buffer(guarded):
+    return guarded(SIZE)
+
+
+@given(data=st.binary(max_size=SIZE + 20), position=positions, nbytes=st.integers(-1, SIZE + 20))
+def test_from_host(buffer, data, position, nbytes):
+    buffer.copy_from_host(OLD)
+    if nbytes > min(len(data), SIZE - position):
+        with pytest.raises(ValueError, match="requested more to copy than available"):
+            buffer.copy_from_host(data, position, nbytes)
+        assert buffer.to_pybytes() == OLD
+        return
+    count = min(len(data), SIZE - position) if nbytes < 0 else nbytes
+    assert buffer.copy_from_host(data, position=position, nbytes=nbytes) == count
+    expected = bytearray(OLD)
+    expected[position : position + count] = data[:count]
+    assert buffer.to_pybytes() == expected
+
+
+@given(position=positions, nbytes=st.integers(-1, SIZE + 20), room=st.none() | positions)
+def test_to_host(buffer, position, nbytes, room):
+    buffer.copy_from_host(OLD)
+    target = None if room is None else bytearray(b"-" * room)
+    argument = None if room is None else pa.py_buffer(target)
+    limit = SIZE - position if room is None else min(SIZE - position, room)
+    if nbytes > limit:
+        with pytest.raises(ValueError, match="requested"):
+            buffer.copy_to_host(position, nbytes, buf=argument)
+        return
+    count = limit if nbytes < 0 else nbytes
+    out = buffer.copy_to_host(position=position, nbytes=nbytes, buf=argument)
+    if room is None:
+        assert out.to_pybytes() == OLD[position : position + count]
+    else:
+        assert out is argument
+        assert target == OLD[position : position + count] + b"-" * (room - count)
+
+
+@given(
+    start=positions,
+    length=positions,
+    position=positions,
+    nbytes=st.integers(-1, SIZE),
+)
+def test_from_device_even_where_the_ranges_overlap(buffer, start, length, position, nbytes):
+    buffer.copy_from_host(OLD)
+    source = buffer[start : start + length]
+    limit = min(source.size, SIZE - position)
+    if nbytes > limit:
+        with pytest.raises(ValueError, match="requested more to copy than available"):
+            buffer.copy_from_device(source, position, nbytes)
+        assert buffer.to_pybytes() == OLD
+        return
+    count = limit if nbytes < 0 else nbytes
+    assert buffer.copy_from_device(source, position, nbytes) == count
+    expected = bytearray(OLD)
+    expected[position : position + count] = OLD[start : start + count]
+    assert buffer.to_pybytes() == expected
+
+
+@given(data=st.binary(max_size=SIZE), position=positions)
+def test_from_another_device(guarded, other_ctx, data, position):
+    buffer = guarded(SIZE)
+    buffer.copy_from_host(OLD)
+    there = guarded(len(data), other_ctx)
+    there.copy_from_host(data)
+    count = buffer.copy_from_device(there, position)
+    assert count == min(len(data), SIZE - position)
+    expected = bytearray(OLD)
+    expected[position : position + count] = data[:count]
+    assert buffer.to_pybytes() == expected
+    assert there.copy_from_device(buffer, 0) == len(data)
+    assert there.to_pybytes() == expected[: len(data)]
+    assert there.context.device_number == 1
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, (4 << 20) + 3, (33 << 20) + 1])
+def test_round_trips_of_all_sizes(ctx, size):
+    pattern = bytes(range(251)) * (size // 251 + 1)
+    data = memoryview(pattern)[:size]
+    buffer = ctx.buffer_from_data(data)
+    assert buffer.size == size
+    host = buffer.copy_to_host()
+    assert host.to_pybytes() == data
+    assert buffer.equals(pa.py_buffer(data))
+    twin = ctx.new_buffer(size)
+    assert twin.copy_from_device(buffer) == size
+    assert twin.equals(buffer)
+
+
+def test_device_memory_as_data(ctx, buffer, contexts):
+    for context in contexts:
+        source = context.buffer_from_data(b"0123456789")
+        # pyarrow's own slice of a device buffer is a generic Buffer.
+        for data in (source, pa.Buffer.slice(source, 0)):
+            buffer.copy_from_host(OLD)
+            assert buffer.copy_from_host(data, 3, 4) == 4
+            assert buffer.to_pybytes() == OLD[:3] + b"0123" + OLD[7:]
+            copy = ctx.buffer_from_data(data, offset=2, size=5)
+            assert copy.to_pybytes() == b"23456"
+            assert copy.context.handle == ctx.handle
+            copy.copy_from_host(b"-----")
+        assert source.to_pybytes() == b"0123456789"
+
+
+def test_host_buffers_as_data(cuda, ctx, buffer):
+    host = cuda.new_host_buffer(10)
+    host_view = memoryview(host).cast("B")
+    host_view[:] = b"0123456789"
+    assert buffer.copy_from_host(host.slice(2, 3), 1) == 3
+    assert buffer.slice(1, 3).to_pybytes() == b"234"
+    assert ctx.buffer_from_data(host).to_pybytes() == b"0123456789"
+    device_view = ctx.buffer_from_object(host)
+    assert device_view.to_pybytes() == b"0123456789"
+    device_view.copy_from_host(b"xx", 4)
+    assert bytes(host_view) == b"0123xx6789"
+    assert device_view.equals(host)
+    buffer.slice(1, 3).copy_to_host(buf=host)
+    assert bytes(host_view) == b"2343xx6789"
+    assert ctx.bytes_allocated >= SIZE
+
+
+@pytest.mark.parametrize("size", [*range(71), 1 << 20, (1 << 20) + 15])
+def test_equality_at_every_alignment(ctx, size):
+    room = size + 32
+    data = bytes((index * 7) % 256 for index in range(size))
+    left, right = (ctx.buffer_from_data(bytes([pad]) * room) for pad in (1, 2))
+    alignments = range(16) if size < 100 else (0, 1, 15)
+    for offset in alignments:
+        ours = left[offset : offset + size]
+        ours.copy_from_host(data)
+        for other_offset in alignments:
+            theirs = right[other_offset : other_offset + size]
+            theirs.copy_from_host(data)
+            # What lies around them differs, and must not count.
+            assert ours.equals(theirs)
+            assert theirs.equals(ours)
+            if size:
+                place = (offset * 16 + other_offset) * 31 % size
+                for changed in {0, place, size - 1}:
+                    theirs.copy_from_host(bytes([data[changed] ^ 0x80]), changed)
+                    assert not ours.equals(theirs), (size, offset, other_offset, changed)
+                    theirs.copy_from_host(data[changed : changed + 1], changed)
+
+
+def test_equality_of_large_buffers_sees_each_part(ctx):
+    size = (9 << 20) + 5
+    left, right = ctx.new_buffer(size), ctx.new_buffer(size)
+    zeros = bytes(size)
+    left.copy_from_host(zeros)
+    right.copy_from_host(zeros)
+    for place in (0, 4 << 20, (8 << 20) - 1, size - 1):
+        assert left.equals(right)
+        assert left.equals(pa.py_buffer(zeros))
+        right.copy_from_host(b"\1", place)
+        assert not left.equals(right)
+        assert not right.equals(pa.py_buffer(zeros))
+        right.copy_from_host(b"\0", place)
+
+
+@given(left=st.binary(max_size=20), right=st.binary(max_size=20))
+@settings(max_examples=60)
+def test_equality_is_that_of_the_bytes(ctx, contexts, left, right):
+    ours = ctx.buffer_from_data(left)
+    for context in contexts:
+        theirs = context.buffer_from_data(right)
+        assert ours.equals(theirs) == (left == right)
+        assert (ours == theirs) == (left == right)
+        assert ours.equals(context.buffer_from_data(left))
+        assert ours.equals(pa.Buffer.slice(theirs, 0)) == (left == right)
+    assert ours.equals(pa.py_buffer(right)) == (left == right)
+    assert (ours == right) == (left == right)
+
+
+def test_equality_across_devices_at_size(ctx, other_ctx):
+    data = bytes(range(256)) * (5 << 12)
+    here, there = ctx.buffer_from_data(data), other_ctx.buffer_from_data(data)
+    assert here.equals(there)
+    there.copy_from_host(b"\0", len(data) - 1)
+    assert not here.equals(there)
+    assert not here.equals(there.slice(0, len(data) - 1))
+
+
+@given(data=st.binary(max_size=64))
+def test_contents_as_python_objects(ctx, data):
+    buffer = ctx.buffer_from_data(data)
+    assert buffer.to_pybytes() == data
+    assert buffer.hex() == data.hex().upper().encode()
+    assert [buffer[index] for index in range(-len(data), len(data))] == list(data) * 2
+    assert len(buffer) == buffer.size == len(data)
+    assert list(buffer) == list(data)
+
+
+def test_who_may_write(cuda, ctx):
+    buffer = ctx.new_buffer(10)
+    for mutable in (buffer, buffer.slice(1), buffer[2:], cuda.CudaBuffer.from_buffer(buffer)):
+        assert mutable.is_mutable
+        assert not mutable.is_cpu
+    generic = pa.Buffer.slice(buffer, 3)
+    again = cuda.CudaBuffer.from_buffer(generic)
+    assert again.address == buffer.address + 3
+    assert again.size == 7
+    assert again.is_mutable == generic.is_mutable
+
+
+@given(data=st.binary(max_size=50), offset=st.integers(0, 60), size=st.integers(-1, 60))
+def test_buffers_from_part_of_the_data(ctx, data, offset, size):
+    for source in (data, ctx.buffer_from_data(data)):
+        fits = offset < len(data) or (offset == 0 and not data)
+        if not fits or size > len(data) - offset:
+            with pytest.raises(ValueError, match=r"out-of-range|larger slice than available"):
+                ctx.buffer_from_data(source, offset, size)
+            continue
+        end = None if size < 0 else offset + size
+        assert ctx.buffer_from_data(source, offset, size).to_pybytes() == data[offset:end]
+
+
+def test_options_of_the_host_copy(ctx):
+    buffer = ctx.buffer_from_data(b"0123456789")
+    pool = pa.default_memory_pool()
+    before = pool.bytes_allocated()
+    host = buffer.copy_to_host(memory_pool=pool, resizable=True)
+    assert pool.bytes_allocated() > before
+    host.resize(4)
+    assert host.to_pybytes() == b"0123"
+    for truth in (1, "yes", [0]):
+        assert isinstance(buffer.copy_to_host(resizable=truth), pa.ResizableBuffer)
+    for falsehood in (False, 0, None, []):
+        assert not isinstance(buffer.copy_to_host(resizable=falsehood), pa.ResizableBuffer)

@@ -1,0 +1,236 @@
+"""No call changes which context is current, and borrowed contexts may die at any time."""
+
+import ctypes
+import threading
+
+import pyarrow as pa
+import pytest
+
+
+@pytest.fixture
+def own_context(driver):
+    """A context that somebody else made."""
+    handle = driver.create_context()
+    yield handle
+    driver.destroy_context(handle)
+
+
+class Subjects:
+    def __init__(self, cuda, ctx):
+        self.cuda, self.ctx = cuda, ctx
+        self.buffer = ctx.buffer_from_data(b"0123456789")
+        self.twin = ctx.buffer_from_data(b"0123456789")
+        self.batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+        self.message = cuda.serialize_record_batch(self.batch, ctx)
+        self.host = cuda.new_host_buffer(10)
+
+
+def fails(function, *arguments, **keywords):
+    with pytest.raises((OSError, ValueError)):
+        function(*arguments, **keywords)
+
+
+CALLS = {
+    "Context": lambda s: s.cuda.Context(0),
+    "Context of the last device": lambda s: s.cuda.Context(s.cuda.Context.get_num_devices() - 1),
+    "shared Context": lambda s: s.cuda.Context(s.ctx.device_number, s.ctx.handle),
+    "get_num_devices": lambda s: s.cuda.Context.get_num_devices(),
+    "properties": lambda s: (s.ctx.handle, s.ctx.device, s.ctx.memory_manager, s.ctx.device_number),
+    "bytes_allocated": lambda s: s.ctx.bytes_allocated,
+    "synchronize": lambda s: s.ctx.synchronize(),
+    "get_device_address": lambda s: s.ctx.get_device_address(s.buffer.address),
+    "new_buffer": lambda s: s.ctx.new_buffer(100),
+    "large new_buffer": lambda s: s.ctx.new_buffer(5 << 20),
+    "foreign_buffer": lambda s: s.ctx.foreign_buffer(s.buffer.address, 10),
+    "buffer_from_data": lambda s: s.ctx.buffer_from_data(b"abc"),
+    "buffer_from_device": lambda s: s.ctx.buffer_from_data(s.buffer),
+    "buffer_from_object": lambda s: s.ctx.buffer_from_object(s.host),
+    "from_buffer": lambda s: s.cuda.CudaBuffer.from_buffer(pa.Buffer.slice(s.buffer, 1)),
+    "copy_to_host": lambda s: s.buffer.copy_to_host(),
+    "copy_from_host": lambda s: s.buffer.copy_from_host(b"abc"),
+    "copy_from_device": lambda s: s.buffer.copy_from_device(s.twin),
+    "overlapping copy": lambda s: s.buffer.copy_from_device(s.buffer[:5], 2),
+    "equals": lambda s: s.buffer.equals(s.twin),
+    "equals host": lambda s: s.buffer.equals(s.host),
+    "hex": lambda s: s.buffer.hex(),
+    "index": lambda s: s.buffer[3],
+    "slice": lambda s: s.buffer.slice(3),
+    "context": lambda s: s.buffer.context,
+    "new_host_buffer": lambda s: s.cuda.new_host_buffer(10),
+    "reader": lambda s: s.cuda.BufferReader(s.buffer).read(),
+    "writer": lambda s: s.cuda.BufferWriter(s.buffer).write(b"abc"),
+    "serialize_record_batch": lambda s: s.cuda.serialize_record_batch(s.batch, s.ctx),
+    "read_message": lambda s: s.cuda.read_message(s.message),
+    "read_record_batch": lambda s: s.cuda.read_record_batch(s.message, s.batch.schema),
+    "copy_to": lambda s: s.batch.copy_to(s.ctx.memory_manager).copy_to(
+        pa.default_cpu_memory_manager()
+    ),
+    "out of memory": lambda s: fails(s.ctx.new_buffer, 2**50),
+    "unknown memory": lambda s: fails(s.ctx.foreign_buffer, 1, 10),
+    "no context": lambda s: fails(s.cuda.Context, 0, 0x1234),
+    "no device": lambda s: fails(s.cuda.Context, 99),
+}
+
+
+@pytest.mark.parametrize("device", [0, 1])
+@pytest.mark.parametrize("call", CALLS)
+def test_the_callers_current_context_stays(call, device, cuda, contexts, ctx, own_context, driver):
+    if device >= len(contexts):
+        pytest.skip("needs two devices")
+    subjects = Subjects(cuda, contexts[device])
+    seen = []
+
+    def stack():
+        """Takes the thread's whole stack of contexts off, and puts it back."""
+        handles = []
+        while handle := driver.current():
+            handles.append(handle)
+            driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+        for handle in reversed(handles):
+            driver.call("cuCtxPushCurrent_v2", ctypes.c_void_p(handle))
+        return handles
+
+    def run():
+        try:
+            for handles in ([], [own_context], [ctx.handle], [contexts[-1].handle, own_context]):
+                for handle in handles:
+                    driver.call("cuCtxPushCurrent_v2", ctypes.c_void_p(handle))
+                CALLS[call](subjects)  # what it returns is released here as well
+                seen.append(stack() == handles[::-1])
+                for _ in handles:
+                    driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+        except BaseException as error:
+            seen.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [True] * 4
+
+
+def test_release_on_another_thread(ctx, own_context, driver):
+    before = ctx.bytes_allocated
+    buffers = [ctx.new_buffer(size) for size in (1, 100, 3 << 20)]
+    seen = []
+
+    def release(handle):
+        if handle:
+            driver.set_current(handle)
+        buffers.pop()
+        seen.append((driver.current(), ctx.bytes_allocated - before))
+
+    for handle in (0, own_context, ctx.handle):
+        thread = threading.Thread(target=release, args=(handle,))
+        thread.start()
+        thread.join()
+    assert seen == [(0, 101), (own_context, 1), (ctx.handle, 0)]
+
+
+def test_a_borrowed_context_works_like_any_other(cuda, own_context, driver):
+    shared = cuda.Context(0, own_context)
+    primary = cuda.Context(0)
+    assert shared.handle == own_context != primary.handle
+    assert shared.device_number == 0
+    before = shared.bytes_allocated, primary.bytes_allocated
+    buffer = shared.buffer_from_data(b"0123456789")
+    assert (shared.bytes_allocated, primary.bytes_allocated) == (before[0] + 10, before[1])
+    assert cuda.Context(0, own_context).bytes_allocated == before[0] + 10
+    assert buffer.context.handle == own_context
+    assert buffer.slice(3).to_pybytes() == b"3456789"
+    there = primary.new_buffer(10)
+    there.copy_from_device(buffer)
+    assert there.to_pybytes() == b"0123456789"
+    assert there.equals(buffer)
+    assert buffer.equals(there)
+    batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+    message = cuda.serialize_record_batch(batch, shared)
+    assert message.context.handle == own_context
+    shared.synchronize()
+    del buffer, message
+    assert (shared.bytes_allocated, primary.bytes_allocated) == (before[0], before[1] + 10)
+    assert driver.current() == 0
+
+
+DESTROYED = """
+import ctypes, gc, os, sys
+from pathlib import Path
+import pyarrow as pa
+from pyarrow import cuda
+import pyarrow_cuda_compat
+sys.unraisablehook = lambda raised: print("reported:", raised.exc_value, flush=True)
+path = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
+if path == "sim":
+    path = str(Path(pyarrow_cuda_compat.__file__).parent / "lib" / "libcuda_sim.so")
+driver = ctypes.CDLL(path)
+primary = cuda.Context(0)
+handle = ctypes.c_void_p()
+assert driver.cuCtxCreate_v2(ctypes.byref(handle), 0, 0) == 0
+assert driver.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())) == 0
+shared = cuda.Context(0, handle.value)
+buffer = shared.buffer_from_data(b"0123456789")
+twin = shared.buffer_from_data(b"0123456789")
+assert buffer.equals(twin)
+reader, writer = cuda.BufferReader(buffer), cuda.BufferWriter(twin)
+writer.buffer_size = 100
+writer.write(b"abc")
+assert driver.cuCtxDestroy_v2(handle) == 0
+"""
+
+
+def test_a_destroyed_context_gives_errors(run_python):
+    code, out, err = run_python(
+        DESTROYED
+        + """
+calls = [
+    buffer.to_pybytes, buffer.hex, lambda: buffer[0], lambda: buffer.copy_from_host(b"x"),
+    lambda: buffer.copy_from_device(twin), lambda: buffer.copy_from_device(buffer[:5], 2),
+    lambda: primary.new_buffer(10).copy_from_device(buffer),
+    lambda: buffer.copy_from_device(primary.new_buffer(10)),
+    lambda: buffer.equals(twin), lambda: buffer.equals(primary.new_buffer(10)),
+    lambda: primary.new_buffer(10).equals(buffer), buffer.export_for_ipc, reader.read,
+    writer.flush, lambda: shared.new_buffer(10), shared.synchronize,
+    lambda: shared.buffer_from_data(b"x"), lambda: shared.foreign_buffer(buffer.address, 1),
+    lambda: cuda.serialize_record_batch(pa.record_batch([pa.array([1])], names=["x"]), shared),
+    lambda: cuda.Context(0, shared.handle),
+]
+for number, call in enumerate(calls):
+    try:
+        print("no error:", number, call())
+    except OSError as error:
+        assert "Cuda error" in str(error), error
+assert len(buffer) == buffer.slice(0).size == 10 and repr(buffer) and repr(shared)
+print("used", flush=True)
+try:
+    writer.close()
+except OSError as error:
+    assert "Cuda error" in str(error), error
+del buffer, twin, reader, writer, calls, call
+gc.collect()
+assert primary.buffer_from_data(b"fine").to_pybytes() == b"fine"
+print("done")
+"""
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert [line for line in lines if not line.startswith("reported: ")] == ["used", "done"]
+    assert all("Cuda error" in line for line in lines if line.startswith("reported: "))
+
+
+def test_what_a_destroyed_context_leaves_frees_nothing_of_others(run_python):
+    """The driver gives the destroyed context's addresses to others at once."""
+    code, out, err = run_python(
+        DESTROYED
+        + """
+address = buffer.address
+others = [primary.buffer_from_data(b"precious" * 10) for _ in range(64)]
+print("address given again:", any(other.address == address for other in others))
+del buffer, twin, reader, writer
+gc.collect()
+for other in others:
+    assert other.to_pybytes() == b"precious" * 10
+    assert primary.new_buffer(80).address != other.address
+print("done")
+"""
+    )
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "done"

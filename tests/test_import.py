@@ -1,0 +1,203 @@
+"""How the package comes in: by its own name, as pyarrow.cuda, or not at all."""
+
+import pytest
+
+NO_DRIVER = "/nonexistent/libcuda.so"
+
+
+def test_a_machine_without_a_driver(run_python):
+    code, out, err = run_python(
+        """
+from pyarrow import cuda
+import pyarrow as pa
+for call in (cuda.Context, cuda.Context.get_num_devices, lambda: cuda.new_host_buffer(10)):
+    try: call()
+    except OSError as error: print(error)
+handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes(8)))
+assert handle.serialize().to_pybytes() == bytes(8)
+assert pa.array([1, 2]).to_pylist() == [1, 2]
+""",
+        PYARROW_CUDA_DRIVER=NO_DRIVER,
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        assert f"'{NO_DRIVER}' could not be loaded" in line
+        assert "PYARROW_CUDA_DRIVER=sim" in line
+
+
+@pytest.mark.simulator
+def test_no_devices(run_python):
+    code, out, err = run_python(
+        "from pyarrow import cuda\n"
+        "try: cuda.Context(0)\n"
+        "except (OSError, ValueError) as error: print(error)\n",
+        CUDA_SIM_DEVICES="0",
+    )
+    assert (code, err) == (0, "")
+    assert "CUDA_ERROR_NO_DEVICE" in out
+
+
+LOADED = """
+import sys
+{imports}
+maps = open("/proc/self/maps").read()
+assert "libcuda" not in maps, [line for line in maps.splitlines() if "libcuda" in line]
+"""
+
+
+@pytest.mark.parametrize(
+    "imports", ["import pyarrow", "from pyarrow import cuda", "import pyarrow_cuda_compat"]
+)
+def test_an_import_never_loads_the_driver(imports, run_python):
+    assert run_python(LOADED.format(imports=imports)) == (0, "", "")
+
+
+@pytest.mark.parametrize("module", ["pyarrow", "pyarrow_cuda_compat", "pyarrow.cuda"])
+def test_starting_python_imports_nothing(module, run_python):
+    code = f"import sys; print({module!r} in sys.modules, 'numpy' in sys.modules)"
+    assert run_python(code) == (0, "False False\n", "")
+
+
+def test_users_need_not_name_the_package(run_python):
+    code, out, err = run_python(
+        """
+import sys
+assert "pyarrow_cuda_compat" not in sys.modules
+from pyarrow import cuda
+print(cuda.__name__, cuda.Context.__module__, "pyarrow_cuda_compat" in sys.modules)
+import pyarrow._cuda
+print(pyarrow._cuda.Context is cuda.Context, pyarrow._cuda.__name__)
+"""
+    )
+    assert (code, err) == (0, "")
+    assert out.split("\n")[:2] == ["pyarrow.cuda pyarrow._cuda True", "True pyarrow._cuda"]
+
+
+def test_pyarrow_itself_finds_it(run_python):
+    """pyarrow's own device paths import pyarrow.cuda without the user's help."""
+    code, out, err = run_python(
+        """
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+ctx = cuda.Context(0)
+array = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+there = pa.Array._import_from_c_device_capsule(*array.__arrow_c_device_array__())
+print(there.device_type, there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
+"""
+    )
+    assert (code, err) == (0, "")
+    assert out == "2 [1, 2, 3]\n"  # ARROW_DEVICE_CUDA
+
+
+def test_spawned_children_have_it(tmp_path, run_python):
+    script = tmp_path / "spawned.py"
+    script.write_text(
+        "import multiprocessing\n"
+        "def work(text):\n"
+        "    from pyarrow import cuda\n"
+        "    return cuda.Context(0).buffer_from_data(text).to_pybytes()\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(2) as pool:\n"
+        "        print(pool.map_async(work, [b'a', b'b']).get(100))\n"
+    )
+    code, out, err = run_python(f"import runpy; runpy.run_path({str(script)!r}, run_name='x')")
+    assert (code, out, err) == (0, "", "")
+    run = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, sys.argv[1]]))"
+    assert run_python(run, script) == (0, "[b'a', b'b']\n", "")
+
+
+def test_the_hook_can_be_turned_off(run_python):
+    code, out, err = run_python(
+        """
+import sys
+try: from pyarrow import cuda
+except ImportError as error: print(error)
+assert "pyarrow_cuda_compat" not in sys.modules
+import pyarrow_cuda_compat as cuda
+assert cuda.Context(0).buffer_from_data(b"abc").to_pybytes() == b"abc"
+try: from pyarrow import cuda
+except ImportError as error: print(error)
+""",
+        PYARROW_CUDA_COMPAT_HOOK="0",
+    )
+    assert (code, err) == (0, "")
+    assert out.count("_cuda") == 2
+
+
+def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):
+    (tmp_path / "_cuda.py").write_text("genuine = True\n")
+    code, out, err = run_python(
+        """
+import sys
+import pyarrow
+pyarrow.__path__.append(sys.argv[1])
+import pyarrow._cuda
+print(pyarrow._cuda.genuine, pyarrow._cuda.__file__.startswith(sys.argv[1]))
+import pyarrow_cuda_compat
+print(hasattr(pyarrow._cuda, "Context"), pyarrow_cuda_compat.Context(0).device_number)
+""",
+        tmp_path,
+    )
+    assert (code, out, err) == (0, "True True\nFalse 0\n", "")
+
+
+def test_the_names_are_the_same_in_both_modules(cuda):
+    import pyarrow_cuda_compat
+
+    names = {name for name in dir(cuda) if not name.startswith("_")}
+    assert names >= {
+        "BufferReader",
+        "BufferWriter",
+        "Context",
+        "CudaBuffer",
+        "HostBuffer",
+        "IpcMemHandle",
+        "new_host_buffer",
+        "read_message",
+        "read_record_batch",
+        "serialize_record_batch",
+    }
+    assert names <= set(pyarrow_cuda_compat.__all__)
+    for name in names:
+        assert getattr(cuda, name) is getattr(pyarrow_cuda_compat, name)
+
+
+@pytest.mark.parametrize("major", [24, 27])
+def test_other_versions_of_pyarrow_are_refused(major, run_python):
+    code, out, err = run_python(
+        f"""
+import pyarrow
+info = pyarrow.cpp_version_info
+pyarrow.cpp_version_info = info._replace(major={major})
+pyarrow.__version__ = "{major}.0.0"
+for module in ("pyarrow_cuda_compat", "pyarrow.cuda"):
+    try: __import__(module)
+    except ImportError as error: print(error)
+assert pyarrow.array([1]).to_pylist() == [1]
+"""
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert "25" in line
+        assert "26" in line
+        assert f"{major}.0.0" in line
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_importing_again_installs_one_finder(times, run_python):
+    code, out, err = run_python(
+        f"""
+import sys, importlib
+import _pyarrow_cuda_compat_hook as hook
+for _ in range({times}):
+    import pyarrow_cuda_compat
+    hook.install()
+from pyarrow import cuda
+importlib.reload(cuda)
+print(sum(finder is hook.Finder for finder in sys.meta_path), sys.meta_path[-1] is hook.Finder)
+"""
+    )
+    assert (code, out, err) == (0, "1 True\n", "")
