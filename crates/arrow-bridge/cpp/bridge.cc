@@ -121,15 +121,13 @@ bool SpanOfEntry(PyObject* object, SpanFacts* out) noexcept {
   return true;
 }
 
-PyObject* HostSliceEntry(PyObject* host_buffer, int64_t offset, int64_t size,
-                         Failure* failure) noexcept {
-  PyObject* slice = nullptr;
-  Guard(failure, [&]() -> Status {
+bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
+                        Failure* failure) noexcept {
+  return Guard(failure, [&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(const auto whole, BufferBehind(host_buffer));
     ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
-    return WrapBuffer(part).Value(&slice);
+    return InitBuffer(fresh, part);
   });
-  return slice;
 }
 
 bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
@@ -169,7 +167,7 @@ constexpr BridgeApi kBridge{
     .reader_of = ReaderOfEntry,
     .writer_of = WriterOfEntry,
     .span_of = SpanOfEntry,
-    .host_slice = HostSliceEntry,
+    .init_host_slice = InitHostSliceEntry,
     .has_batch = HasBatchEntry,
     .has_schema = HasSchemaEntry,
     .is_on_device = IsOnDeviceEntry,

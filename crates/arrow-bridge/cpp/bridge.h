@@ -186,8 +186,9 @@ struct BridgeApi {
   // False when `buffer` is no initialised pyarrow.Buffer.
   bool (*span_of)(PyObject* buffer, SpanFacts* out);
 
-  // A pyarrow.Buffer (new reference) over part of a HostBuffer, still of type CUDA_HOST.
-  PyObject* (*host_slice)(PyObject* host_buffer, int64_t offset, int64_t size, Failure*);
+  // From part of a pyarrow.Buffer over pinned memory; the part is of type CUDA_HOST too.
+  bool (*init_host_slice)(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
+                          Failure*);
 
   // Whether a pyarrow.RecordBatch, or a pyarrow.Schema, was ever initialised.
   bool (*has_batch)(PyObject* batch);

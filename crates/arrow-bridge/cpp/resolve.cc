@@ -85,7 +85,10 @@ arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (const auto* whole = FindWhole(*buffer)) {
     ARROW_ASSIGN_OR_RAISE(auto slice, SliceOf(*whole, *buffer));
-    return DeviceBuffer::Make(std::move(slice), buffer);
+    // The parent is the device buffer itself: a chain of such parents can be taken apart.
+    auto parent = buffer->parent();
+    while (parent.get() != whole) parent = parent->parent();
+    return DeviceBuffer::Make(std::move(slice), std::move(parent));
   }
   if (!IsCuda(*buffer->memory_manager())) return NotOnDevice();
   ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));

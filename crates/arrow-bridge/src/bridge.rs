@@ -194,23 +194,26 @@ impl Bridge {
         unsafe { (self.api.span_of)(object, &raw mut span) }.then_some(span)
     }
 
-    /// A new `pyarrow.Buffer` over part of a host buffer's pinned memory.
+    /// Makes a fresh object of a `pyarrow.Buffer` subtype show part of a buffer over pinned
+    /// memory.
     ///
     /// # Errors
     ///
-    /// [`Kind::Index`] or [`Kind::Invalid`] when the part does not lie within.
+    /// [`Kind::Index`] when the part does not lie within, [`Kind::Type`] when the memory is not
+    /// pinned.
     ///
     /// # Safety
     ///
-    /// The object must be a host buffer's; the GIL must be held.
-    pub unsafe fn host_slice(
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_host_slice(
         &self,
-        object: Object,
+        fresh: Object,
+        whole: Object,
         offset: i64,
         size: i64,
-    ) -> Result<Object, Fault> {
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's promise.
-        unsafe { made(|failure| (self.api.host_slice)(object, offset, size, failure)) }
+        unsafe { filled(|failure| (self.api.init_host_slice)(fresh, whole, offset, size, failure)) }
     }
 
     /// Whether a `pyarrow.RecordBatch` was ever initialised; `__new__` alone leaves it empty, and

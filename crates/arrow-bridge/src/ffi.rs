@@ -187,7 +187,7 @@ pub(crate) struct BridgeApi {
     pub(crate) writer_of: unsafe extern "C" fn(Object) -> *mut RustWriter,
 
     pub(crate) span_of: unsafe extern "C" fn(Object, *mut Span) -> bool,
-    pub(crate) host_slice: unsafe extern "C" fn(Object, i64, i64, F) -> Object,
+    pub(crate) init_host_slice: unsafe extern "C" fn(Object, Object, i64, i64, F) -> bool,
     pub(crate) has_batch: unsafe extern "C" fn(Object) -> bool,
     pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,

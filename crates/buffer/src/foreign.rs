@@ -12,6 +12,8 @@ enum Attribute {
     HostPointer = 4,
     IsManaged = 8,
     DeviceOrdinal = 9,
+    /// Whether it is a whole allocation of `cuMemAlloc`.
+    IsIpcCapable = 10,
     RangeStart = 11,
     RangeSize = 12,
 }
@@ -26,6 +28,16 @@ fn ask(attribute: Attribute, address: u64) -> CudaResult<u64> {
     Ok(value)
 }
 
+/// As [`ask`]; none for memory that has no such attribute, or that the driver does not know.
+fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
+    const INVALID_VALUE: i32 = 1;
+    match ask(attribute, address) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.code() == Some(INVALID_VALUE) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The address at which the context's device reaches the memory at `address`, which may be
 /// device memory or page-locked host memory.
 ///
@@ -37,6 +49,16 @@ pub fn device_address(context: &Context, address: u64) -> CudaResult<u64> {
     ask(Attribute::DevicePointer, address)
 }
 
+/// The same, none for memory that the driver does not know.
+///
+/// # Errors
+///
+/// When the context cannot be entered, or the driver fails otherwise.
+pub fn mapped_address(context: &Context, address: u64) -> CudaResult<Option<u64>> {
+    let _current = context.enter()?;
+    ask_known(Attribute::DevicePointer, address)
+}
+
 /// The address at which the host reaches the memory at device address `address`, if it can.
 ///
 /// # Errors
@@ -44,7 +66,8 @@ pub fn device_address(context: &Context, address: u64) -> CudaResult<u64> {
 /// When the context cannot be entered.
 pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>> {
     let _current = context.enter()?;
-    Ok(ask(Attribute::HostPointer, address).ok().and_then(|host| usize::try_from(host).ok()))
+    let host = ask_known(Attribute::HostPointer, address)?;
+    Ok(host.and_then(|host| usize::try_from(host).ok()))
 }
 
 /// Whether `size` bytes at `address` are memory that the context's device can reach.
@@ -70,7 +93,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     };
     let mut reached = address;
     while reached < end {
-        match reach(reached) {
+        match reach(reached, reached == address)? {
             Some(further) => reached = further,
             None => {
                 return Err(Error::Invalid(format!(
@@ -84,14 +107,17 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     Ok(())
 }
 
-/// Where the memory at an address ends, or the piece of it: memory may be mapped in pieces that
-/// follow each other.
-fn reach(address: u64) -> Option<u64> {
-    let start = ask(Attribute::RangeStart, address).ok()?;
-    let size = ask(Attribute::RangeSize, address).ok()?;
+/// Where the memory at an address ends, or the piece of it.  What was mapped page by page may go
+/// on in another piece; an allocation of `cuMemAlloc` ends where it ends, whatever lies behind.
+fn reach(address: u64, is_first: bool) -> CudaResult<Option<u64>> {
+    let Some(start) = ask_known(Attribute::RangeStart, address)? else { return Ok(None) };
+    let is_whole = ask(Attribute::IsIpcCapable, start)? != 0;
+    if is_whole && !is_first {
+        return Ok(None);
+    }
     let end = match block_at(address, start) {
         Some((block, size)) => block + size,
-        None => start.saturating_add(size),
+        None => start.saturating_add(ask(Attribute::RangeSize, address)?),
     };
-    (end > address).then_some(end)
+    Ok((end > address).then_some(end))
 }

@@ -10,4 +10,4 @@ pub mod range;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;
-pub use foreign::{device_address, host_address};
+pub use foreign::{device_address, host_address, mapped_address};

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 /// was current before, whatever happened in between.
 #[must_use = "the context is current only while this lives"]
 pub struct Entered<'context> {
-    pushed: bool,
+    /// What was current, when it was another context.
+    covered: Option<*mut c_void>,
     // Contexts are current for a thread: this must be dropped on the same one.
     context: PhantomData<(&'context Context, *const ())>,
 }
@@ -27,22 +28,27 @@ impl Context {
         let mut current: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
         unsafe { call!(cuCtxGetCurrent((&raw mut current).cast())) }?;
-        let pushed = current != self.raw();
-        if pushed {
-            // SAFETY: the handle was found alive above.
-            unsafe { call!(cuCtxPushCurrent_v2(self.raw())) }?;
+        if current == self.raw() {
+            return Ok(Entered { covered: None, context: PhantomData });
         }
-        Ok(Entered { pushed, context: PhantomData })
+        // SAFETY: the handle was found alive above.
+        unsafe { call!(cuCtxPushCurrent_v2(self.raw())) }?;
+        Ok(Entered { covered: Some(current), context: PhantomData })
     }
 }
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        if self.pushed {
-            let mut popped: *mut c_void = std::ptr::null_mut();
-            // SAFETY: stores a handle through the pointer, which outlives the call.
-            let outcome = unsafe { call!(cuCtxPopCurrent_v2((&raw mut popped).cast())) };
-            report_failure("the current context", outcome);
+        let Some(covered) = self.covered else { return };
+        let mut popped: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        let left = unsafe { call!(cuCtxPopCurrent_v2((&raw mut popped).cast())) };
+        if left.is_err() {
+            report_failure("the current context", left);
+            // The thread must not go on with our context, whatever became of the stack.
+            // SAFETY: the handle that the driver gave for the thread's current context.
+            let set = unsafe { call!(cuCtxSetCurrent(covered)) };
+            report_failure("the current context", set);
         }
     }
 }

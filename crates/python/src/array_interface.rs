@@ -54,8 +54,12 @@ pub(crate) fn describe(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemory
 }
 
 fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {
+    let size = data.len()?;
+    if size == 0 {
+        return Err(PyValueError::new_err("__cuda_array_interface__ has empty 'data'"));
+    }
     let address: Option<u64> = data.get_item(0)?.extract()?;
-    let is_read_only = data.len()? > 1 && data.get_item(1)?.is_truthy()?;
+    let is_read_only = size > 1 && data.get_item(1)?.is_truthy()?;
     Ok((address.filter(|address| *address != 0), is_read_only))
 }
 

@@ -1,6 +1,6 @@
 //! Python objects to Rust's and back.  The only place that looks into pyarrow's objects.
 
-use crate::errors::{OrRaise, expected, raised};
+use crate::errors::{OrRaise, expected};
 use crate::graft;
 use crate::pyarrow::{classes, pyarrow};
 use arrow_cuda_bridge::{Object, PyarrowApi, Span};
@@ -131,19 +131,19 @@ pub(crate) fn wrap_host_buffer(py: Python<'_>, buffer: HostBuffer) -> PyResult<B
     Ok(object)
 }
 
-/// A `pyarrow.Buffer` over part of a `HostBuffer`.
-pub(crate) fn host_slice<'py>(
-    buffer: &Bound<'py, PyAny>,
+/// A `HostBuffer` object over part of another's memory.
+pub(crate) fn wrap_host_slice<'py>(
+    whole: &Bound<'py, PyAny>,
     offset: i64,
     size: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = buffer.py();
-    // SAFETY: a live object, and the GIL is held; the result is a new reference.
-    unsafe {
-        let slice = pyarrow(py)?.bridge.host_slice(buffer.as_ptr().cast(), offset, size);
-        let slice = slice.map_err(|fault| raised(py, &fault))?;
-        Bound::from_owned_ptr_or_err(py, slice.cast())
-    }
+    let py = whole.py();
+    let pyarrow = pyarrow(py)?;
+    let object = graft::fresh(classes(py)?.host_buffer.bind(py), pyarrow.buffer.bind(py))?;
+    let (fresh, whole) = (object.as_ptr().cast(), whole.as_ptr().cast());
+    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
+    unsafe { pyarrow.bridge.init_host_slice(fresh, whole, offset, size) }.or_raise(py)?;
+    Ok(object)
 }
 
 /// A `BufferReader` or `BufferWriter` object over a `CudaBuffer`.

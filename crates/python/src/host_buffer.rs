@@ -1,6 +1,6 @@
 //! `HostBuffer` and `new_host_buffer`.
 
-use crate::convert::{host_slice, span, wrap_host_buffer};
+use crate::convert::{span, wrap_host_buffer, wrap_host_slice};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::graft::{Class, construct};
 use arrow_cuda_context::{Context, Device};
@@ -50,7 +50,7 @@ impl Methods {
     ///
     /// Returns
     /// -------
-    /// sliced : Buffer
+    /// sliced : HostBuffer
     ///
     /// Raises
     /// ------
@@ -67,7 +67,7 @@ impl Methods {
         }
         let size = span(slf).ok_or_else(|| expected("HostBuffer", slf))?.size;
         let length = length.unwrap_or(size.saturating_sub(offset).max(0));
-        host_slice(slf, offset, length)
+        wrap_host_slice(slf, offset, length)
     }
 }
 

@@ -30,9 +30,22 @@ fn without_gil(work: &mut dyn FnMut()) {
     }
 }
 
+/// Runs work with the GIL held, whoever called.
+///
+/// `Python::attach` alone would not do: a function of this extension that calls pyarrow is
+/// attached in PyO3's eyes, also while pyarrow has given the GIL up in its own way.
+fn with_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+    // SAFETY: destructors stop before the interpreter ends, so it is alive.
+    let state = unsafe { ffi::PyGILState_Ensure() };
+    let outcome = Python::attach(work);
+    // SAFETY: undoes the call above.
+    unsafe { ffi::PyGILState_Release(state) };
+    outcome
+}
+
 /// Tells `sys.unraisablehook` of a release that failed.
 fn report(what: &str, error: &CudaError) {
-    Python::attach(|py| {
+    with_gil(|py| {
         // A destructor may run while an exception travels.
         let travelling = PyErr::take(py);
         PyOSError::new_err(format!("releasing {what} failed: {error}")).write_unraisable(py, None);
@@ -55,7 +68,7 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let Some(object) = self.0.take() else { return };
         if may_release() {
-            Python::attach(|_| release(object));
+            with_gil(|_| release(object));
         } else {
             // The interpreter may be gone: then nobody misses the reference.
             std::mem::forget(object);

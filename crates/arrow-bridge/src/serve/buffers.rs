@@ -196,8 +196,7 @@ pub(super) unsafe extern "C" fn device_address(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        let found = arrow_cuda_buffer::device_address(&context(device)?, host_address as u64);
-        // Memory that the driver does not know is mapped nowhere.
+        let found = arrow_cuda_buffer::mapped_address(&context(device)?, host_address as u64)?;
         // SAFETY: a writable place.
         unsafe { out.write(found.unwrap_or(0)) };
         Ok(())
