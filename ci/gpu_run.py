@@ -28,8 +28,6 @@ HERE = Path(__file__).resolve().parent
 # Seconds for everything, so that a call of ten minutes at most brings the logs home.
 BUDGET = 525.0
 LOG_LIMIT = 15 << 20
-# Under memcheck: what would never end, and what runs in processes that it does not look at.
-NOT_SANITIZED = ["hangs_under_sanitizer", "processes"]
 DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
 SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
 
@@ -221,13 +219,13 @@ def sanitizer(step: Step) -> None:
     tool = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
     if tool is None:
         raise LeftOut("there is no compute-sanitizer here")
-    known = step.run(pytest("--markers"), cwd=HERE)
-    left_out = [name for name in NOT_SANITIZED if f"@pytest.mark.{name}" in known]
     # The tests provoke errors of the driver's functions on purpose.
     memcheck = [tool, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "97"]
     # Processes that the tests start are short-lived, and some are killed.
     memcheck += ["--target-processes", "application-only"]
-    tests = pytest("-m", " and ".join(f"not {name}" for name in left_out), "tests")
+    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
+    memcheck += ["--show-backtrace", "device"]
+    tests = pytest("-m", "not unsanitized", "tests")
     output = step.run([*memcheck, *tests], cwd=HERE)
     found = re.findall(r"ERROR SUMMARY: (\d+) error", output)
     step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"

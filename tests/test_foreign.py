@@ -40,6 +40,7 @@ def test_pageable_memory_is_refused(ctx, size):
         ctx.get_device_address(memory.ctypes.data)
 
 
+@pytest.mark.unsanitized
 def test_freed_device_memory_is_refused(ctx, driver, current):
     address = ctypes.c_uint64()
     driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(8 << 20))
