@@ -175,7 +175,7 @@ def main(spec, text):
                 failures.append(f"{walk.__name__}, call {k}: {type(error).__name__}: {error}")
                 REPORTS.clear()
             k += 1
-            assert k < 1000, "a walk without an end"
+            assert k < 1000, "a walk without an end, after\n" + "\n".join(failures[:3])
         assert k > 3, f"{walk.__name__} makes {k} calls"
     print("\n".join(failures) or "done")
 

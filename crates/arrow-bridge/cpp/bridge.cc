@@ -130,6 +130,15 @@ bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, 
   });
 }
 
+PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
+  PyObject* allocated = nullptr;
+  Guard(failure, [&]() -> Status {
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
+    return WrapBuffer(buffer).Value(&allocated);
+  });
+  return allocated;
+}
+
 bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
 
 bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
@@ -168,6 +177,7 @@ constexpr BridgeApi kBridge{
     .writer_of = WriterOfEntry,
     .span_of = SpanOfEntry,
     .init_host_slice = InitHostSliceEntry,
+    .allocate_host = AllocateHostEntry,
     .has_batch = HasBatchEntry,
     .has_schema = HasSchemaEntry,
     .is_on_device = IsOnDeviceEntry,

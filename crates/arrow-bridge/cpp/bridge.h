@@ -190,6 +190,11 @@ struct BridgeApi {
   bool (*init_host_slice)(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
                           Failure*);
 
+  // A pyarrow.Buffer (new reference) over host memory of the default pool, uninitialised.  Unlike
+  // pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while the
+  // interpreter ends is unwound, which Rust frames do not survive.
+  PyObject* (*allocate_host)(int64_t size, Failure*);
+
   // Whether a pyarrow.RecordBatch, or a pyarrow.Schema, was ever initialised.
   bool (*has_batch)(PyObject* batch);
   bool (*has_schema)(PyObject* schema);

@@ -29,6 +29,7 @@ std::span<const uint8_t> SpanOf(const arrow::Buffer& buffer) {
 }  // namespace
 
 arrow::Result<int64_t> MessageReader::Read(int64_t size, void* out) {
+  std::lock_guard one_step(position_mutex_);
   ARROW_ASSIGN_OR_RAISE(const int64_t position, Tell());
   ARROW_ASSIGN_OR_RAISE(const int64_t count, Reader::Read(size, out));
   NotePrefix(position, count, out);
@@ -42,6 +43,7 @@ arrow::Result<int64_t> MessageReader::ReadAt(int64_t position, int64_t size, voi
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::Read(int64_t size) {
+  std::lock_guard one_step(position_mutex_);
   ARROW_ASSIGN_OR_RAISE(const int64_t position, Tell());
   ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(position, size));
   ARROW_RETURN_NOT_OK(Seek(position + buffer->size()));

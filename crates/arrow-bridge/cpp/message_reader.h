@@ -58,6 +58,9 @@ class MessageReader : public Reader {
 
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadHost(const Range& range);
 
+  // Reading and moving on is one step, as in any file.
+  std::mutex position_mutex_;
+
   // Several threads may read at positions of their own.  What one forgets of another's costs
   // a copy to the host, no more.
   std::mutex mutex_;

@@ -216,6 +216,20 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.init_host_slice)(fresh, whole, offset, size, failure)) }
     }
 
+    /// A new `pyarrow.Buffer` over uninitialised host memory of the default pool.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Memory`] when there is not that much.
+    ///
+    /// # Safety
+    ///
+    /// The GIL must be held.
+    pub unsafe fn allocate_host(&self, size: i64) -> Result<Object, Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { made(|failure| (self.api.allocate_host)(size, failure)) }
+    }
+
     /// Whether a `pyarrow.RecordBatch` was ever initialised; `__new__` alone leaves it empty, and
     /// pyarrow crashes on it.
     ///

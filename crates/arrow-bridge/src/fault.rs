@@ -52,7 +52,7 @@ impl From<FileError> for Fault {
         match error {
             FileError::Buffer(error) => error.into(),
             FileError::Seek(_) | FileError::Full { .. } => Self::new(Kind::Io, error),
-            FileError::Closed | FileError::Invalid(_) => Self::new(Kind::Invalid, error),
+            FileError::Closed => Self::new(Kind::Invalid, error),
         }
     }
 }

@@ -188,6 +188,7 @@ pub(crate) struct BridgeApi {
 
     pub(crate) span_of: unsafe extern "C" fn(Object, *mut Span) -> bool,
     pub(crate) init_host_slice: unsafe extern "C" fn(Object, Object, i64, i64, F) -> bool,
+    pub(crate) allocate_host: unsafe extern "C" fn(i64, F) -> Object,
     pub(crate) has_batch: unsafe extern "C" fn(Object) -> bool,
     pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,

@@ -47,15 +47,18 @@ impl Context {
             Placement::Alone if size <= PACKED_AT_MOST => self.reserve_slack(BLOCK - size)?,
             _ => 0,
         };
-        let allocated = match driver_allocate(size + slack) {
-            // The room that is left may not be a whole block.
-            Err(error) if slack > 0 && error.is_out_of_memory() => {
-                self.release_slack(slack);
-                driver_allocate(size).map(|address| (address, 0))
+        let mut slack = slack;
+        let mut allocated = driver_allocate(size + slack);
+        if let Err(error) = &allocated
+            && slack > 0
+        {
+            self.release_slack(std::mem::take(&mut slack));
+            if error.is_out_of_memory() {
+                // The room that is left may not be a whole block.
+                allocated = driver_allocate(size);
             }
-            outcome => outcome.map(|address| (address, slack)),
-        };
-        let (address, slack) = allocated.map_err(|error| error.while_allocating(size))?;
+        }
+        let address = allocated.map_err(|error| error.while_allocating(size))?;
         self.count(size.cast_signed());
         live::remember(address, size);
         Ok(Block {

@@ -69,7 +69,8 @@ impl Context {
         unsafe {
             call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device.handle()?.as_raw()))
         }?;
-        let context = Self::of_handle(handle as usize, 0, device, Owner::Primary);
+        let id = identify(handle as usize)?;
+        let context = Self::of_handle(handle as usize, id, device, Owner::Primary);
         primary.push((device.number(), context.clone()));
         Ok(context)
     }
@@ -100,7 +101,7 @@ impl Context {
         let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         let contexts = contexts.get_or_insert_default();
         if let Some(state) = contexts.get(&handle).and_then(Weak::upgrade)
-            && (state.owner == Owner::Primary || (state.owner == owner && state.id == id))
+            && state.id == id
         {
             return Self(state);
         }

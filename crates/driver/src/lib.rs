@@ -13,7 +13,7 @@ pub use blocking::{Runner, blocking, set_blocking_runner};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use library::{DRIVER_VARIABLE, LoadError};
-pub use lifecycle::{begin_exit, is_forked_child, may_release};
+pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
 pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].

@@ -18,9 +18,14 @@ pub fn begin_exit() {
     EXITING.store(true, Ordering::SeqCst);
 }
 
+/// Whether the process is about to exit.
+pub fn is_exiting() -> bool {
+    EXITING.load(Ordering::Relaxed)
+}
+
 /// Whether a destructor may still call the driver.
 pub fn may_release() -> bool {
-    !EXITING.load(Ordering::Relaxed) && !is_forked_child()
+    !is_exiting() && !is_forked_child()
 }
 
 /// Notices forks from now on.  Called when the driver is loaded: a fork before that is harmless.

@@ -1,6 +1,7 @@
 //! What can go wrong with a file over device memory.
 
 use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_driver::{CudaError, is_forked_child};
 use std::fmt;
 
 /// Why a read or write was not done.  The position is unchanged then.
@@ -21,8 +22,6 @@ pub enum Error {
         /// The buffer's size.
         limit: u64,
     },
-    /// An argument makes no sense.
-    Invalid(String),
 }
 
 impl fmt::Display for Error {
@@ -36,7 +35,6 @@ impl fmt::Display for Error {
                 "{size} bytes at position {position} do not fit into a device buffer of {limit} \
                  bytes"
             ),
-            Self::Invalid(text) => f.write_str(text),
         }
     }
 }
@@ -47,4 +45,15 @@ impl From<BufferError> for Error {
     fn from(error: BufferError) -> Self {
         Self::Buffer(error)
     }
+}
+
+/// Fails in a forked child, where another thread may have held a file's lock when the process
+/// forked, and CUDA cannot be used anyway.
+pub(crate) fn check_process() -> Result<(), Error> {
+    const NOT_INITIALIZED: i32 = 3;
+    if is_forked_child() {
+        let error = CudaError::of_call("cuCtxGetCurrent", NOT_INITIALIZED);
+        return Err(Error::Buffer(error.into()));
+    }
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Reading a device buffer as a file.
 
 use crate::Error;
+use crate::error::check_process;
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is read from device memory: to the host, or as slices that stay on the device.
 ///
@@ -28,12 +29,14 @@ impl BufferReader {
 
     /// Closes the file.  The buffer stays what it was.
     pub fn close(&self) {
-        *self.lock() = None;
+        if let Ok(mut position) = self.lock() {
+            *position = None;
+        }
     }
 
-    /// Whether the file is closed.
+    /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
     pub fn is_closed(&self) -> bool {
-        self.lock().is_none()
+        self.lock().is_ok_and(|position| position.is_none())
     }
 
     /// The position, in bytes from the start.
@@ -42,7 +45,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn tell(&self) -> Result<u64, Error> {
-        self.lock().ok_or(Error::Closed)
+        self.lock()?.ok_or(Error::Closed)
     }
 
     /// The file's size, in bytes.
@@ -61,7 +64,7 @@ impl BufferReader {
     ///
     /// [`Error::Seek`] for another position, [`Error::Closed`].
     pub fn seek(&self, position: u64) -> Result<(), Error> {
-        let mut current = self.lock();
+        let mut current = self.lock()?;
         current.ok_or(Error::Closed)?;
         if position > self.buffer.size() {
             return Err(Error::Seek("Seek out of bounds"));
@@ -76,7 +79,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`], or the driver's.
     pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
-        let mut position = self.lock();
+        let mut position = self.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let read = self.read_part(start, out)?;
         *position = Some(start + read as u64);
@@ -109,7 +112,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn read_buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
-        let mut position = self.lock();
+        let mut position = self.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let slice = self.part(start, size)?;
         *position = Some(start + slice.size());
@@ -131,7 +134,8 @@ impl BufferReader {
         Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<u64>> {
-        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Result<MutexGuard<'_, Option<u64>>, Error> {
+        check_process()?;
+        Ok(self.position.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,9 +1,10 @@
 //! Writing a device buffer as a file.
 
 use crate::Error;
+use crate::error::check_process;
 use crate::staging::Staging;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
-use arrow_cuda_driver::{may_release, report};
+use arrow_cuda_driver::{blocking, may_release, report};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is written into device memory, directly or through a buffer on the host.
@@ -52,19 +53,22 @@ impl BufferWriter {
     ///
     /// That of the flush; the file is closed all the same.
     pub fn close(&self) -> Result<(), Error> {
-        let mut state = self.lock();
+        let mut state = self.lock()?;
         if !state.is_open {
             return Ok(());
         }
         let flushed = state.flush(&self.buffer);
         state.is_open = false;
-        state.staging = None;
+        // Releasing it may block: not under the lock.
+        let staging = state.staging.take();
+        drop(state);
+        drop(staging);
         flushed
     }
 
-    /// Whether the file is closed.
+    /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
     pub fn is_closed(&self) -> bool {
-        !self.lock().is_open
+        self.lock().is_ok_and(|state| !state.is_open)
     }
 
     /// The position, in bytes from the start, buffered bytes counted.
@@ -100,12 +104,18 @@ impl BufferWriter {
     ///
     /// [`Error::Full`] when it does not fit, [`Error::Closed`], or the driver's.
     pub fn write_device(&self, data: &DeviceBuffer) -> Result<(), Error> {
+        self.open_state()?.write_device(&self.buffer, data)
+    }
+
+    /// As [`write_at`](Self::write_at), from another device buffer.
+    ///
+    /// # Errors
+    ///
+    /// As [`seek`](Self::seek) and [`write_device`](Self::write_device).
+    pub fn write_device_at(&self, position: u64, data: &DeviceBuffer) -> Result<(), Error> {
         let mut state = self.open_state()?;
-        let end = state.room_for(&self.buffer, data.size())?;
-        state.flush(&self.buffer)?;
-        self.buffer.copy_from_device(state.position, data)?;
-        state.position = end;
-        Ok(())
+        state.seek(&self.buffer, position)?;
+        state.write_device(&self.buffer, data)
     }
 
     /// Moves to `position` and writes there, as one step.
@@ -136,29 +146,37 @@ impl BufferWriter {
     pub fn set_buffer_size(&self, size: usize) -> Result<(), Error> {
         let mut state = self.open_state()?;
         state.flush(&self.buffer)?;
-        state.staging = match size {
+        let new = match size {
             0 => None,
             size => Some(Staging::allocate(self.buffer.context(), size)?),
         };
+        // Releasing the old one may block: not under the lock.
+        let old = std::mem::replace(&mut state.staging, new);
+        drop(state);
+        drop(old);
         Ok(())
     }
 
     /// The host buffer's size, in bytes; 0 when writes go straight to the device.
     pub fn buffer_size(&self) -> usize {
-        self.lock().staging.as_ref().map_or(0, |staging| staging.bytes().len())
+        let size = |state: MutexGuard<'_, State>| {
+            state.staging.as_ref().map_or(0, |staging| staging.bytes().len())
+        };
+        self.lock().map_or(0, size)
     }
 
     /// How many bytes wait in the host buffer.
     pub fn bytes_buffered(&self) -> usize {
-        self.lock().buffered
+        self.lock().map_or(0, |state| state.buffered)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
+        check_process()?;
+        Ok(self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn open_state(&self) -> Result<MutexGuard<'_, State>, Error> {
-        let state = self.lock();
+        let state = self.lock()?;
         if state.is_open { Ok(state) } else { Err(Error::Closed) }
     }
 }
@@ -203,6 +221,14 @@ impl State {
         Ok(())
     }
 
+    fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
+        let end = self.room_for(buffer, data.size())?;
+        self.flush(buffer)?;
+        buffer.copy_from_device(self.position, data)?;
+        self.position = end;
+        Ok(())
+    }
+
     fn flush(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
         if let Some(staging) = &self.staging
             && self.buffered > 0
@@ -218,7 +244,7 @@ impl State {
 impl Drop for BufferWriter {
     fn drop(&mut self) {
         if may_release()
-            && let Err(Error::Buffer(BufferError::Cuda(error))) = self.close()
+            && let Err(Error::Buffer(BufferError::Cuda(error))) = blocking(|| self.close())
         {
             report("a writer with bytes still buffered", &error);
         }

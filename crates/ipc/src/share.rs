@@ -76,6 +76,8 @@ static MAPPINGS: Mutex<Option<HashMap<Key, Weak<Mapping>>>> = Mutex::new(None);
 
 impl Mapping {
     fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Arc<Self>, BufferError> {
+        // A forked child hears of its state here, before a lock that may be held for ever.
+        drop(context.enter()?);
         let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
         let mappings = mappings.get_or_insert_default();
         let key = (context.identity(), *allocation);

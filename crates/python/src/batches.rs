@@ -1,12 +1,13 @@
 //! Record batches as messages in device memory.
 
-use crate::context::{check_pool, context_argument};
+use crate::classes::classes;
+use crate::context::context_argument;
 use crate::convert::{
-    check_batch_argument, check_schema_argument, checked_batch, cuda_buffer_argument, host_bytes,
-    is_cuda_buffer, is_on_device, open_file, reader, wrap_buffer,
+    check_batch_argument, check_pool, check_schema_argument, checked_batch, cuda_buffer_argument,
+    host_bytes, is_cuda_buffer, is_on_device, open_file, reader, wrap_buffer,
 };
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::{classes, pyarrow};
+use crate::pyarrow::pyarrow;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
 use pyo3::exceptions::PyTypeError;
@@ -77,7 +78,7 @@ pub(crate) fn read_message<'py>(
     pool: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = source.py();
-    check_pool(pool)?;
+    check_pool("pool", pool)?;
     let classes = classes(py)?;
     let file = if source.is_instance(classes.buffer_reader.bind(py))? {
         source.call_method0("_assert_readable")?;
@@ -92,8 +93,8 @@ pub(crate) fn read_message<'py>(
     };
     // libarrow believes what a message says of itself, so it is checked first.
     let reader = reader(&file)?;
-    let position = reader.tell().or_raise(py)?;
-    let rest = reader.read_buffer_at(position, u64::MAX).or_raise(py)?;
+    let position = py.detach(|| reader.tell()).or_raise(py)?;
+    let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
     match py.detach(|| DeviceMessage::read(&rest)) {
         // pyarrow itself says best how a stream ends.
         Ok(_) | Err(IpcError::EndOfStream) => {}
@@ -141,7 +142,7 @@ pub(crate) fn read_record_batch<'py>(
     {
         return Err(expected("DictionaryMemo", memo));
     }
-    check_pool(pool)?;
+    check_pool("pool", pool)?;
     let facts = py.detach(|| DeviceMessage::read(message)).or_raise(py)?.facts;
     let ipc = py.import("pyarrow.ipc")?;
     let file = open_file(classes(py)?.buffer_reader.bind(py), buffer, false)?;

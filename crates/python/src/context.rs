@@ -1,6 +1,7 @@
 //! `Context`.
 
 use crate::array_interface;
+use crate::classes::classes;
 use crate::convert::{
     as_buffer, cuda_buffer_argument, device_buffer, host_bytes, is_cuda_buffer, span, wrap_buffer,
     wrap_memory_of,
@@ -8,10 +9,10 @@ use crate::convert::{
 use crate::errors::{OrRaise, expected, non_negative, out_of_range, pyarrow_exception};
 use crate::ipc_handle::PyIpcMemHandle;
 use crate::lifecycle::Owner;
-use crate::pyarrow::{classes, pyarrow};
+use crate::pyarrow::pyarrow;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A CUDA driver context.
@@ -289,9 +290,11 @@ impl PyContext {
         let (offset, size) = (non_negative("offset", offset)?, non_negative("size", size)?);
         let buffer = self.allocate(py, size)?;
         if span.is_cpu {
-            let bytes = host_bytes(&data)?;
-            let (start, end) = (offset as usize, (offset + size) as usize);
-            py.detach(|| buffer.copy_from_host(0, &bytes[start..end])).or_raise(py)?;
+            // Another thread may have resized it meanwhile.
+            let bytes = host_bytes(&data)?
+                .get(offset as usize..(offset + size) as usize)
+                .ok_or_else(|| out_of_range("size"))?;
+            py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)?;
         } else {
             let source = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
             let source = device_buffer(&source)?.slice(offset, size).or_raise(py)?;
@@ -347,7 +350,6 @@ impl PyContext {
                 return this.new_buffer(py, 0);
             }
             if let Some(stream) = array.stream {
-                let stream = stream as *mut std::ffi::c_void as usize;
                 py.detach(|| {
                     // SAFETY: the interface promises a live stream.
                     unsafe { this.context.synchronize_stream(stream as *mut _) }
@@ -380,9 +382,9 @@ impl PyContext {
     ) -> PyResult<Bound<'py, PyAny>> {
         let address = self.get_device_address(py, address)?;
         let owner = Box::new(base.map(Owner::new));
-        let buffer = py
-            .detach(|| DeviceBuffer::view(&self.context, address, size, is_mutable, owner))
-            .or_raise(py)?;
+        // With the GIL: look-ups do not block, and a refused owner has to go at once.
+        let buffer =
+            DeviceBuffer::view(&self.context, address, size, is_mutable, owner).or_raise(py)?;
         wrap_buffer(py, buffer)
     }
 }
@@ -391,16 +393,4 @@ impl PyContext {
 pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
     let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
     Ok(context.get())
-}
-
-/// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
-pub(crate) fn check_pool(pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let Some(pool) = pool else { return Ok(()) };
-    if pool.is_instance(pyarrow(pool.py())?.memory_pool.bind(pool.py()))? {
-        return Ok(());
-    }
-    Err(PyTypeError::new_err(format!(
-        "expected MemoryPool instance, got {}",
-        pool.get_type().name()?
-    )))
 }

@@ -1,91 +1,16 @@
 //! Python objects to Rust's and back.  The only place that looks into pyarrow's objects.
 
-use crate::errors::{OrRaise, expected};
-use crate::graft;
-use crate::pyarrow::{classes, pyarrow};
-use arrow_cuda_bridge::{Object, PyarrowApi, Span};
+use crate::classes::classes;
+use crate::errors::{OrRaise, expected, incorrect_type};
+use crate::pyarrow::pyarrow;
+use crate::{graft, lifecycle};
+use arrow_cuda_bridge::Span;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
-use pyo3::exceptions::{PyImportError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyType};
-use std::ffi::{CStr, c_void};
+use pyo3::types::PyType;
 use std::mem::MaybeUninit;
-
-/// The pointers that the bridge needs.  A capsule of pyarrow's names the C signature of what it
-/// holds; another signature means another pyarrow than the bridge was written for.
-pub(crate) fn pyarrow_pointers(
-    lib: &Bound<'_, PyModule>,
-    buffer: &Bound<'_, PyType>,
-    native_file: &Bound<'_, PyType>,
-) -> PyResult<PyarrowApi> {
-    let functions = lib.getattr("__pyx_capi__")?;
-    let function =
-        |name: &str, signature: &CStr| pointer(&functions.get_item(name)?, Some(signature));
-    Ok(PyarrowApi {
-        unwrap_buffer: function(
-            "pyarrow_unwrap_buffer",
-            c"std::shared_ptr< arrow::Buffer>  (PyObject *)",
-        )?,
-        wrap_buffer: function(
-            "pyarrow_wrap_buffer",
-            c"PyObject *(std::shared_ptr< arrow::Buffer>  const &)",
-        )?,
-        unwrap_batch: function(
-            "pyarrow_unwrap_batch",
-            c"std::shared_ptr< arrow::RecordBatch>  (PyObject *)",
-        )?,
-        wrap_batch: function(
-            "pyarrow_wrap_batch",
-            c"PyObject *(std::shared_ptr< arrow::RecordBatch>  const &)",
-        )?,
-        unwrap_schema: function(
-            "pyarrow_unwrap_schema",
-            c"std::shared_ptr< arrow::Schema>  (PyObject *)",
-        )?,
-        buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
-        native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
-        decref,
-        save_thread,
-        restore_thread,
-    })
-}
-
-unsafe extern "C" fn decref(object: Object) {
-    // SAFETY: bridge.h: a reference of its own, with the GIL held.
-    unsafe { ffi::Py_DecRef(object.cast()) };
-}
-
-unsafe extern "C" fn save_thread() -> *mut c_void {
-    // SAFETY: bridge.h: called with the GIL held.
-    unsafe { ffi::PyEval_SaveThread().cast() }
-}
-
-unsafe extern "C" fn restore_thread(state: *mut c_void) {
-    // SAFETY: bridge.h: called with what `save_thread` gave, on the same thread.
-    unsafe { ffi::PyEval_RestoreThread(state.cast()) };
-}
-
-fn pointer(capsule: &Bound<'_, PyAny>, signature: Option<&CStr>) -> PyResult<*mut c_void> {
-    // SAFETY: both functions check that the object is a capsule; the name is the capsule's own.
-    unsafe {
-        let name = ffi::PyCapsule_GetName(capsule.as_ptr());
-        if let Some(error) = PyErr::take(capsule.py()) {
-            return Err(error);
-        }
-        if let Some(signature) = signature
-            && (name.is_null() || CStr::from_ptr(name) != signature)
-        {
-            return Err(PyImportError::new_err(format!(
-                "this pyarrow has no function '{}'",
-                signature.to_string_lossy()
-            )));
-        }
-        let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name);
-        if pointer.is_null() { Err(PyErr::fetch(capsule.py())) } else { Ok(pointer) }
-    }
-}
 
 /// A `CudaBuffer` object over a buffer.
 pub(crate) fn wrap_buffer(py: Python<'_>, buffer: DeviceBuffer) -> PyResult<Bound<'_, PyAny>> {
@@ -154,7 +79,11 @@ pub(crate) fn open_file<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(class, pyarrow.native_file.bind(py))?;
+    let classes = classes(py)?;
+    let ours = if for_writing { &classes.buffer_writer } else { &classes.buffer_reader };
+    let native_file = pyarrow.native_file.bind(py);
+    graft::check_bases(class, ours.bind(py), native_file)?;
+    let object = graft::fresh(class, native_file)?;
     let (fresh, buffer) = (object.as_ptr().cast(), buffer.as_ptr().cast());
     // SAFETY: a fresh object of a pyarrow.NativeFile subtype, and the GIL is held.
     let opened = unsafe {
@@ -165,6 +94,9 @@ pub(crate) fn open_file<'py>(
         }
     };
     opened.or_raise(py)?;
+    if for_writing {
+        lifecycle::remember_writer(&object)?;
+    }
     Ok(object)
 }
 
@@ -223,6 +155,16 @@ pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     Ok(buffer)
 }
 
+/// A new `pyarrow.Buffer` of that size on the host, uninitialised.
+pub(crate) fn allocate_host<'py>(py: Python<'py>, size: u64) -> PyResult<Bound<'py, PyAny>> {
+    let size = i64::try_from(size).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // SAFETY: the GIL is held; the result is a new reference.
+    unsafe {
+        let buffer = pyarrow(py)?.bridge.allocate_host(size).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, buffer.cast())
+    }
+}
+
 /// The bytes of a `pyarrow.Buffer` on the host.  They are only ever copied from: others may
 /// write to them meanwhile, as everywhere in Python.
 pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
@@ -242,12 +184,12 @@ pub(crate) fn host_bytes_mut<'a>(
     size: u64,
 ) -> PyResult<&'a mut [MaybeUninit<u8>]> {
     let span = host_span(buffer)?;
-    if !span.is_mutable {
-        return Err(PyValueError::new_err("the host buffer is not mutable"));
-    }
     let size = usize::try_from(size).map_err(|_| expected("Buffer", buffer))?;
     if size == 0 {
         return Ok(&mut []);
+    }
+    if !span.is_mutable {
+        return Err(PyValueError::new_err("the host buffer is not mutable"));
     }
     debug_assert!(size as i64 <= span.size, "the caller checks what fits");
     // SAFETY: a mutable host buffer's memory, which the object keeps.
@@ -298,4 +240,13 @@ pub(crate) fn checked_batch<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'p
         let checked = pyarrow(py)?.bridge.checked_batch(batch.as_ptr().cast()).or_raise(py)?;
         Bound::from_owned_ptr_or_err(py, checked.cast())
     }
+}
+
+/// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
+pub(crate) fn check_pool(argument: &str, pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(pool) = pool else { return Ok(()) };
+    if pool.is_instance(pyarrow(pool.py())?.memory_pool.bind(pool.py()))? {
+        return Ok(());
+    }
+    Err(incorrect_type(argument, "pyarrow.lib.MemoryPool", pool))
 }

@@ -1,12 +1,13 @@
 //! `CudaBuffer`.
 
-use crate::context::{PyContext, check_pool};
+use crate::bounds::{after, more_than_available, to_copy};
+use crate::context::PyContext;
 use crate::convert::{
-    as_buffer, cuda_buffer_argument, device_buffer, host_bytes, host_bytes_mut, is_cuda_buffer,
-    span, wrap_memory_of, wrap_slice,
+    allocate_host, as_buffer, check_pool, cuda_buffer_argument, device_buffer, host_bytes,
+    host_bytes_mut, is_cuda_buffer, span, wrap_memory_of, wrap_slice,
 };
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
-use crate::graft::{Class, construct};
+use crate::graft::{Class, constructor};
 use crate::ipc_handle::PyIpcMemHandle;
 use crate::pyarrow::pyarrow;
 use arrow_cuda_buffer::range;
@@ -22,27 +23,14 @@ pub(crate) const CLASS: Class = Class {
         Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others.\n\n\
         The memory is released with the last buffer over it: slices, readers and\n\
         arrays included.",
-    new: refuse,
+    new: constructor!(|_, _, _| Err(PyTypeError::new_err(
+        "Do not call CudaBuffer's constructor directly, use \
+         `<pyarrow.Context instance>.device_buffer` method instead."
+    ))),
 };
 
-unsafe extern "C" fn refuse(
-    class: *mut ffi::PyTypeObject,
-    arguments: *mut ffi::PyObject,
-    keywords: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: called by Python as `tp_new`.
-    unsafe {
-        construct(class, arguments, keywords, |_, _, _| {
-            Err(PyTypeError::new_err(
-                "Do not call CudaBuffer's constructor directly, use \
-                 `<pyarrow.Context instance>.device_buffer` method instead.",
-            ))
-        })
-    }
-}
-
 /// The methods of `CudaBuffer`; `self` is an object of that class.
-#[pyclass(frozen, subclass, name = "_CudaBufferMethods", module = "pyarrow._cuda")]
+#[pyclass(frozen, subclass, name = "CudaBuffer", module = "pyarrow._cuda")]
 pub(crate) struct Methods;
 
 #[pymethods]
@@ -114,19 +102,23 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         let available = after(position, buffer.size())?;
-        check_pool(memory_pool.as_ref())?;
+        check_pool("memory_pool", memory_pool.as_ref())?;
         let (out, size) = match buf {
             None => {
                 let size = if nbytes < 0 { available } else { nbytes.cast_unsigned() };
                 if size > available {
                     return Err(more_than_available("from device buffer"));
                 }
-                let options = PyDict::new(py);
-                options.set_item("memory_pool", memory_pool)?;
                 let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
-                options.set_item("resizable", resizable)?;
-                let allocate = pyarrow(py)?.allocate_buffer.bind(py);
-                (allocate.call((size,), Some(&options))?, size)
+                if memory_pool.is_none() && !resizable {
+                    (allocate_host(py, size)?, size)
+                } else {
+                    let options = PyDict::new(py);
+                    options.set_item("memory_pool", memory_pool)?;
+                    options.set_item("resizable", resizable)?;
+                    let allocate = pyarrow(py)?.allocate_buffer.bind(py);
+                    (allocate.call((size,), Some(&options))?, size)
+                }
             }
             Some(out) => {
                 let room = span(&out)
@@ -402,26 +394,4 @@ impl Methods {
 fn part<'py>(whole: &Bound<'py, Methods>, offset: u64, size: u64) -> PyResult<Bound<'py, PyAny>> {
     let part = device_buffer(whole)?.slice(offset, size).or_raise(whole.py())?;
     wrap_slice(whole, part)
-}
-
-/// How much lies behind a position.
-fn after(position: i64, size: u64) -> PyResult<u64> {
-    let position = u64::try_from(position).ok().filter(|position| *position <= size);
-    position.map(|position| size - position).ok_or_else(|| out_of_range("position"))
-}
-
-/// How many bytes to copy of `available` ones into `room`.
-fn to_copy(nbytes: i64, available: u64, room: u64, whence: &str) -> PyResult<u64> {
-    let Ok(size) = u64::try_from(nbytes) else { return Ok(available.min(room)) };
-    if size > available {
-        return Err(more_than_available(whence));
-    }
-    if size > room {
-        return Err(more_than_available("in device buffer"));
-    }
-    Ok(size)
-}
-
-fn more_than_available(whence: &str) -> PyErr {
-    PyValueError::new_err(format!("requested more to copy than available {whence}"))
 }

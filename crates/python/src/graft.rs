@@ -5,6 +5,7 @@
 //! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone.
 
 use pyo3::PyClass;
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyType_Slot, PyType_Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyTuple, PyType};
@@ -71,6 +72,27 @@ pub(crate) fn fresh<'py>(
     }
 }
 
+/// Refuses a Python class that extends another of pyarrow's classes besides `ours`: that one's
+/// methods would find fields that nobody has initialised.
+pub(crate) fn check_bases(
+    class: &Bound<'_, PyType>,
+    ours: &Bound<'_, PyType>,
+    base: &Bound<'_, PyType>,
+) -> PyResult<()> {
+    for ancestor in class.mro() {
+        let ancestor = ancestor.cast_into::<PyType>()?;
+        let is_foreign = ancestor.is_subclass(base)? && !ancestor.is(base);
+        if is_foreign && !ancestor.is_subclass(ours)? {
+            return Err(PyTypeError::new_err(format!(
+                "multiple bases have instance lay-out conflict: {} and {}",
+                ours.name()?,
+                ancestor.fully_qualified_name()?
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// A constructor's body: the class, and its positional and named arguments.
 pub(crate) type Constructor = for<'py> fn(
     &Bound<'py, PyType>,
@@ -111,6 +133,22 @@ pub(crate) unsafe fn construct(
     })
 }
 
+/// A type's `tp_new` that runs a constructor's body.
+macro_rules! constructor {
+    ($body:expr) => {{
+        unsafe extern "C" fn new(
+            class: *mut pyo3::ffi::PyTypeObject,
+            arguments: *mut pyo3::ffi::PyObject,
+            keywords: *mut pyo3::ffi::PyObject,
+        ) -> *mut pyo3::ffi::PyObject {
+            // SAFETY: Python calls this as `tp_new`.
+            unsafe { crate::graft::construct(class, arguments, keywords, $body) }
+        }
+        new
+    }};
+}
+pub(crate) use constructor;
+
 /// The one argument of a constructor, by position or by name.
 pub(crate) fn only_argument<'py>(
     function: &str,
@@ -125,7 +163,7 @@ pub(crate) fn only_argument<'py>(
     };
     match named.or_else(|| arguments.get_item(0).ok()) {
         Some(value) if given == 1 => Ok(value),
-        _ => Err(pyo3::exceptions::PyTypeError::new_err(format!(
+        _ => Err(PyTypeError::new_err(format!(
             "{function}() takes exactly one argument '{name}' ({given} given)"
         ))),
     }

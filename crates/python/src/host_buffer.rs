@@ -1,12 +1,12 @@
 //! `HostBuffer` and `new_host_buffer`.
 
-use crate::convert::{span, wrap_host_buffer, wrap_host_slice};
+use crate::convert::{span, wrap_host_buffer, wrap_host_slice, wrap_memory_of};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
-use crate::graft::{Class, construct};
+use crate::graft::{Class, constructor};
+use crate::pyarrow::pyarrow;
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_host_io::HostBuffer;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 
 pub(crate) const CLASS: Class = Class {
@@ -14,27 +14,14 @@ pub(crate) const CLASS: Class = Class {
     doc: c"Page-locked host memory, which a GPU can reach.\n\n\
         Made by `new_host_buffer`.  Copies between it and a device are the fastest\n\
         there are.",
-    new: refuse,
+    new: constructor!(|_, _, _| Err(PyTypeError::new_err(
+        "Do not call HostBuffer's constructor directly, use `cuda.new_host_buffer` function \
+         instead."
+    ))),
 };
 
-unsafe extern "C" fn refuse(
-    class: *mut ffi::PyTypeObject,
-    arguments: *mut ffi::PyObject,
-    keywords: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: called by Python as `tp_new`.
-    unsafe {
-        construct(class, arguments, keywords, |_, _, _| {
-            Err(PyTypeError::new_err(
-                "Do not call HostBuffer's constructor directly, use `cuda.new_host_buffer` \
-                 function instead.",
-            ))
-        })
-    }
-}
-
 /// The methods of `HostBuffer`; `self` is an object of that class.
-#[pyclass(frozen, subclass, name = "_HostBufferMethods", module = "pyarrow._cuda")]
+#[pyclass(frozen, subclass, name = "HostBuffer", module = "pyarrow._cuda")]
 pub(crate) struct Methods;
 
 #[pymethods]
@@ -68,6 +55,26 @@ impl Methods {
         let size = span(slf).ok_or_else(|| expected("HostBuffer", slf))?.size;
         let length = length.unwrap_or(size.saturating_sub(offset).max(0));
         wrap_host_slice(slf, offset, length)
+    }
+
+    /// Whether two buffers hold exactly the same bytes, wherever the other one lies.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Buffer
+    ///
+    /// Returns
+    /// -------
+    /// are_equal : bool
+    fn equals<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if span(other).is_some_and(|span| !span.is_cpu) {
+            return wrap_memory_of(other)?.call_method1("equals", (slf,));
+        }
+        pyarrow(py)?.buffer.bind(py).call_method1("equals", (slf, other))
     }
 }
 

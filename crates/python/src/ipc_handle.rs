@@ -1,7 +1,6 @@
 //! `IpcMemHandle`.
 
-use crate::context::check_pool;
-use crate::convert::{host_bytes, host_bytes_mut, span};
+use crate::convert::{check_pool, host_bytes, host_bytes_mut, span};
 use crate::errors::{OrRaise, incorrect_type};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_ipc::IpcMemHandle;
@@ -69,7 +68,7 @@ impl PyIpcMemHandle {
         py: Python<'py>,
         pool: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        check_pool(pool.as_ref())?;
+        check_pool("pool", pool.as_ref())?;
         let bytes = self.handle.to_bytes();
         let options = PyDict::new(py);
         options.set_item("memory_pool", pool)?;

@@ -1,58 +1,147 @@
 //! How the layers below get along with the interpreter: destructors that block, releases that
 //! fail, owners that are Python objects, and the interpreter's end.
+//!
+//! Destructors run on any thread, also below pyarrow functions that have given the GIL up, and
+//! under locks of other layers. So nothing here ever waits for the GIL: what needs it runs at once
+//! where the thread holds it, and on the main thread a little later where it does not.
 
-use arrow_cuda_driver::{CudaError, begin_exit, may_release, set_blocking_runner, set_reporter};
+use arrow_cuda_driver::{
+    CudaError, begin_exit, is_exiting, is_forked_child, set_blocking_runner, set_reporter,
+};
 use pyo3::exceptions::PyOSError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::cell::RefCell;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCFunction, PyList};
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+/// The writers that are open, as a `weakref.WeakSet`.
+static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Introduces the layers below to this interpreter.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     set_blocking_runner(without_gil);
     set_reporter(report);
-    let at_exit = pyo3::types::PyCFunction::new_closure(py, None, None, |_, _| begin_exit())?;
+    WRITERS.get_or_try_init(py, || Ok::<_, PyErr>(weak_set(py)?.unbind()))?;
+    let at_exit = PyCFunction::new_closure(py, None, None, |arguments, _| {
+        if !is_forked_child() {
+            flush_writers(arguments.py());
+        }
+        begin_exit();
+    })?;
     py.import("atexit")?.call_method1("register", (at_exit,))?;
     Ok(())
 }
 
-/// Runs work that may block with the GIL released, whether this thread holds it or not.
-/// Destructors run on any thread, and C++ does not say whether Python called it.
-fn without_gil(work: &mut dyn FnMut()) {
-    // SAFETY: destructors stop releasing before the interpreter ends, so it is alive; the two
-    // pairs of calls are nested.
-    unsafe {
-        let state = ffi::PyGILState_Ensure();
-        let thread = ffi::PyEval_SaveThread();
-        work();
-        ffi::PyEval_RestoreThread(thread);
-        ffi::PyGILState_Release(state);
+fn weak_set(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("weakref")?.call_method0("WeakSet")
+}
+
+/// Has a writer flushed when the interpreter ends while it is still open.
+pub(crate) fn remember_writer(writer: &Bound<'_, PyAny>) -> PyResult<()> {
+    match WRITERS.get(writer.py()) {
+        Some(writers) => writers.bind(writer.py()).call_method1("add", (writer,)).map(drop),
+        None => Ok(()),
     }
 }
 
-/// Runs work with the GIL held, whoever called.
+fn flush_writers(py: Python<'_>) {
+    let Some(writers) = WRITERS.get(py) else { return };
+    let Ok(writers) = py.get_type::<PyList>().call1((writers,)) else { return };
+    for writer in writers.try_iter().into_iter().flatten().flatten() {
+        let is_closed = writer.getattr("closed").and_then(|closed| closed.is_truthy());
+        if let Ok(false) = is_closed
+            && let Err(error) = writer.call_method0("flush")
+        {
+            error.write_unraisable(py, Some(&writer));
+        }
+    }
+}
+
+/// Whether this thread holds the GIL; none when the interpreter cannot tell.
+///
+/// The function is not in the limited API, so it is looked up; every CPython so far exports it.
+fn holds_gil() -> Option<bool> {
+    type Check = unsafe extern "C" fn() -> c_int;
+    static CHECK: OnceLock<Option<Check>> = OnceLock::new();
+    let check = (*CHECK.get_or_init(|| {
+        // SAFETY: a look-up by name, and the type that this function has had since Python 3.4.
+        unsafe {
+            let found = libc::dlsym(libc::RTLD_DEFAULT, c"PyGILState_Check".as_ptr());
+            std::mem::transmute::<*mut c_void, Option<Check>>(found)
+        }
+    }))?;
+    // SAFETY: may be called on any thread, with or without the GIL.
+    Some(unsafe { check() } == 1)
+}
+
+/// Runs work that may block with the GIL released, where this thread holds it.
+fn without_gil(work: &mut dyn FnMut()) {
+    match holds_gil() {
+        Some(false) => work(),
+        Some(true) => {
+            // SAFETY: the GIL is held, and taken back on the same thread.
+            unsafe {
+                let thread = ffi::PyEval_SaveThread();
+                work();
+                ffi::PyEval_RestoreThread(thread);
+            }
+        }
+        None => {
+            // SAFETY: the two pairs of calls are nested.
+            unsafe {
+                let state = ffi::PyGILState_Ensure();
+                let thread = ffi::PyEval_SaveThread();
+                work();
+                ffi::PyEval_RestoreThread(thread);
+                ffi::PyGILState_Release(state);
+            }
+        }
+    }
+}
+
+type Task = Box<dyn FnOnce(Python<'_>) + Send>;
+
+/// Runs a task that needs the GIL: at once where this thread holds it, else on the main thread.
 ///
 /// `Python::attach` alone would not do: a function of this extension that calls pyarrow is
 /// attached in PyO3's eyes, also while pyarrow has given the GIL up in its own way.
-fn with_gil<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
-    // SAFETY: destructors stop before the interpreter ends, so it is alive.
-    let state = unsafe { ffi::PyGILState_Ensure() };
-    let outcome = Python::attach(work);
-    // SAFETY: undoes the call above.
-    unsafe { ffi::PyGILState_Release(state) };
-    outcome
+fn with_gil(task: Task) {
+    extern "C" fn run(task: *mut c_void) -> c_int {
+        // SAFETY: the box that was leaked below, once.
+        let task = unsafe { Box::from_raw(task.cast::<Task>()) };
+        Python::attach(task);
+        0
+    }
+    if holds_gil() == Some(true) {
+        return Python::attach(task);
+    }
+    let task = Box::into_raw(Box::new(task)).cast::<c_void>();
+    // SAFETY: may be called without the GIL.
+    if unsafe { ffi::Py_AddPendingCall(Some(run), task) } != 0 {
+        // Too many wait already: then this thread has to.
+        // SAFETY: the pair of calls is nested; the task was not taken over.
+        unsafe {
+            let state = ffi::PyGILState_Ensure();
+            run(task);
+            ffi::PyGILState_Release(state);
+        }
+    }
 }
 
 /// Tells `sys.unraisablehook` of a release that failed.
 fn report(what: &str, error: &CudaError) {
-    with_gil(|py| {
+    let text = format!("releasing {what} failed: {error}");
+    with_gil(Box::new(|py| {
         // A destructor may run while an exception travels.
         let travelling = PyErr::take(py);
-        PyOSError::new_err(format!("releasing {what} failed: {error}")).write_unraisable(py, None);
+        PyOSError::new_err(text).write_unraisable(py, None);
         if let Some(travelling) = travelling {
             travelling.restore(py);
         }
-    });
+    }));
 }
 
 /// A Python object that keeps foreign memory valid.
@@ -67,33 +156,36 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         let Some(object) = self.0.take() else { return };
-        if may_release() {
-            with_gil(|_| release(object));
-        } else {
+        if is_exiting() {
             // The interpreter may be gone: then nobody misses the reference.
             std::mem::forget(object);
+        } else {
+            with_gil(Box::new(|_| release(object)));
         }
     }
 }
 
+/// How many owners may be released within each other.  A longer chain of views of views would
+/// exhaust the stack.
+const DEEPEST: u32 = 50;
+
 thread_local! {
-    /// Owners whose release was asked for while another one was being released.
-    static WAITING: RefCell<Option<Vec<Py<PyAny>>>> = const { RefCell::new(None) };
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Owners that wait until those around them are released.
+    static WAITING: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Releases an owner, and then those that its end leaves without a buffer, one after the other:
-/// a long chain of views of views would exhaust the stack.
 fn release(object: Py<PyAny>) {
-    let is_outermost = WAITING.with_borrow_mut(|waiting| {
-        let is_outermost = waiting.is_none();
-        waiting.get_or_insert_default().push(object);
-        is_outermost
-    });
-    if !is_outermost {
-        return;
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return WAITING.with_borrow_mut(|waiting| waiting.push(object));
     }
-    while let Some(next) = WAITING.with_borrow_mut(|waiting| waiting.as_mut()?.pop()) {
-        drop(next);
+    DEPTH.set(depth + 1);
+    drop(object);
+    if depth == 0 {
+        while let Some(next) = WAITING.with_borrow_mut(Vec::pop) {
+            drop(next);
+        }
     }
-    WAITING.set(None);
+    DEPTH.set(depth);
 }

@@ -1,7 +1,7 @@
 //! What is needed of the imported pyarrow, fetched and checked once.
 
+use crate::capsules;
 use crate::errors::raised;
-use crate::{convert, cuda_buffer, graft, host_buffer, reader, writer};
 use arrow_cuda_bridge::Bridge;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -24,48 +24,15 @@ pub(crate) struct Pyarrow {
     pub(crate) allocate_buffer: Py<PyAny>,
 }
 
-/// The classes of this extension that extend pyarrow's.
-pub(crate) struct Classes {
-    pub(crate) cuda_buffer: Py<PyType>,
-    pub(crate) host_buffer: Py<PyType>,
-    pub(crate) buffer_reader: Py<PyType>,
-    pub(crate) buffer_writer: Py<PyType>,
-}
-
 static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
 /// How large pyarrow's objects are in the versions that the bridge was written for.
 const BUFFER_SIZE: usize = 64;
 const NATIVE_FILE_SIZE: usize = 104;
 
-/// Loads the bridge for the imported pyarrow and makes the classes.
-pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Classes> {
-    let pyarrow = PYARROW.get_or_try_init(py, || load(py, bridge))?;
-    CLASSES.get_or_try_init(py, || {
-        Ok(Classes {
-            cuda_buffer: graft::class::<cuda_buffer::Methods>(
-                py,
-                pyarrow.buffer.bind(py),
-                &cuda_buffer::CLASS,
-            )?,
-            host_buffer: graft::class::<host_buffer::Methods>(
-                py,
-                pyarrow.buffer.bind(py),
-                &host_buffer::CLASS,
-            )?,
-            buffer_reader: graft::class::<reader::Methods>(
-                py,
-                pyarrow.native_file.bind(py),
-                &reader::CLASS,
-            )?,
-            buffer_writer: graft::class::<writer::Methods>(
-                py,
-                pyarrow.native_file.bind(py),
-                &writer::CLASS,
-            )?,
-        })
-    })
+/// Loads the bridge for the imported pyarrow.
+pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
+    PYARROW.get_or_try_init(py, || load(py, bridge))
 }
 
 fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
@@ -77,7 +44,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     let native_file = class("NativeFile")?;
     check_size(buffer.bind(py), BUFFER_SIZE)?;
     check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
-    let pointers = convert::pyarrow_pointers(&lib, buffer.bind(py), native_file.bind(py))?;
+    let pointers = capsules::pointers(&lib, buffer.bind(py), native_file.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its major version, which is checked here again.
     let bridge = unsafe { Bridge::load(bridge, pointers) }.map_err(|fault| raised(py, &fault))?;
@@ -118,11 +85,6 @@ pub(crate) fn pyarrow(py: Python<'_>) -> PyResult<&'static Pyarrow> {
     PYARROW.get(py).ok_or_else(not_started)
 }
 
-/// The classes that extend pyarrow's.
-pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
-    CLASSES.get(py).ok_or_else(not_started)
-}
-
-fn not_started() -> PyErr {
+pub(crate) fn not_started() -> PyErr {
     PyRuntimeError::new_err("import pyarrow_cuda_compat, not its native module alone")
 }

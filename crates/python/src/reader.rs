@@ -1,9 +1,8 @@
 //! `BufferReader`.
 
-use crate::convert::{is_cuda_buffer, open_file, reader, wrap_slice};
+use crate::convert::{is_cuda_buffer, open_file, reader, wrap_buffer, wrap_slice};
 use crate::errors::{OrRaise, incorrect_type, non_negative};
-use crate::graft::{Class, construct, only_argument};
-use pyo3::ffi;
+use crate::graft::{Class, constructor, only_argument};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -13,17 +12,8 @@ pub(crate) const CLASS: Class = Class {
         `read` and `readinto` copy to the host; `read_buffer` gives slices that stay\n\
         on the device, and so does what pyarrow itself reads from here.\n\n\
         Parameters\n----------\nobj : CudaBuffer\n    The buffer to read.",
-    new,
+    new: constructor!(open),
 };
-
-unsafe extern "C" fn new(
-    class: *mut ffi::PyTypeObject,
-    arguments: *mut ffi::PyObject,
-    keywords: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: called by Python as `tp_new`.
-    unsafe { construct(class, arguments, keywords, open) }
-}
 
 fn open<'py>(
     class: &Bound<'py, PyType>,
@@ -34,12 +24,11 @@ fn open<'py>(
     if !is_cuda_buffer(&buffer)? {
         return Err(incorrect_type("obj", "pyarrow._cuda.CudaBuffer", &buffer));
     }
-    let file = open_file(class, &buffer, false)?;
-    Ok(file)
+    open_file(class, &buffer, false)
 }
 
 /// The methods of `BufferReader`; `self` is an object of that class.
-#[pyclass(frozen, subclass, name = "_BufferReaderMethods", module = "pyarrow._cuda")]
+#[pyclass(frozen, subclass, name = "BufferReader", module = "pyarrow._cuda")]
 pub(crate) struct Methods;
 
 #[pymethods]
@@ -68,8 +57,8 @@ impl Methods {
         slf.call_method0("_assert_readable")?;
         let size = nbytes.map_or(Ok(u64::MAX), |nbytes| non_negative("nbytes", nbytes))?;
         let reader = reader(slf)?;
-        let part = reader.read_buffer(size).or_raise(py)?;
-        let whole = crate::convert::wrap_buffer(py, reader.buffer().clone())?;
+        let part = py.detach(|| reader.read_buffer(size)).or_raise(py)?;
+        let whole = wrap_buffer(py, reader.buffer().clone())?;
         wrap_slice(&whole, part)
     }
 }

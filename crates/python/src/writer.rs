@@ -4,10 +4,9 @@ use crate::convert::{
     as_buffer, device_buffer, host_bytes, is_cuda_buffer, open_file, span, wrap_memory_of, writer,
 };
 use crate::errors::{OrRaise, incorrect_type, non_negative};
-use crate::graft::{Class, construct, only_argument};
+use crate::graft::{Class, constructor, only_argument};
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
 use pyo3::exceptions::{PyOSError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -17,17 +16,8 @@ pub(crate) const CLASS: Class = Class {
         Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
         written past the buffer's end: such a write fails as a whole.\n\n\
         Parameters\n----------\nbuffer : CudaBuffer\n    The mutable buffer to write.",
-    new,
+    new: constructor!(open),
 };
-
-unsafe extern "C" fn new(
-    class: *mut ffi::PyTypeObject,
-    arguments: *mut ffi::PyObject,
-    keywords: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: called by Python as `tp_new`.
-    unsafe { construct(class, arguments, keywords, open) }
-}
 
 fn open<'py>(
     class: &Bound<'py, PyType>,
@@ -42,7 +32,7 @@ fn open<'py>(
 }
 
 /// The methods of `BufferWriter`; `self` is an object of that class.
-#[pyclass(frozen, subclass, name = "_BufferWriterMethods", module = "pyarrow._cuda")]
+#[pyclass(frozen, subclass, name = "BufferWriter", module = "pyarrow._cuda")]
 pub(crate) struct Methods;
 
 #[pymethods]
@@ -74,11 +64,7 @@ impl Methods {
         }
         let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
         let data = device_buffer(&data)?;
-        py.detach(|| {
-            writer.seek(position)?;
-            writer.write_device(data)
-        })
-        .or_raise(py)
+        py.detach(|| writer.write_device_at(position, data)).or_raise(py)
     }
 
     /// Bring buffered bytes to the device.
@@ -119,7 +105,7 @@ impl Methods {
         let writer = open_writer(slf)?;
         let position = match whence {
             0 => position,
-            1 => writer.tell().or_raise(py)?.cast_signed().saturating_add(position),
+            1 => py.detach(|| writer.tell()).or_raise(py)?.cast_signed().saturating_add(position),
             _ => {
                 return Err(PyValueError::new_err(format!("Invalid value of whence: {whence}")));
             }
@@ -134,7 +120,8 @@ impl Methods {
     /// Setting it flushes.
     #[getter]
     fn buffer_size(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(writer(slf)?.buffer_size())
+        let writer = writer(slf)?;
+        Ok(slf.py().detach(|| writer.buffer_size()))
     }
 
     #[setter]
@@ -149,13 +136,14 @@ impl Methods {
     /// The number of bytes that wait in the host buffer.
     #[getter]
     fn num_bytes_buffered(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(writer(slf)?.bytes_buffered())
+        let writer = writer(slf)?;
+        Ok(slf.py().detach(|| writer.bytes_buffered()))
     }
 }
 
 fn open_writer<'a>(object: &'a Bound<'_, Methods>) -> PyResult<&'a BufferWriter> {
     let writer = writer(object)?;
-    if writer.is_closed() {
+    if object.py().detach(|| writer.is_closed()) {
         return Err(PyValueError::new_err(FileError::Closed.to_string()));
     }
     Ok(writer)

@@ -59,7 +59,8 @@ pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
         }
         let region = freeable(driver, pointer)?;
         region.context.healthy()?;
-        driver.synchronize(region.device);
+        // Also for other devices: a copy from or to one of them may be under way.
+        driver.synchronize_all();
         let mut memory = driver.memory();
         // Another thread may have freed it meanwhile.
         if memory.regions.at(pointer).is_none_or(|now| now.id != region.id) {

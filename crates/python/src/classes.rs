@@ -1,0 +1,29 @@
+//! The classes of this extension that extend pyarrow's: made once, when it starts.
+
+use crate::pyarrow::not_started;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The classes.
+pub(crate) struct Classes {
+    pub(crate) cuda_buffer: Py<PyType>,
+    pub(crate) host_buffer: Py<PyType>,
+    pub(crate) buffer_reader: Py<PyType>,
+    pub(crate) buffer_writer: Py<PyType>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// Makes the classes, unless they are made.
+pub(crate) fn start(
+    py: Python<'_>,
+    make: impl FnOnce() -> PyResult<Classes>,
+) -> PyResult<&'static Classes> {
+    CLASSES.get_or_try_init(py, make)
+}
+
+/// The classes.
+pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
+    CLASSES.get(py).ok_or_else(not_started)
+}

@@ -1,0 +1,126 @@
+"""One file in the hands of several threads, and what Python classes make of ours."""
+
+import threading
+import weakref
+
+import pyarrow as pa
+import pytest
+
+
+def together(*works, turns=200):
+    """Runs each piece of work over and over in a thread of its own; none may hang."""
+    failures = []
+
+    def run(work):
+        try:
+            for _ in range(turns):
+                work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "a deadlock"
+    assert not failures
+
+
+def test_a_writer_is_asked_while_its_host_buffer_is_replaced(cuda, ctx):
+    writer = cuda.BufferWriter(ctx.new_buffer(100))
+
+    def replace():
+        writer.buffer_size = 64
+
+    together(
+        replace,
+        lambda: writer.buffer_size,
+        lambda: writer.num_bytes_buffered,
+        lambda: writer.closed,
+        lambda: writer.tell(),
+    )
+
+
+def test_a_writer_is_asked_while_it_writes_its_own_memory(cuda, ctx):
+    buffer = ctx.new_buffer(2000)
+    part = buffer.slice(10, 1000)
+    writer = cuda.BufferWriter(buffer)
+    together(lambda: writer.writeat(0, part), lambda: writer.buffer_size, lambda: writer.closed)
+
+
+def test_reads_through_pyarrow_give_each_byte_once(cuda, ctx):
+    content = bytes(range(256)) * 100
+    reader = cuda.BufferReader(ctx.buffer_from_data(content))
+    pieces = []
+
+    def read():
+        while piece := pa.NativeFile.read_buffer(reader, 7).to_pybytes():
+            pieces.append(piece)
+
+    together(read, read, read, turns=1)
+    assert sum(map(len, pieces)) == len(content)
+
+
+def test_a_class_that_is_another_file_too_is_refused(cuda, ctx):
+    class Mixed(cuda.BufferReader, pa.MockOutputStream):
+        pass
+
+    with pytest.raises(TypeError, match="conflict"):
+        Mixed(ctx.buffer_from_data(b"0123456789"))
+
+
+def test_python_classes_extend_the_files(cuda, ctx):
+    class Counting(cuda.BufferReader):
+        reads = 0
+
+        def read(self, nbytes=None):
+            self.reads += 1
+            return super().read(nbytes)
+
+    reader = Counting(ctx.buffer_from_data(b"0123456789"))
+    assert (reader.read(3), reader.read(), reader.reads) == (b"012", b"3456789", 2)
+
+
+def test_views_within_views_let_their_bases_go_at_once(ctx):
+    class Base:
+        pass
+
+    memory = ctx.new_buffer(10)
+    inner, outer = Base(), Base()
+    inner_gone, outer_gone = weakref.ref(inner), weakref.ref(outer)
+    outer.view = ctx.foreign_buffer(memory.address, 10, base=inner)
+    view = ctx.foreign_buffer(memory.address, 10, base=outer)
+    del inner, outer, view
+    assert inner_gone() is None
+    assert outer_gone() is None
+
+
+def test_a_host_buffer_equals_device_memory(cuda, ctx):
+    host = cuda.new_host_buffer(10)
+    device = ctx.buffer_from_data(host)
+    assert host.equals(device)
+    assert host == device
+    assert not host.equals(ctx.buffer_from_data(b"0123456789"))
+
+
+def test_open_writers_are_flushed_at_the_end(run_python):
+    """Seen by an exporter, whose memory the ending process had open."""
+    code = """
+import subprocess, sys, pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context(0)
+buffer = ctx.buffer_from_data(b'.....')
+handle = buffer.export_for_ipc().serialize().to_pybytes().hex()
+child = '''
+import sys, pyarrow as pa
+from pyarrow import cuda
+handle = pa.py_buffer(bytes.fromhex(sys.argv[1]))
+writer = cuda.BufferWriter(cuda.Context(0).open_ipc_buffer(cuda.IpcMemHandle.from_buffer(handle)))
+writer.buffer_size = 64
+writer.write(b'HELLO')
+'''
+subprocess.run([sys.executable, '-c', child, handle], check=True)
+print(buffer.to_pybytes())
+"""
+    assert run_python(code) == (0, "b'HELLO'\n", "")
