@@ -225,7 +225,7 @@ def sanitizer(step: Step) -> None:
     memcheck += ["--target-processes", "application-only"]
     # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
     memcheck += ["--show-backtrace", "device"]
-    tests = pytest("-m", "not unsanitized", "tests")
+    tests = pytest("tests")
     output = step.run([*memcheck, *tests], cwd=HERE)
     found = re.findall(r"ERROR SUMMARY: (\d+) error", output)
     step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
