@@ -97,6 +97,21 @@ def check(run_python, code, **env):
     assert run_python(PREPARED + code + "\nprint('done')", **env) == (0, "done\n", "")
 
 
+def test_a_first_context_that_fails_retains_nothing(run_python):
+    """The tour starts with every context there; here the first one of a device fails on its way."""
+    code = """
+for nth in range(1, 50):
+    fault("*:%d=999" % nth)
+    said = says(lambda: cuda.Context(1))
+    fault("")
+    if said == "nothing":
+        break
+    assert "999" in said and sim.cuda_sim_primary_retains(1) == 0, (nth, said)
+assert nth > 3 and sim.cuda_sim_primary_retains(1) == 1, nth
+"""
+    check(run_python, code, CUDA_SIM_DEVICES="2")
+
+
 def test_a_failed_release_is_reported_once(run_python):
     code = """
 buffer = ctx.new_buffer(100)

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::readable::is_readable;
-use arrow_cuda_driver::{CudaError, CudaResult, call, is_forked_child};
+use arrow_cuda_driver::{CudaError, CudaResult, call, is_forked_child, report_failure};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -42,6 +42,9 @@ enum Owner {
 /// What every call answers in a forked child.
 const NOT_INITIALIZED: i32 = 3;
 
+/// What the driver answers for one that is gone.
+const CONTEXT_IS_DESTROYED: i32 = 709;
+
 /// All contexts in use, by handle, so that two views of one context share one counter.
 static CONTEXTS: Mutex<Option<HashMap<usize, Weak<State>>>> = Mutex::new(None);
 /// The primary contexts, which stay.
@@ -63,13 +66,16 @@ impl Context {
             return Ok(context.clone());
         }
         let device = Device::get(device)?;
+        let number = device.handle()?.as_raw();
         let mut handle: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer.  (`cust::context::Context::new` would
         // leave the new context current; the caller's has to stay.)
-        unsafe {
-            call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device.handle()?.as_raw()))
-        }?;
-        let id = identify(handle as usize)?;
+        unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), number)) }?;
+        let id = identify(handle as usize).inspect_err(|_| {
+            // SAFETY: undoes the retain above, which nobody has seen yet.
+            let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(number)) };
+            report_failure("a primary context", released);
+        })?;
         let context = Self::of_handle(handle as usize, id, device, Owner::Primary);
         primary.push((device.number(), context.clone()));
         Ok(context)
@@ -242,7 +248,8 @@ fn identify(handle: usize) -> CudaResult<u64> {
         Ok(()) => Ok(id),
         // Drivers before CUDA 12 have no numbers: there the handle alone has to do.
         Err(error) if error.is_missing_function() => Ok(0),
-        Err(_) => Err(invalid_context()),
+        Err(error) if error.code() == Some(CONTEXT_IS_DESTROYED) => Err(invalid_context()),
+        Err(error) => Err(error),
     }
 }
 
