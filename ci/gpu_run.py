@@ -157,11 +157,33 @@ def own_tests(step: Step) -> None:
 
 
 def rust(step: Step) -> None:
+    rust_programs(step, lambda name: not name.startswith("conformance-"))
+
+
+def snapshots(step: Step) -> None:
+    """The cases of the conformance suite against their snapshots, as `cargo test` does it."""
+    root = HERE / "conformance"
+    where = {"CONFORMANCE_ROOT": str(root), "CONFORMANCE_PYTHON": sys.executable}
+    # Else it asks cargo, which is not here.
+    where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
+    rust_programs(step, lambda name: name.startswith("conformance-"), **where)
+
+
+def conformance(step: Step) -> None:
+    """The same as the wheel carries it; its results are what the project keeps."""
+    results = step.log.with_name("conformance.json")
+    command = python("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
+    step.counts = step.run(command).strip().splitlines()[-1]
+
+
+def rust_programs(step: Step, wanted: Callable[[str], bool], **env: str) -> None:
     passed = failed = ignored = 0
     programs = sorted(path for path in (HERE / "rust").iterdir() if not path.suffix)
+    programs = [path for path in programs if wanted(path.name)]
     # The simulator lies in the wheel: beside the extension, and not beside these programs.
     package = folder_of(step, "pyarrow_cuda_compat") if SIMULATED else None
-    env = {"LD_LIBRARY_PATH": str(package / "lib")} if package else {}
+    if package:
+        env["LD_LIBRARY_PATH"] = str(package / "lib")
     for program in programs:
         output = step.run([str(program)], cwd=HERE, **env)
         for counts in re.findall(
@@ -231,14 +253,16 @@ def sanitizer(step: Step) -> None:
     step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
 
 
-# Name, log file (at most eight with the summary), seconds, and what to do.
+# Name, log file (eight files with the summary and the results), seconds, and what to do.
 STEPS: list[tuple[str, str, float, Callable[[Step], None]]] = [
     ("machine", "machine.log", 20, machine),
     ("install", "machine.log", 90, install),
     ("import time", "machine.log", 30, import_time),
     ("upstream's suite", "upstream.log", 90, upstream),
-    ("tour", "tour.log", 60, tour),
-    ("driver probe", "probe.log", 120, probe),
+    ("tour", "machine.log", 60, tour),
+    ("conformance", "conformance.log", 120, conformance),
+    ("snapshots", "conformance.log", 120, snapshots),
+    ("driver probe", "rust.log", 120, probe),
     ("Rust tests", "rust.log", 90, rust),
     ("Python tests", "python.log", 240, own_tests),
     ("memcheck", "sanitizer.log", BUDGET, sanitizer),

@@ -1,0 +1,31 @@
+# pyarrow finds the package by itself, unless it is told not to.
+import os
+import subprocess
+import sys
+
+import pyarrow.cuda
+
+pyarrow.cuda.Context.__module__
+sys.modules["pyarrow._cuda"].Context is pyarrow.cuda.Context
+program = """
+try:
+    from pyarrow import cuda
+    print(cuda.Context.get_num_devices() > 0)
+except ImportError as error:
+    print(error)
+"""
+
+
+def run(**environment):
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+run()
+run(PYARROW_CUDA_COMPAT_HOOK="0")

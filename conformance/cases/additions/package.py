@@ -1,0 +1,12 @@
+# The package itself gives the same names as pyarrow.cuda.
+from pyarrow import cuda
+
+import pyarrow_cuda_compat
+
+names = sorted(pyarrow_cuda_compat.__all__)
+names
+all(getattr(cuda, name) is getattr(pyarrow_cuda_compat, name) for name in names)
+isinstance(pyarrow_cuda_compat.__version__, str)
+ctx = pyarrow_cuda_compat.Context(0)
+isinstance(ctx, cuda.Context)
+ctx.buffer_from_data(b"the same").to_pybytes()

@@ -1,0 +1,27 @@
+# Arrow copies arrays, batches and tables to a device and back.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+host = pa.default_cpu_memory_manager()
+before = ctx.bytes_allocated
+array = pa.array([1, None, 3])
+there = array.copy_to(ctx.memory_manager)
+(there.type, len(there), there.is_cpu)
+there.device_type == pa.DeviceAllocationType.CUDA
+[buf.device == ctx.device for buf in there.buffers()]
+values = cuda.CudaBuffer.from_buffer(there.buffers()[1])
+(values.size, values.context.handle == ctx.handle)
+values.to_pybytes()[:8]
+there.copy_to(host).equals(array)
+array.copy_to(destination=ctx.device).copy_to(host).to_pylist()
+there.slice(1).copy_to(host).to_pylist()
+words = pa.array(["one", None, "three"]).copy_to(ctx.memory_manager)
+words.copy_to(host).to_pylist()
+batch = pa.record_batch({"x": [1, None, 3], "s": ["one", None, "three"]})
+on_device = batch.copy_to(ctx.memory_manager)
+(on_device.is_cpu, on_device.copy_to(host).equals(batch))
+# Everything is released again.
+ctx.bytes_allocated > before
+del there, values, words, on_device
+ctx.bytes_allocated - before

@@ -1,0 +1,33 @@
+# A damaged message is refused, whatever is wrong with it.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+batch = pa.record_batch({"x": [1, None, 3]})
+whole = batch.serialize().to_pybytes()
+
+
+def read(data):
+    buf = ctx.buffer_from_data(data)
+    for call in (cuda.read_message, lambda buf: cuda.read_record_batch(buf, batch.schema)):
+        try:
+            call(buf)
+        except (pa.ArrowInvalid, EOFError) as error:
+            yield type(error).__name__
+        except OSError as error:
+            yield type(error).__name__
+        else:
+            yield "read"
+
+
+list(read(whole))
+list(read(whole[:-1]))
+list(read(whole[: len(whole) // 2]))
+list(read(whole[:6]))
+# Metadata of an impossible length, and noise.
+list(read(whole[:4] + (2**31 - 1).to_bytes(4, "little") + whole[8:]))
+list(read(whole[:4] + b"\xff\xff\xff\x80" + whole[8:]))
+list(read(b"\xff" * 4 + (8).to_bytes(4, "little") + b"no metadata at all......"))
+list(read(bytes(64)))
+# Whatever was refused, good messages are read.
+cuda.read_record_batch(ctx.buffer_from_data(whole), batch.schema).num_rows

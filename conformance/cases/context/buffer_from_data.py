@@ -1,0 +1,31 @@
+# Device memory is made from anything that holds bytes.
+import array
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+buf = ctx.buffer_from_data(b"0123456789")
+type(buf)
+(buf.size, buf.is_mutable, buf.is_cpu, buf.to_pybytes())
+ctx.buffer_from_data(data=bytearray(b"bytearray")).to_pybytes()
+ctx.buffer_from_data(memoryview(b"memoryview")[2:6]).to_pybytes()
+ctx.buffer_from_data(np.arange(3, dtype=np.uint16)).to_pybytes()
+ctx.buffer_from_data(np.arange(4, dtype=np.uint8).reshape(2, 2)).to_pybytes()
+ctx.buffer_from_data(array.array("B", [7, 8, 9])).to_pybytes()
+ctx.buffer_from_data(pa.py_buffer(b"Arrow buffer")).to_pybytes()
+ctx.buffer_from_data(pa.array([1, 2], pa.int8()).buffers()[1]).to_pybytes()[:2]
+pinned = cuda.new_host_buffer(6)
+pa.BufferReader(b"pinned").readinto(pinned)
+ctx.buffer_from_data(pinned).to_pybytes()
+# From a device buffer: a copy, not a view.
+copy = ctx.buffer_from_data(buf)
+copy.to_pybytes()
+copy.address == buf.address
+copy.copy_from_host(b"X")
+buf.to_pybytes()
+ctx.buffer_from_data(buf.slice(4, 3)).to_pybytes()
+ctx.buffer_from_data(b"").size
+ctx.buffer_from_data("text")
+ctx.buffer_from_data(None)

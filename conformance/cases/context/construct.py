@@ -1,0 +1,17 @@
+# A context of a device: the first device by default, its primary context always the same one.
+from pyarrow import cuda
+
+ctx = cuda.Context()
+type(ctx)
+ctx.device_number
+ctx.handle > 0
+cuda.Context(0).device_number
+cuda.Context(0).handle == ctx.handle
+cuda.Context(device_number=0).handle == ctx.handle
+cuda.Context(0, 0).handle == ctx.handle
+cuda.Context(device_number=0, handle=0).handle == ctx.handle
+# Each call makes an object; what one allocates, every other one can use.
+other = cuda.Context(0)
+other is ctx
+buf = ctx.buffer_from_data(b"shared")
+other.foreign_buffer(buf.address, buf.size, base=buf).to_pybytes()

@@ -1,0 +1,34 @@
+# Memory of another process is mapped, read and written.
+import subprocess
+import sys
+
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+program = """
+import sys
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+buf = ctx.buffer_from_data(b"made by the other process")
+print(buf.export_for_ipc().serialize().to_pybytes().hex(), flush=True)
+sys.stdin.readline()
+print(buf.slice(0, 4).to_pybytes())
+"""
+pipe = subprocess.PIPE
+peer = subprocess.Popen([sys.executable, "-P", "-c", program], stdin=pipe, stdout=pipe, text=True)
+handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes.fromhex(peer.stdout.readline())))
+before = ctx.bytes_allocated
+buf = ctx.open_ipc_buffer(ipc_handle=handle)
+type(buf)
+(buf.size, buf.is_mutable, buf.is_cpu, buf.context.handle == ctx.handle)
+buf.to_pybytes()
+buf.copy_from_host(b"MADE")
+# Opened twice it is the same memory, and memory of others is not counted as allocated here.
+again = ctx.open_ipc_buffer(handle)
+again.slice(0, 7).to_pybytes()
+ctx.bytes_allocated - before
+peer.communicate("go on\n")[0]
+peer.returncode
+ctx.open_ipc_buffer(b"no handle")

@@ -1,0 +1,21 @@
+# Two devices: contexts, counters and memory of their own, and copies between them.
+# needs: two devices
+from pyarrow import cuda
+
+first, second = cuda.Context(0), cuda.Context(1)
+(first.device_number, second.device_number)
+first.handle == second.handle
+second.device
+second.device == first.device
+(second.device.device_id, second.memory_manager.device == second.device)
+here = first.buffer_from_data(b"0123456789")
+before = (first.bytes_allocated, second.bytes_allocated)
+there = second.buffer_from_data(b"..........")
+there.context.device_number
+there.context.handle == second.handle
+(first.bytes_allocated - before[0], second.bytes_allocated - before[1])
+there.copy_from_device(here, position=2, nbytes=5)
+there.to_pybytes()
+second.buffer_from_data(here, offset=5).to_pybytes()
+there.slice(1).context.device_number
+cuda.BufferReader(there).read_buffer(3).context.device_number

@@ -1,0 +1,27 @@
+# Device memory has no address that the host could read: the buffer protocol is refused.
+import hashlib
+import io
+import struct
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(b"0123456789")
+memoryview(buf)
+bytes(buf)
+bytearray(buf)
+np.frombuffer(buf, dtype=np.uint8)
+pa.py_buffer(buf)
+struct.unpack("10B", buf)
+io.BytesIO(buf)
+io.BytesIO(b"x" * 10).readinto(buf)
+hashlib.sha256(buf)
+memoryview(buf.slice(2, 3))
+memoryview(ctx.new_buffer(0))
+
+# A generic view of it is refused as well, and the copy on the host is not.
+memoryview(pa.Buffer.slice(buf, 0))
+bytes(memoryview(buf.copy_to_host()))
+np.frombuffer(buf.copy_to_host(), dtype=np.uint8)[:3]

@@ -1,0 +1,48 @@
+# From one device buffer to another: everything that fits, to a position, and so many bytes.
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+source = ctx.buffer_from_data(b"0123456789")
+
+
+def fresh():
+    return ctx.buffer_from_data(b"--------")
+
+
+# The number of bytes copied comes back.
+buf = ctx.new_buffer(10)
+(buf.copy_from_device(source), buf.to_pybytes())
+buf = fresh()
+(buf.copy_from_device(buf=source.slice(0, 3)), buf.to_pybytes())
+buf = fresh()
+(buf.copy_from_device(source.slice(2, 3), position=4), buf.to_pybytes())
+buf = fresh()
+(buf.copy_from_device(source, position=4, nbytes=2), buf.to_pybytes())
+buf = fresh()
+(buf.copy_from_device(source, nbytes=2), buf.to_pybytes())
+
+# Until the buffer is full.
+buf = fresh()
+(buf.copy_from_device(source, position=0, nbytes=-1), buf.to_pybytes())
+buf = fresh()
+(buf.copy_from_device(source, position=5), buf.to_pybytes())
+(buf.copy_from_device(source, 7, 1), buf.to_pybytes())
+
+# Nothing, and at the end.
+buf = fresh()
+(buf.copy_from_device(source, nbytes=0), buf.copy_from_device(source, position=8))
+buf.copy_from_device(ctx.new_buffer(0), position=3)
+buf.to_pybytes()
+
+# Into a slice; within one buffer, even where the parts overlap.
+(buf.slice(2, 3).copy_from_device(source), buf.to_pybytes())
+moved = ctx.buffer_from_data(b"0123456789")
+(moved.copy_from_device(moved.slice(0, 6), position=2), moved.to_pybytes())
+moved = ctx.buffer_from_data(b"0123456789")
+(moved.copy_from_device(moved.slice(3)), moved.to_pybytes())
+
+# The source is as it was, and the copy does not follow it.
+source.to_pybytes()
+buf.copy_from_device(source)
+source.copy_from_host(b"x" * 10)
+buf.to_pybytes()

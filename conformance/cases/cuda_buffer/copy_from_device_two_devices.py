@@ -1,0 +1,25 @@
+# Copies from one device to the other, whole and in part.
+# needs: two devices
+from pyarrow import cuda
+
+here, there = cuda.Context(0), cuda.Context(1)
+source = there.buffer_from_data(b"0123456789")
+buf = here.buffer_from_data(b"--------")
+(buf.copy_from_device(source, position=2, nbytes=3), buf.to_pybytes())
+(buf.copy_from_device(source, position=5), buf.to_pybytes())
+(buf.copy_from_device(source), buf.to_pybytes())
+buf.context.device_number
+part, letters = source.slice(4, 4), here.buffer_from_data(b"ABCDEF")
+(part.copy_from_device(letters, position=1), source.to_pybytes())
+source.context.device_number
+buf.copy_from_device(source, nbytes=11)
+source.copy_from_device(buf, position=3, nbytes=8)
+(source.to_pybytes(), buf.to_pybytes())
+
+# Many bytes.
+data = bytes(range(251)) * 40_000
+large = there.buffer_from_data(data)
+back = here.new_buffer(len(data))
+back.copy_from_device(large)
+back.to_pybytes() == data
+(back.equals(large), large.equals(back))

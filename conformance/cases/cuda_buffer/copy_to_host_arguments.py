@@ -1,0 +1,26 @@
+# What a copy to the host refuses.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(b"0123456789")
+buf.copy_to_host(position=-1)
+buf.copy_to_host(position=11)
+buf.copy_to_host(position=2**62)
+buf.copy_to_host(nbytes=11)
+buf.copy_to_host(position=8, nbytes=3)
+buf.copy_to_host(position=10, nbytes=1)
+buf.copy_to_host(nbytes=2**62)
+buf.slice(2, 3).copy_to_host(nbytes=4)
+buf.copy_to_host(position="3")
+buf.copy_to_host(nbytes=2.5)
+buf.copy_to_host(position=None)
+
+# Buffers that are none, cannot be written to, or lie on the device.
+buf.copy_to_host(buf=bytearray(10))
+buf.copy_to_host(buf=pa.py_buffer(b"0000000000"))
+buf.copy_to_host(buf=ctx.new_buffer(10))
+buf.copy_to_host(memory_pool="default")
+
+# Any negative number of bytes stands for all.
+buf.copy_to_host(position=7, nbytes=-5).to_pybytes()

@@ -1,0 +1,40 @@
+# Two buffers are equal when their sizes and all of their bytes are.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(b"0123456789")
+
+# Another buffer on the device.
+buf.equals(ctx.buffer_from_data(b"0123456789"))
+buf.equals(ctx.buffer_from_data(b"x123456789"))
+buf.equals(ctx.buffer_from_data(b"01234x6789"))
+buf.equals(ctx.buffer_from_data(b"012345678x"))
+buf.equals(ctx.buffer_from_data(b"012345678"))
+buf.equals(ctx.buffer_from_data(b"0123456789\x00"))
+buf.equals(ctx.new_buffer(0))
+
+# A buffer on the host, pageable or page-locked.
+buf.equals(pa.py_buffer(b"0123456789"))
+buf.equals(pa.py_buffer(b"x123456789"))
+buf.equals(pa.py_buffer(b"01234x6789"))
+buf.equals(pa.py_buffer(b"012345678x"))
+buf.equals(pa.py_buffer(b"012345678"))
+buf.equals(pa.py_buffer(b"0123456789\x00"))
+buf.equals(other=buf.copy_to_host())
+pinned = cuda.new_host_buffer(10)
+buf.equals(buf.copy_to_host(buf=pinned))
+memoryview(pinned).cast("B")[9] = 0
+buf.equals(pinned)
+
+# Itself, its slices, and generic views.
+buf.equals(buf)
+buf.equals(buf.slice(0)), buf.equals(buf.slice(0, 9)), buf.equals(buf.slice(1))
+buf.slice(2, 3).equals(pa.py_buffer(b"234"))
+buf.slice(2, 3).equals(ctx.buffer_from_data(b"--234--").slice(2, 3))
+(buf.equals(pa.Buffer.slice(buf, 0)), buf.equals(pa.Buffer.slice(buf, 1)))
+
+# It sees what the memory holds now.
+twin = ctx.buffer_from_data(buf)
+twin.copy_from_host(b"X", position=9)
+(buf.equals(twin), twin.copy_from_host(b"9", position=9), buf.equals(twin))

@@ -1,0 +1,39 @@
+# What an array's interface says of its stream, mask and right to write is heeded.
+import ctypes
+import re
+
+from pyarrow import cuda
+
+
+class Array:
+    def __init__(self, buffer, **more):
+        self.buffer = buffer
+        self.__cuda_array_interface__ = {
+            "shape": (buffer.size,),
+            "typestr": "|u1",
+            "data": (buffer.address, False),
+            "version": 3,
+        } | more
+
+
+ctx = cuda.Context()
+memory = ctx.buffer_from_data(b"0123456789")
+ctx.buffer_from_object(Array(memory, data=(memory.address, True))).is_mutable
+ctx.buffer_from_object(Array(memory, mask=Array(memory)))
+ctx.buffer_from_object(Array(memory, stream=0))
+ctx.buffer_from_object(Array(memory, shape=(11,)))
+ctx.buffer_from_object(Array(memory, shape=(-1,)))
+ctx.buffer_from_object(Array(memory, strides=(1, 1)))
+ctx.buffer_from_object(Array(memory, data=(None, False)))
+# Work on a stream that nothing else waits for.
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
+stream = ctypes.c_void_p()
+driver.cuStreamCreate(ctypes.byref(stream), 1)
+large = ctx.new_buffer(64 << 20)
+at, count = ctypes.c_uint64(large.address), ctypes.c_size_t(large.size)
+{driver.cuMemsetD8Async(at, ctypes.c_ubyte(value), count, stream) for value in range(40)}
+at, count = ctypes.c_uint64(memory.address), ctypes.c_size_t(10)
+driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord("!")), count, stream)
+ctx.buffer_from_object(Array(memory, stream=stream.value)).to_pybytes()
+driver.cuStreamQuery(stream)

@@ -1,0 +1,27 @@
+# Programs end well with live buffers, and open writers reach the device.
+import subprocess
+import sys
+
+from pyarrow import cuda
+
+program = """
+import sys
+import pyarrow as pa
+from pyarrow import cuda
+opaque = pa.py_buffer(bytes.fromhex(sys.argv[1]))
+ctx = cuda.Context()
+buf = ctx.open_ipc_buffer(cuda.IpcMemHandle.from_buffer(opaque))
+own = ctx.buffer_from_data(b"never released")
+writer = cuda.BufferWriter(buf)
+writer.buffer_size = 100
+writer.write(b"written at exit")
+cycle = [own, buf, writer]
+cycle.append(cycle)
+print(buf.to_pybytes())
+"""
+memory = cuda.Context().buffer_from_data(b"." * 16)
+handle = memory.export_for_ipc().serialize().to_pybytes()
+command = [sys.executable, "-P", "-c", program, handle.hex()]
+done = subprocess.run(command, capture_output=True, text=True)
+(done.returncode, done.stdout, done.stderr)
+memory.to_pybytes()

@@ -1,0 +1,38 @@
+# An imported array's event is waited for before its memory is used.
+import ctypes
+import re
+
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
+stream, event = ctypes.c_void_p(), ctypes.c_void_p()
+driver.cuStreamCreate(ctypes.byref(stream), 1)
+driver.cuEventCreate(ctypes.byref(event), 2)
+memory = ctx.buffer_from_data(b"0123456789")
+array = pa.Array.from_buffers(pa.uint8(), 10, [None, memory], null_count=0)
+large = ctx.new_buffer(64 << 20)
+at, count = ctypes.c_uint64(large.address), ctypes.c_size_t(large.size)
+{driver.cuMemsetD8Async(at, ctypes.c_ubyte(value), count, stream) for value in range(40)}
+at, count = ctypes.c_uint64(memory.address), ctypes.c_size_t(10)
+driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord("!")), count, stream)
+driver.cuEventRecord(event, stream)
+# The event's place in the structure of the C Device interface.
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype = ctypes.c_void_p
+pointer_of.argtypes = ctypes.py_object, ctypes.c_char_p
+
+
+class Wrapper:
+    def __arrow_c_device_array__(self, requested_schema=None, **options):
+        schema, exported = array.__arrow_c_device_array__()
+        place = ctypes.c_void_p.from_address(pointer_of(exported, b"arrow_device_array") + 96)
+        place.value = ctypes.addressof(event)
+        return schema, exported
+
+
+there = pa.array(Wrapper())
+cuda.CudaBuffer.from_buffer(there.buffers()[1]).to_pybytes()
+driver.cuStreamQuery(stream)

@@ -1,0 +1,14 @@
+# What page-locked memory holds, as Python's bytes and as hexadecimal digits.
+import pickle
+
+import pyarrow as pa
+from pyarrow import cuda
+
+buf = cuda.new_host_buffer(4)
+pa.BufferReader(b"\x00\x7f\xffz").readinto(buf)
+buf.to_pybytes()
+buf.hex()
+bytes(buf)
+pa.py_buffer(buf).to_pybytes()
+# Its content can be pickled, like that of any host buffer.
+pickle.loads(pickle.dumps(buf)).to_pybytes()

@@ -1,0 +1,18 @@
+# Page-locked host memory: of the size that was asked for, and the CPU's as well.
+import pyarrow as pa
+from pyarrow import cuda
+
+buf = cuda.new_host_buffer(1000)
+type(buf)
+buf
+isinstance(buf, pa.Buffer)
+(buf.size, len(buf), buf.is_cpu, buf.is_mutable, buf.parent)
+buf.address
+buf.address % 64
+cuda.new_host_buffer(size=10, device=0).size
+cuda.new_host_buffer(10, 0).device_type == buf.device_type
+# It costs no device memory.
+ctx = cuda.Context()
+before = ctx.bytes_allocated
+more = cuda.new_host_buffer(1 << 20)
+ctx.bytes_allocated - before

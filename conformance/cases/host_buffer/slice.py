@@ -1,0 +1,26 @@
+# Parts of page-locked memory share it.
+import pyarrow as pa
+from pyarrow import cuda
+
+buf = cuda.new_host_buffer(10)
+pa.BufferReader(b"0123456789").readinto(buf)
+part = buf.slice(2, 5)
+(part.address - buf.address, part.size, part.is_cpu, part.is_mutable)
+part.to_pybytes()
+buf.slice().to_pybytes()
+buf.slice(7).to_pybytes()
+buf.slice(offset=4, length=2).to_pybytes()
+(buf.slice(10).size, buf.slice(3, 0).size)
+buf[2:4].to_pybytes()
+(buf[0], buf[-1])
+memoryview(part)[0] = ord("X")
+buf.to_pybytes()
+part.parent.address == buf.address
+buf.slice(-1)
+buf.slice(11)
+buf.slice(8, 3)
+buf[10]
+buf[::2]
+# A part keeps the memory.
+del buf
+part.to_pybytes()

@@ -1,0 +1,28 @@
+# An array of NumPy's goes to the device: the type, size, address and device of the buffer.
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+arr = np.array([7, -1, 2**31 - 1, -(2**31), 5], dtype=np.int32)
+arr.nbytes
+cuda_buf = ctx.buffer_from_data(arr)
+type(cuda_buf)
+isinstance(cuda_buf, pa.Buffer)
+cuda_buf.size
+type(cuda_buf.address)
+cuda_buf.address > 0
+cuda_buf.context.device_number
+cuda_buf.is_cpu
+cuda_buf.to_pybytes() == arr.tobytes()
+
+# It is a copy: neither side sees what happens to the other afterwards.
+arr[0] = 8
+np.frombuffer(cuda_buf.copy_to_host(), dtype=np.int32)
+cuda_buf.copy_from_host(np.array([9], dtype=np.int32))
+arr
+np.frombuffer(cuda_buf.copy_to_host(), dtype=np.int32)
+
+# Each buffer has memory of its own.
+other = ctx.buffer_from_data(arr)
+abs(other.address - cuda_buf.address) >= 20

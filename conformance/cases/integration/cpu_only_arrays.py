@@ -1,0 +1,25 @@
+# What works on host memory only refuses arrays on the device, and a copy to the host helps.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+values = ctx.buffer_from_data(b"\x01\x02\x03\x04")
+array = pa.Array.from_buffers(pa.uint8(), 4, [None, values])
+(array.is_cpu, array.device_type)
+array.to_pylist()
+array.to_numpy()
+array[0]
+array.sum()
+array.equals(array)
+array.cast(pa.int64())
+array.validate(full=True)
+there = pa.array(["a", None, "bc"]).copy_to(ctx.memory_manager)
+there.null_count
+there.is_null()
+batch = pa.record_batch({"x": [1, 2]}).copy_to(ctx.memory_manager)
+batch.to_pydict()
+
+# The copy on the host does all of it.
+array.copy_to(pa.default_cpu_memory_manager()).to_pylist()
+there.copy_to(pa.default_cpu_memory_manager()).null_count
+batch.copy_to(pa.default_cpu_memory_manager()).to_pydict()

@@ -1,0 +1,10 @@
+# A buffer of no bytes is shared as its size alone.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+opaque = ctx.new_buffer(0).export_for_ipc().serialize()
+opaque.to_pybytes()
+handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes(8)))
+ctx.open_ipc_buffer(handle).size
+handle.serialize().equals(opaque)

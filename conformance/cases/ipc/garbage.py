@@ -1,0 +1,13 @@
+# Bytes that no process has exported are the driver's error, and nothing else.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer((10).to_bytes(8, "little") + bytes(64)))
+handle.serialize().size
+try:
+    ctx.open_ipc_buffer(handle)
+except OSError as error:
+    str(error).startswith("Cuda error ")
+cuda.IpcMemHandle.from_buffer("text")
+ctx.buffer_from_data(b"fine").to_pybytes()

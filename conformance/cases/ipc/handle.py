@@ -1,0 +1,17 @@
+# A handle is 72 bytes: the buffer's size, and the driver's own handle of 64.
+import struct
+
+from pyarrow import cuda
+
+ctx = cuda.Context()
+buf = ctx.buffer_from_data(b"0123456789")
+handle = buf.export_for_ipc()
+type(handle)
+opaque = handle.serialize()
+(type(opaque), opaque.size, opaque.is_cpu)
+struct.unpack("=q", opaque.to_pybytes()[:8])
+any(opaque.to_pybytes()[8:])
+# Exporting again names the same memory; the memory is shared, not moved.
+address = buf.address
+buf.export_for_ipc().serialize().equals(opaque)
+(buf.address == address, buf.to_pybytes())

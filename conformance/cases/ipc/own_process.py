@@ -1,0 +1,9 @@
+# A process cannot open what it has exported itself: the driver says so.
+from pyarrow import cuda
+
+ctx = cuda.Context()
+buf = ctx.buffer_from_data(b"0123456789")
+handle = buf.export_for_ipc()
+ctx.open_ipc_buffer(handle)
+ctx.open_ipc_buffer(cuda.IpcMemHandle.from_buffer(handle.serialize()))
+buf.to_pybytes()

@@ -1,0 +1,152 @@
+"""Runs one script as Python's prompt would, and prints the transcript.
+
+    python replay.py SCRIPT [SECONDS]
+
+Each statement is echoed, what an expression gives is shown, and an exception does not end the
+session.  What differs from machine to machine is masked: addresses and the names of devices.
+After so many seconds it is ended from outside of Python, whatever it waits for.
+
+A script begins with its title, and may go on with what it needs beside a device:
+
+    # A kernel over a device buffer.
+    # needs: gpu, numba.cuda
+
+which is `gpu`, `two devices`, or modules.  Where something is lacking the exit status is 77, and
+the transcript says what.
+Needs nothing but the standard library, so that a script sees only what it imports itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import faulthandler
+import importlib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType
+
+SKIPPED = 77
+HEADER = re.compile(r"(#.*\n)+")
+NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
+# Smaller numbers are sizes, greater ones are limits such as 2**63 - 1.
+ADDRESSES = range(1 << 32, 1 << 62)
+HEXADECIMAL = re.compile(r"0x[0-9a-f]{7,}")
+# Not the digits within a string.
+INTEGER = re.compile(r"(?<![\w'\"])\d{10,}(?![\w'\"])")
+DEVICE_NAME = re.compile(r'(device_number=\d+, name=)"[^"]*"')
+
+
+def mask(text: str) -> str:
+    text = HEXADECIMAL.sub("0x<address>", text)
+    return DEVICE_NAME.sub(r'\1"<device>"', text)
+
+
+def mask_value(text: str) -> str:
+    """Also decimal numbers that may be addresses: in what an expression gives, not in errors."""
+    return INTEGER.sub(
+        lambda number: "<address>" if int(number[0]) in ADDRESSES else number[0], text
+    )
+
+
+class Masked:
+    """Standard output, line by line with its masks on."""
+
+    def __init__(self) -> None:
+        self.rest: str = ""
+
+    def write(self, text: str) -> int:
+        *lines, self.rest = (self.rest + text).split("\n")
+        for line in lines:
+            print(mask(line), file=sys.__stdout__)
+        return len(text)
+
+    def flush(self) -> None:
+        print(end="", file=sys.__stdout__, flush=True)
+
+    def end_line(self) -> None:
+        if self.rest:
+            self.write("\n")
+
+
+def show(value: object) -> None:
+    if value is not None:
+        print(mask_value(repr(value)))
+    builtins.__dict__["_"] = value
+
+
+def statements(source: str) -> Iterator[tuple[str, CodeType]]:
+    """Each statement's lines, with the comments before it, and its code."""
+    lines = source.splitlines()
+    shown = 0
+    for statement in ast.parse(source).body:
+        end = statement.end_lineno or statement.lineno
+        code = compile(ast.Interactive([statement]), "<stdin>", "single")
+        yield "\n".join(lines[shown:end]), code
+        shown = end
+
+
+def echo(lines: str) -> None:
+    prompt = ">>> "
+    for line in lines.splitlines():
+        if line.startswith("#"):
+            print(line)
+        elif line:
+            print(prompt + line)
+            prompt = "... "
+
+
+def lacking(header: str) -> str | None:
+    """The first of a script's needs that this machine does not meet."""
+    needs = NEEDS.search(header)
+    for need in needs[1].split(", ") if needs else []:
+        if need == "gpu":
+            # The simulator is never chosen but by name.
+            driver = Path(os.environ.get("PYARROW_CUDA_DRIVER", ""))
+            if driver.name in ("sim", "libcuda_sim.so"):
+                return "a GPU"
+        elif need == "two devices":
+            if importlib.import_module("pyarrow.cuda").Context.get_num_devices() < 2:
+                return "a second device"
+        else:
+            try:
+                importlib.import_module(need)
+            except Exception:  # such packages raise all kinds of errors when they lack something
+                return need
+    return None
+
+
+def replay(source: str) -> int:
+    """Returns the exit status."""
+    header = HEADER.match(source)
+    head = header[0] if header else ""
+    missing = lacking(head)
+    if missing:
+        print(f"needs {missing}")
+        return SKIPPED
+    output = Masked()
+    sys.stdout = output
+    sys.displayhook = show
+    names: dict[str, object] = {"__name__": "__main__", "__builtins__": builtins}
+    # Empty lines instead of the head, so that line numbers hold.
+    for lines, code in statements("\n" * head.count("\n") + source[len(head) :]):
+        echo(lines)
+        try:
+            exec(code, names)
+        except Exception as error:
+            output.end_line()
+            print("Traceback (most recent call last):")
+            print(*traceback.format_exception_only(error), sep="", end="")
+        output.end_line()
+        output.flush()
+    sys.stdout = sys.__stdout__
+    return 0
+
+
+if __name__ == "__main__":
+    faulthandler.dump_traceback_later(float((*sys.argv, "120")[2]), exit=True)
+    sys.exit(replay(Path(sys.argv[1]).read_text()))
