@@ -1,8 +1,9 @@
-"""The build backend: maturin's, after the libraries that the wheel carries beside the extension.
+"""The build backend: maturin's, after what the wheel carries beside the extension.
 
 * `libarrow_bridge_25.so`, `libarrow_bridge_26.so`: the C++ bridge, once for each major version
   of pyarrow, built against the headers and libarrow in pyarrow's own wheel;
-* `libcuda_sim.so`: the simulated driver.
+* `libcuda_sim.so`: the simulated driver;
+* typing stubs, and the cases of the conformance suite, which lie elsewhere in the repository.
 """
 
 from __future__ import annotations
@@ -22,7 +23,19 @@ ROOT = Path(__file__).resolve().parent.parent
 PYARROW = {25: "25.0.1", 26: "26.0.1"}
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-LIBRARIES = ROOT / "pyarrow_cuda_compat" / "lib"
+PACKAGE = ROOT / "pyarrow_cuda_compat"
+LIBRARIES = PACKAGE / "lib"
+# Beside the package: what lies in it would be one of its modules to type checkers.
+BESIDE = ROOT / "packaging" / "data" / "purelib"
+
+# What is copied: from where in the repository, to where maturin takes it for the wheel.
+COPIES = {
+    ROOT / "conformance" / "cases": BESIDE / "_pyarrow_cuda_compat_conformance" / "cases",
+    ROOT / "conformance" / "snapshots": BESIDE / "_pyarrow_cuda_compat_conformance" / "snapshots",
+    ROOT / "stubs" / "pyarrow_cuda_compat" / "_native.pyi": PACKAGE / "_native.pyi",
+    # A .pth file puts the folder above on the path of modules, where type checkers look for it.
+    ROOT / "stubs" / "pyarrow": BESIDE / "_pyarrow_cuda_compat_stubs" / "pyarrow-stubs",
+}
 
 build_sdist = maturin.build_sdist
 get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
@@ -36,7 +49,11 @@ def build_wheel(
     metadata_directory: str | None = None,
 ) -> str:
     build_libraries()
-    wheel: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    copy_files()
+    try:
+        wheel: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    finally:
+        remove_copies()  # else tools would find old ones instead of what was edited since
     return wheel
 
 
@@ -51,6 +68,22 @@ def build_libraries() -> None:
         place(out)
     subprocess.run(["cargo", "build", "--release", "-p", "cuda-sim"], cwd=ROOT, check=True)
     place(TARGET / "release" / "libcuda_sim.so")
+
+
+def copy_files() -> None:
+    remove_copies()
+    for source, target in COPIES.items():
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.is_file():
+            shutil.copyfile(source, target)
+
+
+def remove_copies() -> None:
+    for target in COPIES.values():
+        if target.is_dir():
+            shutil.rmtree(target)
+        target.unlink(missing_ok=True)
 
 
 def place(library: Path) -> None:

@@ -2,44 +2,66 @@
 //!
 //! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an
 //! object's layout, so it can be one base of a class whose other base is pyarrow's: its
-//! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone.
+//! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone. What
+//! it defines the new class defines as well, so that it looks like any other class.
 
+use crate::members::{documented, members};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyType_Slot, PyType_Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyTuple, PyType};
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 
 /// What the new class is called, what it says of itself, and how it is constructed.
 pub(crate) struct Class {
     pub(crate) name: &'static CStr,
+    pub(crate) signature: &'static str,
     pub(crate) doc: &'static CStr,
     pub(crate) new: ffi::newfunc,
 }
+
+/// Slots of special methods that the class with the methods may have.
+const OF_THE_METHODS: [c_int; 2] = [ffi::Py_mp_subscript, ffi::Py_bf_getbuffer];
 
 /// Slots that would otherwise come from `object`, by way of the class with the methods.
 const OF_THE_BASE: [c_int; 4] =
     [ffi::Py_tp_repr, ffi::Py_tp_str, ffi::Py_tp_richcompare, ffi::Py_tp_hash];
 
-/// Makes the class.
+/// Makes the class, with the methods of `methods`.
 pub(crate) fn class<Methods: PyClass>(
-    py: Python<'_>,
+    methods: Methods,
     base: &Bound<'_, PyType>,
     class: &Class,
-) -> PyResult<Py<PyType>> {
-    let bases = PyTuple::new(py, [py.get_type::<Methods>().as_any(), base.as_any()])?;
+) -> PyResult<Py<PyType>>
+where
+    PyClassInitializer<Methods>: From<Methods>,
+{
+    let py = base.py();
+    let methods = Bound::new(py, methods)?.into_any();
+    let members = members(&methods)?;
+    let methods = methods.get_type();
+    let name = methods.name()?.to_string();
+    let doc = documented(&name, Some(class.signature), &class.doc.to_string_lossy());
+    let doc = CString::new(doc)?;
+    let bases = PyTuple::new(py, [methods.as_any(), base.as_any()])?;
     let mut slots = vec![
         PyType_Slot { slot: ffi::Py_tp_new, pfunc: class.new as *mut c_void },
-        PyType_Slot { slot: ffi::Py_tp_doc, pfunc: class.doc.as_ptr().cast_mut().cast() },
+        PyType_Slot { slot: ffi::Py_tp_doc, pfunc: doc.as_ptr().cast_mut().cast() },
+        PyType_Slot { slot: ffi::Py_tp_methods, pfunc: members.methods.as_ptr() as *mut c_void },
+        PyType_Slot { slot: ffi::Py_tp_getset, pfunc: members.properties.as_ptr() as *mut c_void },
     ];
-    for slot in OF_THE_BASE {
-        // SAFETY: the base is a live type.
-        let pfunc = unsafe { ffi::PyType_GetSlot(base.as_type_ptr(), slot) };
+    let of_the_methods = OF_THE_METHODS.map(|slot| (slot, &methods));
+    for (slot, owner) in of_the_methods.into_iter().chain(OF_THE_BASE.map(|slot| (slot, base))) {
+        // SAFETY: a live type.
+        let pfunc = unsafe { ffi::PyType_GetSlot(owner.as_type_ptr(), slot) };
         if !pfunc.is_null() {
             slots.push(PyType_Slot { slot, pfunc });
         }
     }
+    // In the method resolution order there should not be two of one name.
+    methods.setattr("__qualname__", format!("_{name}Methods"))?;
+    methods.setattr("__name__", format!("_{name}Methods"))?;
     slots.push(PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() });
     let mut spec = PyType_Spec {
         name: class.name.as_ptr(),
@@ -48,7 +70,8 @@ pub(crate) fn class<Methods: PyClass>(
         flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_BASETYPE) as c_uint,
         slots: slots.as_mut_ptr(),
     };
-    // SAFETY: the specification is complete, and its strings and functions are static.
+    // SAFETY: the specification is complete; Python copies the docstring, and all other strings
+    // and definitions are static.
     unsafe {
         let made = ffi::PyType_FromSpecWithBases(&raw mut spec, bases.as_ptr());
         Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into::<PyType>()?.unbind())

@@ -1,0 +1,10 @@
+from pyarrow_cuda_compat import BufferReader as BufferReader
+from pyarrow_cuda_compat import BufferWriter as BufferWriter
+from pyarrow_cuda_compat import Context as Context
+from pyarrow_cuda_compat import CudaBuffer as CudaBuffer
+from pyarrow_cuda_compat import HostBuffer as HostBuffer
+from pyarrow_cuda_compat import IpcMemHandle as IpcMemHandle
+from pyarrow_cuda_compat import new_host_buffer as new_host_buffer
+from pyarrow_cuda_compat import read_message as read_message
+from pyarrow_cuda_compat import read_record_batch as read_record_batch
+from pyarrow_cuda_compat import serialize_record_batch as serialize_record_batch

@@ -1,0 +1,129 @@
+"""What users write, with every public name: runs, and every type checker has to accept it."""
+
+# pyright: strict
+
+import contextlib
+import io
+from typing import assert_type
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.cuda
+from pyarrow import cuda
+from pyarrow.cuda import BufferReader, CudaBuffer
+
+
+def contexts() -> cuda.Context:
+    ctx = pyarrow.cuda.Context()
+    assert_type(ctx, cuda.Context)
+    assert_type(cuda.Context.get_num_devices(), int)
+    assert_type(ctx.device_number + ctx.handle + ctx.bytes_allocated, int)
+    assert_type(ctx.device, pa.Device)
+    assert_type(ctx.device.type_name, str)
+    assert_type(ctx.memory_manager.device.is_cpu, bool)
+    ctx.synchronize()
+    return cuda.Context(device_number=0, handle=ctx.handle)
+
+
+def buffers(ctx: cuda.Context) -> None:
+    array = np.arange(4, dtype=np.int32)
+    buf = ctx.buffer_from_data(array, offset=4, size=8)
+    assert_type(buf, CudaBuffer)
+    ctx.buffer_from_data(b"bytes")
+    ctx.buffer_from_data(bytearray(4), 1)
+    ctx.buffer_from_data(memoryview(b"view"))
+    ctx.buffer_from_data(buf)
+    ctx.buffer_from_object(buf)
+    ctx.new_buffer(np.int64(16))
+
+    assert_type(len(buf) + buf.size + buf.address + buf[0] + buf[np.int64(1)], int)
+    assert_type(buf[1:3], CudaBuffer)
+    assert_type(buf.slice(1, length=2), CudaBuffer)
+    assert_type(buf.context, cuda.Context)
+    assert_type(buf.to_pybytes() + buf.hex(), bytes)
+    assert_type(buf.equals(pa.py_buffer(b"other")), bool)
+    assert_type(buf.is_cpu or buf.is_mutable, bool)
+    assert_type(buf.device_type, pa.DeviceAllocationType)
+    assert buf.device_type == pa.DeviceAllocationType.CUDA
+    parent = buf.slice(1).parent
+    assert parent is not None
+    assert_type(parent.size, int)
+
+    assert np.frombuffer(buf.copy_to_host(), dtype=np.int32).tolist() == [1, 2]
+    out = cuda.new_host_buffer(8, device=0)
+    assert_type(buf.copy_to_host(0, 8, out), cuda.HostBuffer)
+    assert_type(buf.copy_to_host(nbytes=4, buf=out), cuda.HostBuffer)
+    assert buf.copy_to_host(memory_pool=pa.default_memory_pool(), resizable=True).size == 8
+    assert_type(buf.copy_from_host(array, position=4, nbytes=4), int)
+    assert_type(buf.copy_from_device(buf.slice(4), nbytes=2), int)
+
+    view = ctx.foreign_buffer(buf.address, buf.size, base=buf)
+    assert_type(CudaBuffer.from_buffer(view), CudaBuffer)
+    assert_type(ctx.get_device_address(view.address), int)
+
+
+def pinned_memory(ctx: cuda.Context) -> None:
+    pinned = cuda.new_host_buffer(16)
+    assert_type(pinned, cuda.HostBuffer)
+    assert_type(pinned.slice(4), cuda.HostBuffer)
+    assert_type(pinned[4:8], cuda.HostBuffer)
+    assert_type(pinned[0], int)
+    np.frombuffer(pinned, dtype=np.uint8)[:] = 7
+    assert ctx.buffer_from_object(pinned).equals(pinned)
+
+
+def ipc(ctx: cuda.Context) -> None:
+    handle = ctx.new_buffer(16).export_for_ipc()
+    assert_type(handle, cuda.IpcMemHandle)
+    sent = handle.serialize(pool=pa.default_memory_pool())
+    assert_type(sent, pa.Buffer)
+    handle = cuda.IpcMemHandle.from_buffer(sent)
+    with contextlib.suppress(OSError):  # a process cannot open its own memory
+        assert_type(ctx.open_ipc_buffer(handle), CudaBuffer)
+
+
+def files(ctx: cuda.Context) -> None:
+    buf = ctx.new_buffer(16)
+    with cuda.BufferWriter(buf) as writer:
+        assert_type(writer, cuda.BufferWriter)
+        writer.buffer_size = 8
+        assert_type(writer.write(b"01234567") + writer.num_bytes_buffered, int)
+        writer.writeat(8, np.arange(8, dtype=np.uint8))
+        assert_type(writer.seek(0, whence=0) + writer.tell() + writer.buffer_size, int)
+        writer.flush()
+    with BufferReader(buf) as reader:
+        assert_type(reader.read_buffer(4), CudaBuffer)
+        assert_type(reader.read(nbytes=4), bytes)
+        assert_type(reader.seek(0) + reader.size() + reader.readinto(bytearray(2)), int)
+        assert_type(reader.read_at(2, 0), bytes)
+        reader.seek(0)
+        reader.download(io.BytesIO())
+        assert_type(reader.closed, bool)
+
+
+def record_batches(ctx: cuda.Context) -> None:
+    batch = pa.record_batch({"x": [1, 2]})
+    buf = cuda.serialize_record_batch(batch, ctx)
+    assert_type(buf, CudaBuffer)
+    message = cuda.read_message(BufferReader(buf), pool=None)
+    assert message.type == cuda.read_message(buf).type == "record batch"
+    there = cuda.read_record_batch(buf, batch.schema, dictionary_memo=None, pool=None)
+    assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+
+
+def length(buf: pa.Buffer) -> int:
+    return buf.size
+
+
+def main() -> None:
+    ctx = contexts()
+    buffers(ctx)
+    pinned_memory(ctx)
+    ipc(ctx)
+    files(ctx)
+    record_batches(ctx)
+    assert length(ctx.new_buffer(3)) == 3
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Calls that every type checker has to reject, on the lines that say so, and no other."""
+
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import cuda
+
+
+class NotOnTheDevice:
+    __array_interface__: dict[str, Any]
+
+
+def contexts(ctx: cuda.Context) -> None:
+    cuda.Context(0, 0)
+    cuda.Context("0")  # rejected
+    cuda.Context(0, 0, 0)  # rejected
+    cuda.Context(number=0)  # rejected
+    cuda.Context(0, handle=None)  # rejected
+    cuda.Context(1.5)  # rejected
+    ctx.device_number = 1  # rejected
+    ctx.handle = 0  # rejected
+    ctx.bytes_allocated()  # rejected
+    ctx.device_buffer(16)  # rejected
+    ctx.synchronize(0)  # rejected
+    ctx.to_numba(0)  # rejected
+    cuda.Context.from_numba(1, 2)  # rejected
+    cuda.Context.get_num_devices(0)  # rejected
+    text: str = cuda.Context.get_num_devices()  # rejected
+    print(text)
+
+
+def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> None:
+    ctx.new_buffer(16)
+    ctx.new_buffer()  # rejected
+    ctx.new_buffer("16")  # rejected
+    ctx.new_buffer(16.0)  # rejected
+    ctx.new_buffer(size=16)  # rejected
+    ctx.buffer_from_data(b"", 0, 0)
+    ctx.buffer_from_data("text")  # rejected
+    ctx.buffer_from_data([1, 2, 3])  # rejected
+    ctx.buffer_from_data(None)  # rejected
+    ctx.buffer_from_data(b"", position=0)  # rejected
+    ctx.buffer_from_data(b"", size=None)  # rejected
+    ctx.buffer_from_object(pinned)
+    ctx.buffer_from_object(anything)
+    ctx.buffer_from_object(b"bytes")  # rejected
+    ctx.buffer_from_object(1)  # rejected
+    ctx.buffer_from_object(NotOnTheDevice())  # rejected
+    ctx.foreign_buffer(0, 0, None)
+    ctx.foreign_buffer(0)  # rejected
+    ctx.foreign_buffer(b"", 1)  # rejected
+    ctx.foreign_buffer(0, "1")  # rejected
+    ctx.foreign_buffer(0, 0, owner=None)  # rejected
+    ctx.get_device_address()  # rejected
+    ctx.get_device_address(None)  # rejected
+    cuda.new_host_buffer(16, 0)
+    cuda.new_host_buffer()  # rejected
+    cuda.new_host_buffer("16")  # rejected
+    cuda.new_host_buffer(16, device=None)  # rejected
+    cuda.new_host_buffer(nbytes=16)  # rejected
+    cuda.CudaBuffer()  # rejected
+    cuda.CudaBuffer(16)  # rejected
+    cuda.HostBuffer()  # rejected
+    cuda.HostBuffer(16)  # rejected
+
+
+def buffers(ctx: cuda.Context, buf: cuda.CudaBuffer, pinned: cuda.HostBuffer) -> None:
+    buf.copy_to_host(0, -1, pinned, None, False)
+    buf.copy_to_host("0")  # rejected
+    buf.copy_to_host(nbytes=None)  # rejected
+    buf.copy_to_host(buf=bytearray(16))  # rejected
+    buf.copy_to_host(0, -1, b"")  # rejected
+    buf.copy_to_host(pool=None)  # rejected
+    buf.copy_to_host(memory_pool=1)  # rejected
+    buf.copy_to_host(resizable="no")  # rejected
+    buf.copy_from_host()  # rejected
+    buf.copy_from_host("text")  # rejected
+    buf.copy_from_host(1)  # rejected
+    buf.copy_from_host(b"", offset=0)  # rejected
+    buf.copy_from_host(b"", position=None)  # rejected
+    buf.copy_from_device(buf, 0, -1)
+    buf.copy_from_device(b"bytes")  # rejected
+    buf.copy_from_device(pinned)  # rejected
+    buf.copy_from_device(buf, length=1)  # rejected
+    buf.slice(0, None)
+    buf.slice("0")  # rejected
+    buf.slice(start=0)  # rejected
+    buf["key"]  # rejected
+    buf[0] = 1  # rejected
+    buf.equals(b"bytes")  # rejected
+    buf.equals()  # rejected
+    buf.context = ctx  # rejected
+    buf.size = 0  # rejected
+    buf.no_such_name  # rejected  # noqa: B018
+    buf.from_numba()  # rejected
+    buf.to_numba(ctx)  # rejected
+    memoryview(buf)  # rejected
+    cuda.CudaBuffer.from_buffer(b"bytes")  # rejected
+    number: int = buf  # rejected
+    device: cuda.CudaBuffer = buf.copy_to_host(buf=pinned)  # rejected
+    print(number, device)
+
+
+def ipc(ctx: cuda.Context, buf: cuda.CudaBuffer, handle: cuda.IpcMemHandle) -> None:
+    ctx.open_ipc_buffer(handle)
+    ctx.open_ipc_buffer(b"handle")  # rejected
+    ctx.open_ipc_buffer(handle.serialize())  # rejected
+    ctx.open_ipc_buffer()  # rejected
+    buf.export_for_ipc(ctx)  # rejected
+    handle.serialize(1)  # rejected
+    handle.serialize(memory_pool=None)  # rejected
+    cuda.IpcMemHandle()  # rejected
+    cuda.IpcMemHandle(b"handle")  # rejected
+    cuda.IpcMemHandle.from_buffer(b"handle")  # rejected
+    cuda.IpcMemHandle.from_buffer(buf=pa.py_buffer(b""))  # rejected
+
+
+def files(ctx: cuda.Context, buf: cuda.CudaBuffer, pinned: cuda.HostBuffer) -> None:
+    reader = cuda.BufferReader(buf)
+    cuda.BufferReader()  # rejected
+    cuda.BufferReader(b"bytes")  # rejected
+    cuda.BufferReader(pinned)  # rejected
+    cuda.BufferReader(buffer=buf)  # rejected
+    reader.read_buffer("4")  # rejected
+    reader.read_buffer(size=4)  # rejected
+    reader.read("4")  # rejected
+    reader.no_such_name  # rejected  # noqa: B018
+    writer = cuda.BufferWriter(buffer=buf)
+    cuda.BufferWriter(obj=buf)  # rejected
+    cuda.BufferWriter(ctx)  # rejected
+    writer.writeat(b"data", 0)  # rejected
+    writer.writeat(0)  # rejected
+    writer.writeat(0, "text")  # rejected
+    writer.seek()  # rejected
+    writer.seek("0")  # rejected
+    writer.seek(0, None)  # rejected
+    writer.flush(0)  # rejected
+    writer.buffer_size = "8"  # rejected
+    writer.num_bytes_buffered = 0  # rejected
+    writer.set_buffer_size(8)  # rejected
+
+
+def record_batches(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
+    batch = pa.record_batch({"x": [1]})
+    cuda.serialize_record_batch(batch, ctx)
+    cuda.serialize_record_batch(batch)  # rejected
+    cuda.serialize_record_batch({"x": [1]}, ctx)  # rejected
+    cuda.serialize_record_batch(batch, 0)  # rejected
+    cuda.serialize_record_batch(ctx, batch)  # rejected
+    cuda.read_message(buf)
+    cuda.read_message(b"bytes")  # rejected
+    cuda.read_message(buf, memory_pool=None)  # rejected
+    cuda.read_message(buf, ctx)  # rejected
+    cuda.read_record_batch(buf, batch.schema, dictionary_memo=None)
+    cuda.read_record_batch(buf)  # rejected
+    cuda.read_record_batch(buf, {"x": int})  # rejected
+    cuda.read_record_batch(b"bytes", batch.schema)  # rejected
+    cuda.read_record_batch(buf, batch.schema, None)  # rejected
+    cuda.read_record_batch(buf, batch.schema, pool=1)  # rejected
+    cuda.no_such_name  # rejected  # noqa: B018
