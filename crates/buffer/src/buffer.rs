@@ -13,6 +13,19 @@ use std::sync::Arc;
 /// Cloning and slicing copy nothing; the memory goes when its last buffer goes.  A buffer says
 /// whether it may be written to, but clones do not exclude each other: as everywhere in CUDA,
 /// what is written by one is seen by the others.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+///
+/// let whole = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+/// whole.fill(b'-')?;
+/// let part = whole.slice(2, 4)?;
+/// part.copy_from_host(0, b"here")?;
+/// assert_eq!(whole.to_vec()?, b"--here--");
+/// assert!(part.slice(3, 2).is_err() && part.read_only().fill(0).is_err());
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct DeviceBuffer {
     pub(crate) address: u64,

@@ -44,6 +44,16 @@ fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
 /// # Errors
 ///
 /// The driver's, for memory that it does not know.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, device_address};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::allocate(&context, 16)?;
+/// assert_eq!(device_address(&context, buffer.address())?, buffer.address());
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 pub fn device_address(context: &Context, address: u64) -> CudaResult<u64> {
     let _current = context.enter()?;
     ask(Attribute::DevicePointer, address)

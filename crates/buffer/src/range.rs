@@ -7,6 +7,13 @@ use crate::Error;
 /// # Errors
 ///
 /// [`Error::OutOfBounds`], which names the part and the limit.
+///
+/// ```
+/// use arrow_cuda_buffer::range::within;
+///
+/// assert_eq!(within(4, 6, 10).unwrap(), (4, 6));
+/// assert!(within(4, 7, 10).is_err() && within(u64::MAX, 2, 10).is_err());
+/// ```
 pub fn within(offset: u64, length: u64, size: u64) -> Result<(u64, u64), Error> {
     match offset.checked_add(length) {
         Some(end) if end <= size => Ok((offset, length)),
@@ -28,11 +35,22 @@ pub fn available(offset: u64, length: u64, size: u64) -> u64 {
 }
 
 /// Whether two ranges of `length` bytes share any.
+///
+/// ```
+/// use arrow_cuda_buffer::range::overlap;
+///
+/// assert!(overlap(0, 3, 4) && !overlap(0, 4, 4));
+/// ```
 pub fn overlap(a: u64, b: u64, length: u64) -> bool {
     a.abs_diff(b) < length
 }
 
 /// The pieces, as (offset, length), that cover `size` bytes with at most `step` bytes each.
+///
+/// ```
+/// let pieces = arrow_cuda_buffer::range::chunks(10, 4);
+/// assert_eq!(pieces.collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2)]);
+/// ```
 pub fn chunks(size: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
     debug_assert!(step > 0, "chunks of nothing cover nothing");
     (0..size.div_ceil(step)).map(move |n| (n * step, step.min(size - n * step)))

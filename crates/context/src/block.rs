@@ -25,6 +25,14 @@ const PACKED_AT_MOST: u64 = 1 << 20;
 const SLACK_SHARE: u64 = 32;
 
 /// An allocation, freed when it is dropped.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Placement};
+///
+/// let block = Context::primary(0)?.allocate(100, Placement::Alone)?;
+/// assert!(block.size() == 100 && block.is_alone());
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 #[derive(Debug)]
 pub struct Block {
     address: u64,

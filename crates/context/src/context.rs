@@ -14,6 +14,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 /// Clones are the same context and share its counter.  The primary context of a device is
 /// retained once, when it is first asked for, and kept until the process ends: giving it back
 /// earlier would free what others of this process still use, exported memory above all.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let by_handle = Context::borrowed(0, context.handle())?;
+/// assert!(by_handle.is_same(&context));
+/// context.synchronize()?;
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Context(Arc<State>);
 
@@ -185,6 +195,16 @@ impl Context {
         let _current = self.enter()?;
         // SAFETY: takes no pointer; the context is current.
         unsafe { call!(cuCtxSynchronize()) }
+    }
+
+    /// How much of the device's memory is free for any process, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the context no longer exists, or the driver cannot tell.
+    pub fn free_memory(&self) -> CudaResult<u64> {
+        let _current = self.enter()?;
+        cust::memory::mem_get_info().map(|(free, _)| free as u64).map_err(CudaError::last)
     }
 
     /// Waits for the legacy default stream, the one that unqualified copies run on.

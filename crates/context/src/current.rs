@@ -7,6 +7,17 @@ use std::marker::PhantomData;
 
 /// A context is current while this lives.  Dropping it gives the thread back the context that
 /// was current before, whatever happened in between.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// {
+///     let _entered = context.enter()?;
+///     // Calls of the driver by this thread work in the context here.
+/// }
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 #[must_use = "the context is current only while this lives"]
 pub struct Entered<'context> {
     /// What was current, when it was another context.

@@ -1,9 +1,20 @@
 //! The machine's CUDA devices.
 
 use arrow_cuda_driver::{CudaError, CudaResult, call};
+use cust::device::DeviceAttribute;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
+///
+/// ```
+/// use arrow_cuda_context::Device;
+///
+/// for number in 0..Device::count()? {
+///     let device = Device::get(number)?;
+///     assert!(device.total_memory()? > 0 && !device.name()?.is_empty());
+/// }
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Device(u32);
 
@@ -50,6 +61,17 @@ impl Device {
     /// When the driver cannot tell.
     pub fn total_memory(self) -> CudaResult<u64> {
         self.handle()?.total_memory().map(|bytes| bytes as u64).map_err(CudaError::last)
+    }
+
+    /// The device's compute capability: major and minor version.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
+        let ask = |what| self.handle()?.get_attribute(what).map_err(CudaError::last);
+        let major = ask(DeviceAttribute::ComputeCapabilityMajor)?;
+        Ok((major, ask(DeviceAttribute::ComputeCapabilityMinor)?))
     }
 
     pub(crate) fn handle(self) -> CudaResult<cust::device::Device> {

@@ -72,10 +72,12 @@ impl CudaError {
 
     /// The failure behind an error of `cust`, which keeps neither function nor number.
     ///
-    /// ```no_run
+    /// ```
     /// use arrow_cuda_driver::CudaError;
     ///
-    /// let device = cust::device::Device::get_device(7).map_err(CudaError::last)?;
+    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
+    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
+    /// assert_eq!(missing.unwrap_err().code(), Some(101));
     /// # Ok::<(), CudaError>(())
     /// ```
     pub fn last(folded: cust::error::CudaError) -> Self {

@@ -12,7 +12,7 @@ mod report;
 pub use blocking::{Runner, blocking, set_blocking_runner};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
-pub use library::{DRIVER_VARIABLE, LoadError};
+pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
 pub use report::{Reporter, report, report_failure, set_reporter};
 
@@ -21,12 +21,15 @@ pub use report::{Reporter, report, report_failure, set_reporter};
 /// The function's name is taken from the call itself, so that an error never blames another.
 /// Like the call, the macro has to stand in an `unsafe` block.
 ///
-/// ```no_run
+/// ```
 /// use arrow_cuda_driver::{CudaError, call};
 ///
+/// // SAFETY: takes no pointers.
+/// unsafe { call!(cuInit(0)) }?;
 /// let mut count = 0i32;
 /// // SAFETY: `count` outlives the call.
 /// unsafe { call!(cuDeviceGetCount((&raw mut count).cast())) }?;
+/// assert!(count > 0);
 /// # Ok::<(), CudaError>(())
 /// ```
 #[macro_export]

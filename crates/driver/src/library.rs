@@ -61,6 +61,24 @@ pub(crate) fn get() -> Result<&'static Library, &'static LoadError> {
     LIBRARY.get_or_init(load).as_ref()
 }
 
+/// The name or path of the process's driver library, which is loaded by this call if none was.
+///
+/// # Errors
+///
+/// When it cannot be loaded.
+pub fn library_name() -> Result<&'static str, &'static LoadError> {
+    get().map(|library| library.name.as_str())
+}
+
+/// Whether the process's driver is the simulated one.  Loads it if none was.
+///
+/// # Errors
+///
+/// When it cannot be loaded.
+pub fn is_simulated() -> Result<bool, &'static LoadError> {
+    get().map(|library| library.symbol(c"cuda_sim_call_count").is_some())
+}
+
 fn load() -> Result<Library, LoadError> {
     let name = chosen();
     // SAFETY: loading a library runs its initialisers; the user chose this one.

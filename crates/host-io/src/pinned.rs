@@ -13,6 +13,16 @@ const PORTABLE: u32 = 1;
 ///
 /// Unmapped when dropped, at once: an address into it must fault afterwards rather than read
 /// somebody else's data.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_host_io::HostBuffer;
+///
+/// let mut pinned = HostBuffer::allocate(&Context::primary(0)?, 4)?;
+/// pinned.as_mut_slice().copy_from_slice(b"data");
+/// assert_eq!(pinned.as_slice(), b"data");
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
 #[derive(Debug)]
 pub struct HostBuffer {
     data: NonNull<u8>,

@@ -9,6 +9,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A file that is read from device memory: to the host, or as slices that stay on the device.
 ///
 /// Shared use is safe; a read and the move of the position that goes with it are one step.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_host_io::BufferReader;
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
+/// buffer.copy_from_host(0, b"abcdef")?;
+/// let reader = BufferReader::open(buffer);
+/// reader.seek(2)?;
+/// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"cde");
+/// assert_eq!((reader.tell()?, reader.size()?), (5, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct BufferReader {
     buffer: DeviceBuffer,

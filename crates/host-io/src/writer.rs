@@ -12,6 +12,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Buffered bytes reach the device with [`flush`](Self::flush), with a write that fills the host
 /// buffer, when the position jumps, on [`close`](Self::close), and at the latest when the writer
 /// is dropped.  Nothing is ever written past the buffer's end: such a write fails as a whole.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_host_io::{BufferWriter, Error};
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+/// let writer = BufferWriter::open(buffer.clone())?;
+/// writer.write(b"ab")?;
+/// assert!(matches!(writer.write(b"cde"), Err(Error::Full { .. })));
+/// writer.write_at(2, b"cd")?;
+/// assert_eq!(buffer.to_vec()?, b"abcd");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct BufferWriter {
     buffer: DeviceBuffer,

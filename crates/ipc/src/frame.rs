@@ -6,6 +6,16 @@
 use crate::Error;
 
 /// What the first bytes of a message say.
+///
+/// ```
+/// use arrow_cuda_ipc::Frame;
+///
+/// let prefix = [0xff, 0xff, 0xff, 0xff, 16, 0, 0, 0];
+/// let frame = Frame::parse(&prefix, 100)?;
+/// assert_eq!((frame.metadata_offset, frame.metadata_length), (8, 16));
+/// assert!(Frame::parse(&prefix, 20).is_err()); // shorter than it says
+/// # Ok::<(), arrow_cuda_ipc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Where the metadata begins, in bytes from the message's start.

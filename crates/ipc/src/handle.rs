@@ -8,6 +8,18 @@ use crate::Error;
 /// bytes); memory of no bytes has the size alone.  That is the format of Arrow's own CUDA
 /// support.  Memory that does not begin where its allocation does needs 8 bytes more, for the
 /// offset; a reader that does not know them sees the allocation's beginning.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{IpcMemHandle, export};
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 100)?;
+/// let bytes = export(&buffer)?.to_bytes();
+/// assert_eq!(bytes.len(), 8 + 64);
+/// assert_eq!(IpcMemHandle::from_bytes(&bytes)?.size(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpcMemHandle {
     size: u64,

@@ -15,6 +15,22 @@ use arrow_schema::SchemaRef;
 use std::panic::catch_unwind;
 
 /// An encapsulated message: its metadata on the host, its body still on the device.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+///
+/// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("x", column)])?;
+/// let buffer = serialize_record_batch(&batch, &Context::primary(0)?)?;
+/// let message = DeviceMessage::read(&buffer)?;
+/// assert_eq!(message.body.size(), message.facts.body_length);
+/// assert!(!message.facts.is_compressed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceMessage {
     /// The metadata, as the message holds it.

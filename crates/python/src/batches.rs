@@ -31,6 +31,16 @@ use pyo3::prelude::*;
 /// ------
 /// OSError
 ///     If the device has no room.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> message.equals(batch.serialize())
+/// True
 #[pyfunction]
 pub(crate) fn serialize_record_batch<'py>(
     batch: &Bound<'py, PyAny>,
@@ -71,6 +81,17 @@ pub(crate) fn serialize_record_batch<'py>(
 ///     At the end of a stream.
 /// pyarrow.ArrowInvalid
 ///     If the message is damaged.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> read = cuda.read_message(message)
+/// >>> read.type, read.body.is_cpu
+/// ('record batch', False)
 #[pyfunction]
 #[pyo3(signature = (source, pool=None))]
 pub(crate) fn read_message<'py>(
@@ -125,6 +146,17 @@ pub(crate) fn read_message<'py>(
 /// ------
 /// pyarrow.ArrowInvalid
 ///     If the message is damaged, or not of that schema.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> there = cuda.read_record_batch(message, batch.schema)
+/// >>> there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+/// True
 #[pyfunction]
 #[pyo3(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
 pub(crate) fn read_record_batch<'py>(

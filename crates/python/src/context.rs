@@ -1,15 +1,12 @@
 //! `Context`.
 
-use crate::array_interface;
-use crate::classes::classes;
 use crate::convert::{
-    as_buffer, cuda_buffer_argument, device_buffer, host_bytes, is_cuda_buffer, span, wrap_buffer,
-    wrap_memory_of,
+    as_buffer, device_buffer, host_bytes, is_cuda_buffer, span, wrap_buffer, wrap_memory_of,
 };
-use crate::errors::{OrRaise, expected, non_negative, out_of_range, pyarrow_exception};
+use crate::errors::{OrRaise, expected, non_negative, out_of_range};
 use crate::ipc_handle::PyIpcMemHandle;
-use crate::lifecycle::Owner;
-use crate::pyarrow::pyarrow;
+use crate::numba;
+use crate::views;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device};
 use pyo3::exceptions::PyValueError;
@@ -33,6 +30,15 @@ use pyo3::prelude::*;
 ///     If there is no such device.
 /// OSError
 ///     If there is no CUDA driver, or the handle is no context of the device.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> ctx.device_number
+/// 0
+/// >>> cuda.Context(handle=ctx.handle).handle == ctx.handle
+/// True
 #[pyclass(frozen, subclass, weakref, name = "Context", module = "pyarrow._cuda")]
 pub(crate) struct PyContext {
     context: Context,
@@ -69,23 +75,106 @@ impl PyContext {
         Ok(Self { context })
     }
 
+    /// View a context of Numba's as a Context.
+    ///
+    /// Parameters
+    /// ----------
+    /// context : numba.cuda.cudadrv.driver.Context, optional
+    ///     The context; Numba's current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// shared_context : Context
+    ///     The same context of the driver, on the same device.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is needed, and not installed.
+    /// TypeError
+    ///     If `context` is no context of Numba's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numba.cuda
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context.from_numba(numba.cuda.current_context())
+    /// >>> ctx.device_number
+    /// 0
+    #[staticmethod]
+    #[pyo3(signature = (context=None))]
+    fn from_numba<'py>(
+        py: Python<'py>,
+        context: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        numba::call(py, "context_from_numba", context)
+    }
+
+    /// Return the context as one of Numba's.
+    ///
+    /// Returns
+    /// -------
+    /// context : numba.cuda.cudadrv.driver.Context
+    ///     Numba's own object for the device, where this is the device's primary
+    ///     context; a new one otherwise, which Numba runs no kernels in.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.to_numba().device.id
+    /// 0
+    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        numba::call(slf.py(), "context_to_numba", slf)
+    }
+
     /// Return the number of GPU devices.
     ///
     /// Returns
     /// -------
-    /// int
+    /// count : int
+    ///     Devices are numbered from 0.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If there is no CUDA driver, or it finds no device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context.get_num_devices() >= 1
+    /// True
     #[staticmethod]
     fn get_num_devices(py: Python<'_>) -> PyResult<u32> {
         py.detach(Device::count).or_raise(py)
     }
 
     /// The number of the context's device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context(0).device_number
+    /// 0
     #[getter]
     fn device_number(&self) -> u32 {
         self.context.device().number()
     }
 
     /// The ``CUcontext`` handle, as an integer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.handle == cuda.Context(0).handle
+    /// True
     #[getter]
     fn handle(&self) -> usize {
         self.context.handle()
@@ -97,6 +186,13 @@ impl PyContext {
     /// ------
     /// OSError
     ///     If queued work has failed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"data")
+    /// >>> ctx.synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.context.synchronize()).or_raise(py)
     }
@@ -105,6 +201,16 @@ impl PyContext {
     ///
     /// Counts what was asked for, from allocation to release.  Slices, foreign
     /// memory and memory of other processes do not count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> before = ctx.bytes_allocated
+    /// >>> buf = ctx.new_buffer(1000)
+    /// >>> part = buf.slice(0, 10)
+    /// >>> ctx.bytes_allocated - before
+    /// 1000
     #[getter]
     fn bytes_allocated(&self) -> i64 {
         self.context.bytes_allocated()
@@ -121,11 +227,20 @@ impl PyContext {
     /// Returns
     /// -------
     /// device_address : int
+    ///     The same number, for device memory.
     ///
     /// Raises
     /// ------
     /// OSError
     ///     If the driver does not know the memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(16)
+    /// >>> ctx.get_device_address(buf.address) == buf.address
+    /// True
     fn get_device_address(&self, py: Python<'_>, address: u64) -> PyResult<u64> {
         py.detach(|| arrow_cuda_buffer::device_address(&self.context, address)).or_raise(py)
     }
@@ -144,8 +259,18 @@ impl PyContext {
     ///
     /// Raises
     /// ------
+    /// ValueError
+    ///     If `nbytes` is negative.
     /// OSError
     ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(128)
+    /// >>> buf.size, buf.is_cpu, buf.is_mutable
+    /// (128, False, True)
     pub(crate) fn new_buffer<'py>(
         &self,
         py: Python<'py>,
@@ -160,6 +285,15 @@ impl PyContext {
     /// Returns
     /// -------
     /// pyarrow.MemoryManager
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> array = pa.array([1, 2, None]).copy_to(ctx.memory_manager)
+    /// >>> array.device_type
+    /// <DeviceAllocationType.CUDA: 2>
     #[getter]
     fn memory_manager<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.new_buffer(py, 0)?.getattr("memory_manager")
@@ -170,6 +304,13 @@ impl PyContext {
     /// Returns
     /// -------
     /// pyarrow.Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.device.device_id, ctx.device.is_cpu
+    /// (0, False)
     #[getter]
     fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.new_buffer(py, 0)?.getattr("device")
@@ -200,6 +341,15 @@ impl PyContext {
     ///     If the driver does not know the memory.
     /// ValueError
     ///     If the memory ends before `size` bytes, or lies on another device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> theirs = ctx.buffer_from_data(b"foreign memory")
+    /// >>> view = ctx.foreign_buffer(theirs.address, 7, base=theirs)
+    /// >>> view.to_pybytes()
+    /// b'foreign'
     #[pyo3(signature = (address, size, base=None))]
     fn foreign_buffer<'py>(
         &self,
@@ -208,11 +358,7 @@ impl PyContext {
         size: i64,
         base: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if size == 0 && !address.is_truthy()? {
-            return self.new_buffer(py, 0);
-        }
-        let size = non_negative("size", size)?;
-        self.view(py, address.extract()?, size, true, base)
+        views::of_address(py, self, address, size, base)
     }
 
     /// Map device memory that another process has exported.
@@ -220,6 +366,7 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// ipc_handle : IpcMemHandle
+    ///     The exporter's handle, as `IpcMemHandle.from_buffer` reads it.
     ///
     /// Returns
     /// -------
@@ -232,6 +379,23 @@ impl PyContext {
     ///     If the memory is gone, or was exported by this very process.
     /// ValueError
     ///     If the handle names more than there is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import subprocess, sys
+    /// >>> shared = ctx.buffer_from_data(b"shared")
+    /// >>> handle = shared.export_for_ipc().serialize().to_pybytes()
+    /// >>> script = '''
+    /// ... import sys, pyarrow as pa
+    /// ... from pyarrow import cuda
+    /// ... handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(sys.stdin.buffer.read()))
+    /// ... print(cuda.Context(0).open_ipc_buffer(handle).to_pybytes())
+    /// ... '''
+    /// >>> other = subprocess.run([sys.executable, "-c", script], input=handle, capture_output=True)
+    /// >>> other.stdout
+    /// b"b'shared'\n"
     fn open_ipc_buffer<'py>(
         &self,
         py: Python<'py>,
@@ -268,7 +432,20 @@ impl PyContext {
     ///     If `data` does not have that many bytes.
     /// OSError
     ///     If the device has no room.
-    #[pyo3(signature = (data, offset=0, size=-1))]
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"0123456789", offset=2, size=4).to_pybytes()
+    /// b'2345'
+    /// >>> import numpy as np
+    /// >>> ctx.buffer_from_data(np.arange(3, dtype=np.int32)).size
+    /// 12
+    #[pyo3(
+        signature = (data, offset=0, size=-1),
+        text_signature = "($self, data, offset=0, size=-1)"
+    )]
     fn buffer_from_data<'py>(
         &self,
         py: Python<'py>,
@@ -324,68 +501,25 @@ impl PyContext {
     ///     If the object has no device memory.
     /// ValueError
     ///     If its interface is malformed, masked, or not contiguous.
-    fn buffer_from_object<'py>(
-        slf: &Bound<'py, Self>,
-        obj: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let this = slf.get();
-        if obj.is_instance(classes(py)?.host_buffer.bind(py))? {
-            let span = span(obj).ok_or_else(|| expected("HostBuffer", obj))?;
-            if span.size == 0 {
-                return this.new_buffer(py, 0);
-            }
-            let size = non_negative("size", span.size)?;
-            return this.view(py, span.address, size, span.is_mutable, Some(obj.clone().unbind()));
-        }
-        if is_cuda_buffer(obj)? {
-            cuda_buffer_argument(obj)?;
-            return Ok(obj.clone());
-        }
-        if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
-            return wrap_memory_of(obj);
-        }
-        if let Some(array) = array_interface::describe(obj)? {
-            if array.size == 0 {
-                return this.new_buffer(py, 0);
-            }
-            if let Some(stream) = array.stream {
-                py.detach(|| {
-                    // SAFETY: the interface promises a live stream.
-                    unsafe { this.context.synchronize_stream(stream as *mut _) }
-                })
-                .or_raise(py)?;
-            }
-            let base = Some(obj.clone().unbind());
-            return this.view(py, array.address, array.size, !array.is_read_only, base);
-        }
-        Err(pyarrow_exception(
-            py,
-            "ArrowTypeError",
-            format!("cannot create device buffer view from `{}` object", obj.get_type().str()?),
-        ))
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> view = ctx.buffer_from_object(pinned)
+    /// >>> view.copy_from_host(b"both")
+    /// 4
+    /// >>> pinned.to_pybytes()
+    /// b'both'
+    fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        views::of_object(self, obj)
     }
 }
 
 impl PyContext {
     fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
         py.detach(|| DeviceBuffer::allocate(&self.context, size)).or_raise(py)
-    }
-
-    fn view<'py>(
-        &self,
-        py: Python<'py>,
-        address: u64,
-        size: u64,
-        is_mutable: bool,
-        base: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let address = self.get_device_address(py, address)?;
-        let owner = Box::new(base.map(Owner::new));
-        // With the GIL: look-ups do not block, and a refused owner has to go at once.
-        let buffer =
-            DeviceBuffer::view(&self.context, address, size, is_mutable, owner).or_raise(py)?;
-        wrap_buffer(py, buffer)
     }
 }
 

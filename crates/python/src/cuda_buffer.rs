@@ -1,28 +1,41 @@
 //! `CudaBuffer`.
 
-use crate::bounds::{after, more_than_available, to_copy};
 use crate::context::PyContext;
-use crate::convert::{
-    allocate_host, as_buffer, check_pool, cuda_buffer_argument, device_buffer, host_bytes,
-    host_bytes_mut, is_cuda_buffer, span, wrap_memory_of, wrap_slice,
-};
+use crate::convert::{device_buffer, host_bytes, is_cuda_buffer, span, wrap_memory_of, wrap_slice};
+use crate::copies::{self, Target};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::graft::{Class, constructor};
 use crate::ipc_handle::PyIpcMemHandle;
-use crate::pyarrow::pyarrow;
+use crate::numba;
 use arrow_cuda_buffer::range;
-use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PySlice};
+use pyo3::types::{PyBytes, PySlice};
 use std::ffi::c_int;
 
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.CudaBuffer",
-    doc: c"An Arrow buffer with data located in a GPU device.\n\n\
-        Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others.\n\n\
+    signature: "()",
+    doc: c"An Arrow buffer with data located in a GPU device.\n\
+        \n\
+        Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others,\n\
+        not by its constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
+        `address` is the device's.  An index gives a byte, a slice of step 1 a part that\n\
+        shares the memory.\n\
+        \n\
         The memory is released with the last buffer over it: slices, readers and\n\
-        arrays included.",
+        arrays included.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> ctx = cuda.Context(0)\n\
+        >>> buf = ctx.buffer_from_data(b\"on the device\")\n\
+        >>> buf.size, buf.is_cpu\n\
+        (13, False)\n\
+        >>> buf[0], buf[-6:].to_pybytes()\n\
+        (111, b'device')",
     new: constructor!(|_, _, _| Err(PyTypeError::new_err(
         "Do not call CudaBuffer's constructor directly, use \
          `<pyarrow.Context instance>.device_buffer` method instead."
@@ -52,9 +65,75 @@ impl Methods {
     /// ------
     /// pyarrow.ArrowTypeError
     ///     If there is no device memory behind it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx.memory_manager)
+    /// >>> values = cuda.CudaBuffer.from_buffer(array.buffers()[1])
+    /// >>> values[0], values[2]
+    /// (7, 9)
     #[staticmethod]
     fn from_buffer<'py>(buf: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         wrap_memory_of(buf)
+    }
+
+    /// View the memory of Numba's pointer as a CudaBuffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
+    ///     Device memory, such as the ``gpu_data`` of a device array.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     The same memory.  It keeps `mem`, and with it the memory.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `mem` is no pointer of Numba's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numba.cuda
+    /// >>> import numpy as np
+    /// >>> from pyarrow import cuda
+    /// >>> array = numba.cuda.to_device(np.array([3, 4], np.uint8))
+    /// >>> cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes()
+    /// b'\x03\x04'
+    #[staticmethod]
+    fn from_numba<'py>(mem: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        numba::call(mem.py(), "buffer_from_numba", mem)
+    }
+
+    /// Return a pointer of Numba's to the buffer's memory.
+    ///
+    /// Returns
+    /// -------
+    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
+    ///     Keeps the buffer: arrays over the pointer, and their parts, stay valid
+    ///     when nothing else holds it.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from numba.cuda.cudadrv.devicearray import DeviceNDArray
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(bytes([1, 2, 3]))
+    /// >>> array = DeviceNDArray((3,), (1,), np.uint8, gpu_data=buf.to_numba())
+    /// >>> array.copy_to_host()
+    /// array([1, 2, 3], dtype=uint8)
+    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        numba::call(slf.py(), "buffer_to_numba", slf)
     }
 
     /// Copy data from the device to the host.
@@ -84,9 +163,21 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If that part does not lie within the buffer, or does not fit.
+    ///     If that part does not lie within the buffer, or does not fit into
+    ///     `buf`, or `buf` is not mutable or not on the host.
     /// OSError
     ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> buf.copy_to_host(position=2, nbytes=3).to_pybytes()
+    /// b'234'
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> buf.copy_to_host(position=6, buf=pinned).to_pybytes()
+    /// b'6789'
     #[pyo3(
         signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None),
         text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False)"
@@ -99,47 +190,8 @@ impl Methods {
         memory_pool: Option<Bound<'py, PyAny>>,
         resizable: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let buffer = device_buffer(slf)?;
-        let available = after(position, buffer.size())?;
-        check_pool("memory_pool", memory_pool.as_ref())?;
-        let (out, size) = match buf {
-            None => {
-                let size = if nbytes < 0 { available } else { nbytes.cast_unsigned() };
-                if size > available {
-                    return Err(more_than_available("from device buffer"));
-                }
-                let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
-                if memory_pool.is_none() && !resizable {
-                    (allocate_host(py, size)?, size)
-                } else {
-                    let options = PyDict::new(py);
-                    options.set_item("memory_pool", memory_pool)?;
-                    options.set_item("resizable", resizable)?;
-                    let allocate = pyarrow(py)?.allocate_buffer.bind(py);
-                    (allocate.call((size,), Some(&options))?, size)
-                }
-            }
-            Some(out) => {
-                let room = span(&out)
-                    .ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", &out))?
-                    .size
-                    .cast_unsigned();
-                let size = if nbytes < 0 { available.min(room) } else { nbytes.cast_unsigned() };
-                if size > room {
-                    return Err(PyValueError::new_err(
-                        "requested copy does not fit into host buffer",
-                    ));
-                }
-                if size > available {
-                    return Err(more_than_available("from device buffer"));
-                }
-                (out, size)
-            }
-        };
-        let bytes = host_bytes_mut(&out, size)?;
-        py.detach(|| buffer.copy_to_uninit(position.cast_unsigned(), bytes)).or_raise(py)?;
-        Ok(out)
+        let target = Target { buf, memory_pool, resizable };
+        copies::to_host(slf.py(), device_buffer(slf)?, position, nbytes, target)
     }
 
     /// Copy data from the host into the buffer.
@@ -161,34 +213,31 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If there are not that many bytes, or they do not fit.
+    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     mutable.
     /// OSError
     ///     If the copy fails.
-    #[pyo3(signature = (data, position=0, nbytes=-1))]
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_host(b"abcdef", position=2, nbytes=3)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'--abc-----'
+    #[pyo3(
+        signature = (data, position=0, nbytes=-1),
+        text_signature = "($self, data, position=0, nbytes=-1)"
+    )]
     fn copy_from_host(
         slf: &Bound<'_, Self>,
         data: &Bound<'_, PyAny>,
         position: i64,
         nbytes: i64,
     ) -> PyResult<u64> {
-        let py = slf.py();
-        let buffer = device_buffer(slf)?;
-        let room = after(position, buffer.size())?;
-        let data = as_buffer(data)?;
-        let position = position.cast_unsigned();
-        if span(&data).is_some_and(|span| !span.is_cpu) {
-            let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
-            let data = device_buffer(&data)?;
-            let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
-            let data = data.slice(0, size).or_raise(py)?;
-            py.detach(|| buffer.copy_from_device(position, &data)).or_raise(py)?;
-            return Ok(size);
-        }
-        let bytes = host_bytes(&data)?;
-        let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
-        let bytes = &bytes[..size as usize];
-        py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
-        Ok(size)
+        copies::from_host(device_buffer(slf)?, data, position, nbytes)
     }
 
     /// Copy data from another device buffer, which may lie on another device.
@@ -210,24 +259,31 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If there are not that many bytes, or they do not fit.
+    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     mutable.
     /// OSError
     ///     If the copy fails.
-    #[pyo3(signature = (buf, position=0, nbytes=-1))]
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_device(ctx.buffer_from_data(b"abcdef"), position=7)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'-------abc'
+    #[pyo3(
+        signature = (buf, position=0, nbytes=-1),
+        text_signature = "($self, buf, position=0, nbytes=-1)"
+    )]
     fn copy_from_device(
         slf: &Bound<'_, Self>,
         buf: &Bound<'_, PyAny>,
         position: i64,
         nbytes: i64,
     ) -> PyResult<u64> {
-        let py = slf.py();
-        let buffer = device_buffer(slf)?;
-        let room = after(position, buffer.size())?;
-        let data = cuda_buffer_argument(buf)?;
-        let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
-        let data = data.slice(0, size).or_raise(py)?;
-        py.detach(|| buffer.copy_from_device(position.cast_unsigned(), &data)).or_raise(py)?;
-        Ok(size)
+        copies::from_device(device_buffer(slf)?, buf, position, nbytes)
     }
 
     /// Name the buffer's memory to other processes.
@@ -246,6 +302,14 @@ impl Methods {
     ///     If the memory was imported from another process.
     /// OSError
     ///     If the driver cannot share the memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+    /// >>> handle.serialize().size
+    /// 72
     fn export_for_ipc(slf: &Bound<'_, Self>) -> PyResult<PyIpcMemHandle> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
@@ -258,6 +322,14 @@ impl Methods {
     /// Returns
     /// -------
     /// Context
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(16)
+    /// >>> buf.context.handle == ctx.handle
+    /// True
     #[getter]
     fn context(slf: &Bound<'_, Self>) -> PyResult<PyContext> {
         Ok(PyContext::new(device_buffer(slf)?.context().clone()))
@@ -276,11 +348,23 @@ impl Methods {
     /// Returns
     /// -------
     /// sliced : CudaBuffer
+    ///     Keeps the memory.
     ///
     /// Raises
     /// ------
     /// ValueError
     ///     If `offset` is outside the buffer, or `length` is negative.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> part = buf.slice(4, 3)
+    /// >>> part.to_pybytes(), part.address - buf.address
+    /// (b'456', 4)
+    /// >>> buf[4:7].equals(part)
+    /// True
     #[pyo3(signature = (offset=0, length=None))]
     fn slice<'py>(
         slf: &Bound<'py, Self>,
@@ -307,15 +391,28 @@ impl Methods {
     /// Parameters
     /// ----------
     /// other : Buffer
+    ///     A buffer of the host or of any device.
     ///
     /// Returns
     /// -------
     /// are_equal : bool
+    ///     False also for buffers of different sizes.
     ///
     /// Raises
     /// ------
     /// OSError
     ///     If the memory cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> buf = ctx.buffer_from_data(b"same bytes")
+    /// >>> buf.equals(ctx.buffer_from_data(b"same bytes"))
+    /// True
+    /// >>> buf.equals(pa.py_buffer(b"other bytes"))
+    /// False
     fn equals(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
@@ -334,7 +431,20 @@ impl Methods {
     ///
     /// Returns
     /// -------
-    /// bytes
+    /// digits : bytes
+    ///     Two digits for each byte, in capitals.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy to the host fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"hi").hex()
+    /// b'6869'
     fn hex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::copy_to_host(slf, 0, -1, None, None, None)?.call_method0("hex")
     }
@@ -343,7 +453,20 @@ impl Methods {
     ///
     /// Returns
     /// -------
-    /// bytes
+    /// data : bytes
+    ///     A copy on the host.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"there and back").to_pybytes()
+    /// b'there and back'
     fn to_pybytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;

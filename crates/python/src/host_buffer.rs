@@ -11,9 +11,23 @@ use pyo3::prelude::*;
 
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.HostBuffer",
-    doc: c"Page-locked host memory, which a GPU can reach.\n\n\
-        Made by `new_host_buffer`.  Copies between it and a device are the fastest\n\
-        there are.",
+    signature: "()",
+    doc: c"Page-locked host memory, which a GPU can reach.\n\
+        \n\
+        Made by `new_host_buffer`, not by its constructor.  It is a mutable `pyarrow.Buffer`,\n\
+        so numpy can use the memory.  Copies between it and a device are the fastest\n\
+        there are.\n\
+        \n\
+        The memory is released with the last buffer or array over it.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> import numpy as np\n\
+        >>> pinned = cuda.new_host_buffer(4)\n\
+        >>> np.frombuffer(pinned, dtype=np.uint8)[:] = list(b\"data\")\n\
+        >>> pinned.size, pinned.to_pybytes()\n\
+        (4, b'data')",
     new: constructor!(|_, _, _| Err(PyTypeError::new_err(
         "Do not call HostBuffer's constructor directly, use `cuda.new_host_buffer` function \
          instead."
@@ -38,11 +52,19 @@ impl Methods {
     /// Returns
     /// -------
     /// sliced : HostBuffer
+    ///     Keeps the memory.
     ///
     /// Raises
     /// ------
     /// IndexError
     ///     If the part does not lie within the buffer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> part = cuda.new_host_buffer(16).slice(4, 8)
+    /// >>> type(part).__name__, part.size
+    /// ('HostBuffer', 8)
     #[pyo3(signature = (offset=0, length=None))]
     fn slice<'py>(
         slf: &Bound<'py, Self>,
@@ -62,10 +84,25 @@ impl Methods {
     /// Parameters
     /// ----------
     /// other : Buffer
+    ///     A buffer of the host or of a device.
     ///
     /// Returns
     /// -------
     /// are_equal : bool
+    ///     False also for buffers of different sizes.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If device memory cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> copied = cuda.Context(0).buffer_from_data(b"same").copy_to_host(buf=pinned)
+    /// >>> pinned.equals(cuda.Context(0).buffer_from_data(b"same"))
+    /// True
     fn equals<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
@@ -90,14 +127,26 @@ impl Methods {
 /// Returns
 /// -------
 /// dbuf : HostBuffer
-///     Owns the memory.
+///     Owns the memory, which is mutable.
 ///
 /// Raises
 /// ------
 /// pyarrow.ArrowInvalid
 ///     If there is no such device.
+/// ValueError
+///     If `size` is negative.
 /// OSError
 ///     If so much cannot be page-locked.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> import numpy as np
+/// >>> pinned = cuda.new_host_buffer(32)
+/// >>> array = np.frombuffer(pinned, dtype=np.float64)
+/// >>> array[:] = 0.5
+/// >>> cuda.Context(0).buffer_from_data(pinned).equals(pinned)
+/// True
 #[pyfunction]
 #[pyo3(signature = (size, device=0))]
 pub(crate) fn new_host_buffer(

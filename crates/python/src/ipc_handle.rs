@@ -9,7 +9,17 @@ use pyo3::types::PyDict;
 
 /// Names device memory of one process to another on the same machine.
 ///
-/// Made by `CudaBuffer.export_for_ipc`, or from the bytes of another one.
+/// Made by `CudaBuffer.export_for_ipc`, or from the bytes of another one, not by its
+/// constructor.  It owns nothing: the memory stays valid until the process that exported
+/// it ends.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+/// >>> type(handle).__name__
+/// 'IpcMemHandle'
 #[pyclass(frozen, subclass, weakref, name = "IpcMemHandle", module = "pyarrow._cuda")]
 pub(crate) struct PyIpcMemHandle {
     handle: IpcMemHandle,
@@ -37,11 +47,23 @@ impl PyIpcMemHandle {
     /// Returns
     /// -------
     /// ipc_handle : IpcMemHandle
+    ///     To be opened by `Context.open_ipc_buffer`.
     ///
     /// Raises
     /// ------
+    /// TypeError
+    ///     If it is no Buffer; `pyarrow.py_buffer` makes one of bytes.
     /// pyarrow.ArrowInvalid
     ///     If there are too few bytes, or the size is negative.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> sent = ctx.buffer_from_data(b"shared").export_for_ipc().serialize()
+    /// >>> received = cuda.IpcMemHandle.from_buffer(sent)
+    /// >>> received.serialize().equals(sent)
+    /// True
     #[staticmethod]
     fn from_buffer(opaque_handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = opaque_handle.py();
@@ -57,11 +79,21 @@ impl PyIpcMemHandle {
     /// Parameters
     /// ----------
     /// pool : MemoryPool, optional
-    ///     Where to allocate the buffer.
+    ///     Where to allocate the buffer; in the default pool when not given.
     ///
     /// Returns
     /// -------
     /// buf : Buffer
+    ///     72 bytes on the host; 80 for a part that does not begin where its
+    ///     allocation does, and 8 for memory of no bytes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+    /// >>> len(handle.serialize().to_pybytes())
+    /// 72
     #[pyo3(signature = (pool=None))]
     fn serialize<'py>(
         &self,

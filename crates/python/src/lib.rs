@@ -6,9 +6,11 @@
 //! |---|---|
 //! | `pyarrow.rs`, `capsules.rs` | what is needed of the imported pyarrow, checked once |
 //! | `convert.rs` | Python objects to Rust's and back: the only place with unsafe conversions |
-//! | `graft.rs`, `classes.rs` | classes with methods from here and the memory layout of pyarrow's |
-//! | `bounds.rs` | how much of a buffer a copy takes |
+//! | `graft.rs`, `members.rs`, `classes.rs` | classes with methods from here and the memory layout of pyarrow's |
+//! | `copies.rs`, `bounds.rs` | what a copy takes, and how much |
+//! | `views.rs`, `array_interface.rs` | memory that somebody else owns |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
+//! | `numba.rs` | what the Numba methods, which are Python, need |
 //! | `lifecycle.rs` | destructors, failed releases, interpreter exit |
 
 mod array_interface;
@@ -18,18 +20,24 @@ mod capsules;
 mod classes;
 mod context;
 mod convert;
+mod copies;
 mod cuda_buffer;
 mod errors;
 mod graft;
 mod host_buffer;
+mod info;
 mod ipc_handle;
 mod lifecycle;
+mod members;
+mod numba;
 mod pyarrow;
 mod reader;
+mod views;
 mod writer;
 
 use crate::classes::Classes;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::path::PathBuf;
 
 /// Prepares the module for the imported pyarrow: loads the Arrow bridge at `bridge` and adds
@@ -43,10 +51,10 @@ fn start(module: &Bound<'_, PyModule>, bridge: &Bound<'_, PyAny>) -> PyResult<()
     let (buffer, file) = (pyarrow.buffer.bind(py), pyarrow.native_file.bind(py));
     let classes = classes::start(py, || {
         Ok(Classes {
-            cuda_buffer: graft::class::<cuda_buffer::Methods>(py, buffer, &cuda_buffer::CLASS)?,
-            host_buffer: graft::class::<host_buffer::Methods>(py, buffer, &host_buffer::CLASS)?,
-            buffer_reader: graft::class::<reader::Methods>(py, file, &reader::CLASS)?,
-            buffer_writer: graft::class::<writer::Methods>(py, file, &writer::CLASS)?,
+            cuda_buffer: graft::class(cuda_buffer::Methods, buffer, &cuda_buffer::CLASS)?,
+            host_buffer: graft::class(host_buffer::Methods, buffer, &host_buffer::CLASS)?,
+            buffer_reader: graft::class(reader::Methods, file, &reader::CLASS)?,
+            buffer_writer: graft::class(writer::Methods, file, &writer::CLASS)?,
         })
     })?;
     module.add("CudaBuffer", classes.cuda_buffer.bind(module.py()))?;
@@ -56,14 +64,30 @@ fn start(module: &Bound<'_, PyModule>, bridge: &Bound<'_, PyAny>) -> PyResult<()
     Ok(())
 }
 
+/// Where the public names are found, by `pickle` too: the module that stands in for pyarrow's.
+const PUBLIC_MODULE: &str = "pyarrow._cuda";
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(pyo3::wrap_pyfunction!(start, module)?)?;
     module.add_class::<context::PyContext>()?;
     module.add_class::<ipc_handle::PyIpcMemHandle>()?;
-    module.add_function(pyo3::wrap_pyfunction!(host_buffer::new_host_buffer, module)?)?;
-    module.add_function(pyo3::wrap_pyfunction!(batches::serialize_record_batch, module)?)?;
-    module.add_function(pyo3::wrap_pyfunction!(batches::read_message, module)?)?;
-    module.add_function(pyo3::wrap_pyfunction!(batches::read_record_batch, module)?)?;
+    for function in [
+        pyo3::wrap_pyfunction!(start, module)?,
+        pyo3::wrap_pyfunction!(numba::in_primary_context, module)?,
+        pyo3::wrap_pyfunction!(info::driver, module)?,
+        pyo3::wrap_pyfunction!(info::device, module)?,
+    ] {
+        // Not `add_function`, which would list these in `__all__` as well.
+        module.setattr(function.getattr("__name__")?.cast::<PyString>()?, &function)?;
+    }
+    for function in [
+        pyo3::wrap_pyfunction!(host_buffer::new_host_buffer, module)?,
+        pyo3::wrap_pyfunction!(batches::serialize_record_batch, module)?,
+        pyo3::wrap_pyfunction!(batches::read_message, module)?,
+        pyo3::wrap_pyfunction!(batches::read_record_batch, module)?,
+    ] {
+        function.setattr("__module__", PUBLIC_MODULE)?;
+        module.add_function(function)?;
+    }
     Ok(())
 }

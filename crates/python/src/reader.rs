@@ -8,10 +8,31 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.BufferReader",
-    doc: c"Reads a device buffer as a file.\n\n\
+    signature: "(obj)",
+    doc: c"Reads a device buffer as a file.\n\
+        \n\
         `read` and `readinto` copy to the host; `read_buffer` gives slices that stay\n\
-        on the device, and so does what pyarrow itself reads from here.\n\n\
-        Parameters\n----------\nobj : CudaBuffer\n    The buffer to read.",
+        on the device, and so does what pyarrow itself reads from here.\n\
+        \n\
+        Parameters\n\
+        ----------\n\
+        obj : CudaBuffer\n\
+        \x20   The buffer to read; kept until the file is gone, closed or not.\n\
+        \n\
+        Raises\n\
+        ------\n\
+        TypeError\n\
+        \x20   If `obj` is no CudaBuffer.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> ctx = cuda.Context(0)\n\
+        >>> reader = cuda.BufferReader(ctx.buffer_from_data(b\"one two\"))\n\
+        >>> reader.size(), reader.read(3)\n\
+        (7, b'one')\n\
+        >>> reader.read_buffer().to_pybytes()\n\
+        b' two'",
     new: constructor!(open),
 };
 
@@ -43,11 +64,23 @@ impl Methods {
     /// Returns
     /// -------
     /// cbuf : CudaBuffer
+    ///     Shares the memory.
     ///
     /// Raises
     /// ------
     /// ValueError
     ///     If `nbytes` is negative, or the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> reader = cuda.BufferReader(ctx.buffer_from_data(b"head body"))
+    /// >>> reader.seek(5)
+    /// 5
+    /// >>> part = reader.read_buffer(4)
+    /// >>> part.to_pybytes(), part.is_cpu
+    /// (b'body', False)
     #[pyo3(signature = (nbytes=None))]
     fn read_buffer<'py>(
         slf: &Bound<'py, Self>,

@@ -12,10 +12,34 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.BufferWriter",
-    doc: c"Writes a device buffer as a file.\n\n\
+    signature: "(buffer)",
+    doc: c"Writes a device buffer as a file.\n\
+        \n\
         Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
-        written past the buffer's end: such a write fails as a whole.\n\n\
-        Parameters\n----------\nbuffer : CudaBuffer\n    The mutable buffer to write.",
+        written past the buffer's end: such a write fails as a whole.\n\
+        \n\
+        Parameters\n\
+        ----------\n\
+        buffer : CudaBuffer\n\
+        \x20   The mutable buffer to write.\n\
+        \n\
+        Raises\n\
+        ------\n\
+        TypeError\n\
+        \x20   If `buffer` is no CudaBuffer.\n\
+        pyarrow.ArrowInvalid\n\
+        \x20   If `buffer` is not mutable.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> ctx = cuda.Context(0)\n\
+        >>> buf = ctx.new_buffer(8)\n\
+        >>> with cuda.BufferWriter(buf) as writer:\n\
+        ...     writer.buffer_size = 64\n\
+        ...     written = writer.write(b\"over\") + writer.write(b\"here\")\n\
+        >>> buf.to_pybytes()\n\
+        b'overhere'",
     new: constructor!(open),
 };
 
@@ -53,6 +77,16 @@ impl Methods {
     ///     If the position is outside the buffer, or the data does not fit.
     /// ValueError
     ///     If the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"........")
+    /// >>> writer = cuda.BufferWriter(buf)
+    /// >>> writer.writeat(2, b"here")
+    /// >>> writer.tell(), buf.to_pybytes()
+    /// (6, b'..here..')
     fn writeat(slf: &Bound<'_, Self>, position: i64, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let writer = open_writer(slf)?;
@@ -71,8 +105,22 @@ impl Methods {
     ///
     /// Raises
     /// ------
+    /// OSError
+    ///     If the copy fails; the bytes stay buffered then.
     /// ValueError
     ///     If the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"....")
+    /// >>> writer = cuda.BufferWriter(buf)
+    /// >>> writer.buffer_size = 64
+    /// >>> written = writer.write(b"ab")
+    /// >>> writer.flush()
+    /// >>> buf.to_pybytes()
+    /// b'ab..'
     fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let writer = open_writer(slf)?;
@@ -90,8 +138,8 @@ impl Methods {
     ///
     /// Returns
     /// -------
-    /// int
-    ///     The new position from the buffer's start.
+    /// position : int
+    ///     The new position, in bytes from the buffer's start.
     ///
     /// Raises
     /// ------
@@ -99,6 +147,16 @@ impl Methods {
     ///     If the position is outside the buffer.
     /// ValueError
     ///     If `whence` is neither, or the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.seek(2)
+    /// 2
+    /// >>> writer.seek(3, whence=1)
+    /// 5
     #[pyo3(signature = (position, whence=0))]
     fn seek(slf: &Bound<'_, Self>, position: i64, whence: i32) -> PyResult<u64> {
         let py = slf.py();
@@ -117,7 +175,22 @@ impl Methods {
 
     /// The size of the host buffer that collects writes, in bytes; 0 for none.
     ///
-    /// Setting it flushes.
+    /// Setting it flushes.  What waits in it reaches the device with `flush`, with a write
+    /// that fills it, when the position changes, and when the file is closed.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a negative size is set, or one for a closed file.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.buffer_size
+    /// 0
+    /// >>> writer.buffer_size = 64
     #[getter]
     fn buffer_size(slf: &Bound<'_, Self>) -> PyResult<usize> {
         let writer = writer(slf)?;
@@ -134,6 +207,16 @@ impl Methods {
     }
 
     /// The number of bytes that wait in the host buffer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.buffer_size = 64
+    /// >>> written = writer.write(b"abc")
+    /// >>> writer.num_bytes_buffered
+    /// 3
     #[getter]
     fn num_bytes_buffered(slf: &Bound<'_, Self>) -> PyResult<usize> {
         let writer = writer(slf)?;

@@ -1,0 +1,41 @@
+"""Tells whether the built documentation describes every public name: documented.py OBJECTS.INV"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sphinx.util.inventory import InventoryFile
+
+import pyarrow_cuda_compat
+
+
+def public_names() -> Iterator[str]:
+    """The names of the package, and the members that its classes add to pyarrow's."""
+    for name in pyarrow_cuda_compat.__all__:
+        thing = getattr(pyarrow_cuda_compat, name)
+        yield name
+        if not inspect.isclass(thing):
+            continue
+        for base in thing.__mro__:
+            if base.__module__ == "pyarrow._cuda":
+                yield from (f"{name}.{each}" for each in vars(base) if not each.startswith("_"))
+
+
+def described(inventory: Path) -> set[str]:
+    objects = InventoryFile.loads(inventory.read_bytes(), uri="").data
+    return {name for kind, names in objects.items() if kind.startswith("py:") for name in names}
+
+
+def main() -> None:
+    found = described(Path(sys.argv[1]))
+    missing = {name for name in public_names() if f"pyarrow_cuda_compat.{name}" not in found}
+    if missing:
+        sys.exit(f"not in the documentation: {', '.join(sorted(missing))}")
+    print(f"documented: {len(set(public_names()))} names")
+
+
+if __name__ == "__main__":
+    main()

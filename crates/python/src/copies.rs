@@ -1,0 +1,118 @@
+//! What the copies of a `CudaBuffer` do: their arguments, checked in upstream's order.
+
+use crate::bounds::{after, more_than_available, to_copy};
+use crate::convert::{
+    allocate_host, as_buffer, check_pool, cuda_buffer_argument, device_buffer, host_bytes,
+    host_bytes_mut, is_cuda_buffer, span, wrap_memory_of,
+};
+use crate::errors::{OrRaise, incorrect_type};
+use crate::pyarrow::pyarrow;
+use arrow_cuda_buffer::DeviceBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Where the bytes go that are copied to the host.
+pub(crate) struct Target<'py> {
+    /// A host buffer; a new one is allocated otherwise.
+    pub(crate) buf: Option<Bound<'py, PyAny>>,
+    pub(crate) memory_pool: Option<Bound<'py, PyAny>>,
+    pub(crate) resizable: Option<Bound<'py, PyAny>>,
+}
+
+/// `CudaBuffer.copy_to_host`.
+pub(crate) fn to_host<'py>(
+    py: Python<'py>,
+    buffer: &DeviceBuffer,
+    position: i64,
+    nbytes: i64,
+    target: Target<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let available = after(position, buffer.size())?;
+    check_pool("memory_pool", target.memory_pool.as_ref())?;
+    let (out, size) = match target.buf {
+        None => {
+            let size = if nbytes < 0 { available } else { nbytes.cast_unsigned() };
+            if size > available {
+                return Err(more_than_available("from device buffer"));
+            }
+            (allocate(py, size, target.memory_pool, target.resizable)?, size)
+        }
+        Some(out) => {
+            let room = span(&out)
+                .ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", &out))?
+                .size
+                .cast_unsigned();
+            let size = if nbytes < 0 { available.min(room) } else { nbytes.cast_unsigned() };
+            if size > room {
+                return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
+            }
+            if size > available {
+                return Err(more_than_available("from device buffer"));
+            }
+            (out, size)
+        }
+    };
+    let bytes = host_bytes_mut(&out, size)?;
+    py.detach(|| buffer.copy_to_uninit(position.cast_unsigned(), bytes)).or_raise(py)?;
+    Ok(out)
+}
+
+/// A new host buffer, of pyarrow's making where something particular is asked for.
+fn allocate<'py>(
+    py: Python<'py>,
+    size: u64,
+    memory_pool: Option<Bound<'py, PyAny>>,
+    resizable: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
+    if memory_pool.is_none() && !resizable {
+        return allocate_host(py, size);
+    }
+    let options = PyDict::new(py);
+    options.set_item("memory_pool", memory_pool)?;
+    options.set_item("resizable", resizable)?;
+    pyarrow(py)?.allocate_buffer.bind(py).call((size,), Some(&options))
+}
+
+/// `CudaBuffer.copy_from_host`.
+pub(crate) fn from_host(
+    buffer: &DeviceBuffer,
+    data: &Bound<'_, PyAny>,
+    position: i64,
+    nbytes: i64,
+) -> PyResult<u64> {
+    let py = data.py();
+    let room = after(position, buffer.size())?;
+    let data = as_buffer(data)?;
+    let position = position.cast_unsigned();
+    if span(&data).is_some_and(|span| !span.is_cpu) {
+        let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
+        let data = device_buffer(&data)?;
+        let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
+        let data = data.slice(0, size).or_raise(py)?;
+        py.detach(|| buffer.copy_from_device(position, &data)).or_raise(py)?;
+        return Ok(size);
+    }
+    let bytes = host_bytes(&data)?;
+    let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
+    let bytes = &bytes[..size as usize];
+    py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+    Ok(size)
+}
+
+/// `CudaBuffer.copy_from_device`.
+pub(crate) fn from_device(
+    buffer: &DeviceBuffer,
+    buf: &Bound<'_, PyAny>,
+    position: i64,
+    nbytes: i64,
+) -> PyResult<u64> {
+    let py = buf.py();
+    let room = after(position, buffer.size())?;
+    let data = cuda_buffer_argument(buf)?;
+    let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
+    let data = data.slice(0, size).or_raise(py)?;
+    py.detach(|| buffer.copy_from_device(position.cast_unsigned(), &data)).or_raise(py)?;
+    Ok(size)
+}

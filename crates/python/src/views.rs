@@ -1,0 +1,86 @@
+//! Device buffers over memory that somebody else owns.
+
+use crate::array_interface;
+use crate::classes::classes;
+use crate::context::PyContext;
+use crate::convert::{cuda_buffer_argument, is_cuda_buffer, span, wrap_buffer, wrap_memory_of};
+use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::lifecycle::Owner;
+use crate::pyarrow::pyarrow;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use pyo3::prelude::*;
+
+/// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
+pub(crate) fn of_address<'py>(
+    py: Python<'py>,
+    context: &PyContext,
+    address: &Bound<'py, PyAny>,
+    size: i64,
+    base: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if size == 0 && !address.is_truthy()? {
+        return context.new_buffer(py, 0);
+    }
+    let size = non_negative("size", size)?;
+    view(py, context.context(), address.extract()?, size, true, base)
+}
+
+/// `Context.buffer_from_object`: a view of the memory that an object has.
+pub(crate) fn of_object<'py>(
+    context: &PyContext,
+    obj: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = obj.py();
+    if obj.is_instance(classes(py)?.host_buffer.bind(py))? {
+        let span = span(obj).ok_or_else(|| expected("HostBuffer", obj))?;
+        if span.size == 0 {
+            return context.new_buffer(py, 0);
+        }
+        let size = non_negative("size", span.size)?;
+        let base = Some(obj.clone().unbind());
+        return view(py, context.context(), span.address, size, span.is_mutable, base);
+    }
+    if is_cuda_buffer(obj)? {
+        cuda_buffer_argument(obj)?;
+        return Ok(obj.clone());
+    }
+    if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
+        return wrap_memory_of(obj);
+    }
+    if let Some(array) = array_interface::describe(obj)? {
+        if array.size == 0 {
+            return context.new_buffer(py, 0);
+        }
+        if let Some(stream) = array.stream {
+            py.detach(|| {
+                // SAFETY: the interface promises a live stream.
+                unsafe { context.context().synchronize_stream(stream as *mut _) }
+            })
+            .or_raise(py)?;
+        }
+        let base = Some(obj.clone().unbind());
+        let is_mutable = !array.is_read_only;
+        return view(py, context.context(), array.address, array.size, is_mutable, base);
+    }
+    Err(pyarrow_exception(
+        py,
+        "ArrowTypeError",
+        format!("cannot create device buffer view from `{}` object", obj.get_type().str()?),
+    ))
+}
+
+fn view<'py>(
+    py: Python<'py>,
+    context: &Context,
+    address: u64,
+    size: u64,
+    is_mutable: bool,
+    base: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let address = py.detach(|| arrow_cuda_buffer::device_address(context, address)).or_raise(py)?;
+    let owner = Box::new(base.map(Owner::new));
+    // With the GIL: look-ups do not block, and a refused owner has to go at once.
+    let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
+    wrap_buffer(py, buffer)
+}

@@ -1,0 +1,101 @@
+"""Every public name says what it does, names its parameters and shows an example that runs."""
+
+import doctest
+import gc
+import importlib.util
+import inspect
+
+import pytest
+
+import pyarrow_cuda_compat
+
+# Shared with other processes, the memory stays until this one ends.
+EXPORTING = {
+    "Context.open_ipc_buffer",
+    "CudaBuffer.export_for_ipc",
+    "IpcMemHandle",
+    "IpcMemHandle.from_buffer",
+    "IpcMemHandle.serialize",
+}
+# The constructors of these refuse: other functions make such objects.
+MADE_BY_OTHERS = {"CudaBuffer", "HostBuffer", "IpcMemHandle"}
+HAS_NUMBA = importlib.util.find_spec("numba_cuda") or importlib.util.find_spec("numba")
+
+
+def _members(cls):
+    """The names that a class of ours adds to pyarrow's, wherever in its bases they stand."""
+    ours = [base for base in cls.__mro__ if base.__module__ == "pyarrow._cuda"]
+    return sorted({name for base in ours for name in vars(base) if not name.startswith("_")})
+
+
+def _documented():
+    yield "pyarrow_cuda_compat", pyarrow_cuda_compat
+    for name in pyarrow_cuda_compat.__all__:
+        thing = getattr(pyarrow_cuda_compat, name)
+        yield name, thing
+        if inspect.isclass(thing):
+            for member in _members(thing):
+                yield f"{name}.{member}", getattr(thing, member)
+
+
+DOCUMENTED = dict(_documented())
+
+
+def _parameters(thing):
+    """The names of what a function or a constructor takes."""
+    if inspect.isdatadescriptor(thing) or inspect.ismodule(thing):
+        return []
+    if inspect.isclass(thing) and thing.__text_signature__ is None:
+        # The constructors of the classes that extend pyarrow's are too low to have a signature.
+        return {"BufferReader": ["obj"], "BufferWriter": ["buffer"]}[thing.__name__]
+    names = inspect.signature(thing).parameters
+    return [name for name in names if name not in ("self", "cls", "args", "kwargs")]
+
+
+def _marked(names):
+    for name in names:
+        marks = [pytest.mark.leaks] if name in EXPORTING else []
+        if "numba" in name:
+            # What Numba warns of is its own affair.
+            marks += [pytest.mark.hardware, pytest.mark.filterwarnings("default")]
+        yield pytest.param(name, marks=marks)
+
+
+def test_the_walk_finds_classes_and_members():
+    expected = {"Context.new_buffer", "CudaBuffer.copy_to_host", "BufferWriter.buffer_size"}
+    assert expected | set(pyarrow_cuda_compat.__all__) <= DOCUMENTED.keys()
+
+
+@pytest.mark.parametrize("name", list(DOCUMENTED))
+def test_a_name_is_documented(name):
+    thing = DOCUMENTED[name]
+    text = inspect.getdoc(thing)
+    assert text, f"{name} has no docstring"
+    # A machine with a GPU may lack it; there the examples count.
+    docscrape = pytest.importorskip("numpydoc.docscrape")
+    doc = docscrape.NumpyDocString(text)  # warns of sections that it does not know
+    assert " ".join(doc["Summary"]).endswith("."), "a sentence comes first"
+    assert ">>> " in text, f"{name} has no example"
+    assert doc["Examples"], f"{name} has no Examples section"
+    if name in MADE_BY_OTHERS:
+        return
+    documented = [each for parameter in doc["Parameters"] for each in parameter.name.split(", ")]
+    assert documented == _parameters(thing)
+    for parameter in doc["Parameters"]:
+        assert parameter.type, f"{parameter.name} has no type"
+        assert parameter.desc, f"{parameter.name} has no description"
+    if inspect.isroutine(thing) and not doc["Returns"]:
+        assert name in {"Context.synchronize", "BufferWriter.flush", "BufferWriter.writeat"}
+
+
+@pytest.mark.parametrize("name", list(_marked(DOCUMENTED)))
+def test_an_example_runs(name):
+    if "numba" in name and not HAS_NUMBA:
+        pytest.skip("needs Numba")
+    text = inspect.getdoc(DOCUMENTED[name])
+    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert example.examples, f"{name} has no example"
+    gc.collect()  # what earlier tests left may not go while an example counts bytes
+    report = []
+    outcome = doctest.DocTestRunner(verbose=False).run(example, out=report.append)
+    assert outcome.failed == 0, "".join(report)
