@@ -1,0 +1,25 @@
+"""Makes the extension ready for the imported pyarrow; its classes exist afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow
+
+SUPPORTED = (25, 26)
+
+if pyarrow.cpp_version_info.major not in SUPPORTED:
+    _versions = " and ".join(map(str, SUPPORTED))
+    raise ImportError(
+        f"pyarrow_cuda_compat supports pyarrow {_versions}, but pyarrow {pyarrow.__version__} "
+        "is installed"
+    )
+
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore] # noqa: E402
+
+from . import _native  # noqa: E402  (needs a pyarrow that is supported)
+
+BRIDGE = Path(__file__).parent / "lib" / f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
+
+_native._start(BRIDGE)
+_hook.install()

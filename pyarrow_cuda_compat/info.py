@@ -1,0 +1,178 @@
+"""What this machine has: for ``python -m pyarrow_cuda_compat info`` and for bug reports.
+
+Nothing that is not there fails: each part that cannot be had is told in its place, with what to
+do about it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+# What moves device memory too; only their versions are looked up, nothing is imported.
+PACKAGES = (
+    "numpy",
+    "numba",
+    "numba-cuda",
+    "numba-cuda-mlir",
+    "cuda-bindings",
+    "cuda-core",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "torch",
+    "jax",
+    "cudf-cu12",
+    "cudf-cu13",
+    "pandas",
+    "distributed",
+)
+VARIABLES = re.compile(
+    r"PYARROW_CUDA_|CUDA_SIM_|CUDA_VISIBLE_DEVICES|CUDA_MPS_|CUDA_LAUNCH_BLOCKING|NUMBA_"
+)
+KERNEL_MODULE = Path("/proc/driver/nvidia/version")
+# By the name of the driver's error.
+ADVICE = {
+    "CUDA_ERROR_NO_DEVICE": "check CUDA_VISIBLE_DEVICES, and that nvidia-smi shows a GPU",
+    "CUDA_ERROR_STUB_LIBRARY": "take the CUDA toolkit's stubs out of LD_LIBRARY_PATH",
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "restart the machine: its driver was updated",
+}
+
+
+def collect() -> dict[str, object]:
+    """The facts, as plain values that JSON can hold.  A part that failed has an ``error``."""
+    facts: dict[str, object] = {
+        "version": version_of("pyarrow-cuda-compat"),
+        "python": platform.python_version(),
+        "platform": f"{platform.platform()} {' '.join(platform.libc_ver())}",
+        "pyarrow": pyarrow_facts(),
+        "driver": {},
+        "devices": [],
+        "packages": {name: found for name in PACKAGES if (found := version_of(name))},
+        "environment": {
+            name: value for name, value in sorted(os.environ.items()) if VARIABLES.match(name)
+        },
+    }
+    try:
+        from . import _load
+    except ImportError as error:
+        # An unsupported pyarrow, or a damaged installation: the error says which.
+        return {"error": str(error)} | facts
+    facts["bridge"] = _load.BRIDGE.name
+    facts["driver"] = driver_facts()
+    facts["devices"] = devices(facts["driver"])
+    return facts
+
+
+def usable(facts: dict[str, object]) -> bool:
+    """Whether there is a device to work with."""
+    found = facts["devices"]
+    return isinstance(found, list) and any("error" not in device for device in found)
+
+
+def version_of(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def pyarrow_facts() -> dict[str, object]:
+    try:
+        import pyarrow
+    except ImportError as error:
+        return {"error": str(error), "advice": "install pyarrow 25 or 26"}
+    from _pyarrow_cuda_compat_hook import (  # type: ignore[import-untyped,unused-ignore]
+        MODULE,
+        Finder,
+    )
+
+    # Where it is found tells whose it is; finding it does not import it.
+    spec = find_spec(MODULE)
+    ours = spec is not None and spec.origin == "pyarrow_cuda_compat"
+    return {
+        "version": pyarrow.__version__,
+        "path": str(Path(pyarrow.__file__).parent),
+        "hook": Finder in sys.meta_path,
+        "pyarrow.cuda": "this package's" if ours else "pyarrow's own" if spec else "none",
+    }
+
+
+def driver_facts() -> dict[str, object]:
+    from . import _native
+
+    try:
+        facts: dict[str, object] = _native._driver()
+    except OSError as error:
+        return {"error": str(error)} | advice(str(error))
+    facts["version"] = f"CUDA {facts.pop('cuda')}"
+    if not facts["simulated"] and KERNEL_MODULE.exists():
+        number = re.search(r"\b\d+\.\d+(\.\d+)?\b", KERNEL_MODULE.read_text())
+        facts["version"] = f"{number[0]}, {facts['version']}" if number else facts["version"]
+    facts["path"] = loaded_from(str(facts.pop("library")))
+    return facts
+
+
+def advice(error: str) -> dict[str, object]:
+    """What to do about a driver that answers with an error."""
+    for name, text in ADVICE.items():
+        if name in error:
+            return {"advice": text}
+    return {}
+
+
+def loaded_from(library: str) -> str:
+    """The file of a library that was loaded by its name."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split(maxsplit=5)[5:]
+        if path and Path(path[0]).name.startswith(Path(library).name.removesuffix(".1")):
+            return path[0]
+    return library
+
+
+def devices(driver: object) -> list[dict[str, object]]:
+    from . import _native
+
+    facts: list[dict[str, object]] = []
+    for number in range(driver.pop("devices", 0) if isinstance(driver, dict) else 0):
+        try:
+            facts.append(_native._device(number))
+        except OSError as error:
+            facts.append({"number": number, "error": str(error)})
+    return facts
+
+
+def render(facts: dict[str, object]) -> str:
+    """The facts as text: a line each, what belongs together under its heading."""
+    return "\n".join(lines("", facts)).strip("\n")
+
+
+def lines(indent: str, facts: dict[str, object]) -> Iterator[str]:
+    width = 22 - len(indent)
+    for name, fact in facts.items():
+        # Names of variables stay as they are.
+        name = name if name.isupper() else name.replace("_", " ")
+        if isinstance(fact, dict) and fact:
+            yield from ("", indent + name, *lines(indent + "  ", fact))
+        elif isinstance(fact, list) and fact:
+            for each in fact:
+                number = each["number"]
+                rest = {key: value for key, value in each.items() if key != "number"}
+                yield from ("", f"{name.removesuffix('s')} {number}", *lines("  ", rest))
+        else:
+            yield f"{indent}{name:<{width}} {plain(name, fact)}"
+
+
+def plain(name: str, fact: object) -> str:
+    if fact is None or fact == {} or fact == []:
+        return "none"
+    if isinstance(fact, bool):
+        return "yes" if fact else "no"
+    if name.endswith(" memory") and isinstance(fact, int):
+        return f"{fact / 2**30:.1f} GiB"
+    return str(fact)
