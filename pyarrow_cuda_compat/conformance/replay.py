@@ -76,7 +76,7 @@ class Masked:
 def show(value: object) -> None:
     if value is not None:
         print(mask_value(repr(value)))
-    builtins.__dict__["_"] = value
+        builtins.__dict__["_"] = value
 
 
 def statements(source: str) -> Iterator[tuple[str, CodeType]]:

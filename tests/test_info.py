@@ -1,0 +1,157 @@
+"""``python -m pyarrow_cuda_compat info``: the facts, and what is said where there are none."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import info
+
+
+def run(*options, **env):
+    environment = os.environ | {key: value for key, value in env.items() if value is not None}
+    for key in [key for key, value in env.items() if value is None]:
+        environment.pop(key, None)
+    return subprocess.run(
+        [sys.executable, "-m", "pyarrow_cuda_compat", "info", *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_facts(contexts, is_simulator):
+    done = run("--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(done.stdout)
+    assert facts["version"] == pyarrow_cuda_compat.__version__
+    assert facts["python"] == platform.python_version()
+    assert facts["pyarrow"]["version"] == pa.__version__
+    assert facts["pyarrow"]["hook"] is True
+    assert facts["pyarrow"]["pyarrow.cuda"] == "this package's"
+    assert facts["bridge"] == f"libarrow_bridge_{pa.cpp_version_info.major}.so"
+    assert facts["driver"]["simulated"] == is_simulator
+    assert "CUDA " in facts["driver"]["version"]
+    assert Path(facts["driver"]["path"]).name.startswith("libcuda")
+    assert len(facts["devices"]) == len(contexts)
+    for number, (device, context) in enumerate(zip(facts["devices"], contexts, strict=True)):
+        assert device["number"] == number
+        assert device["name"] in repr(context.device)
+        assert 0 < device["free_memory"] <= device["total_memory"]
+        assert float(device["compute_capability"]) >= 3.5
+
+
+def test_the_text_says_the_same():
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(run("--json").stdout)
+    for fact in (
+        facts["version"],
+        facts["pyarrow"]["version"],
+        facts["bridge"],
+        facts["driver"]["path"],
+        *(device["name"] for device in facts["devices"]),
+        *(device["compute_capability"] for device in facts["devices"]),
+        *facts["packages"],
+    ):
+        assert fact in done.stdout
+    assert "None" not in done.stdout
+    assert not any(line != line.rstrip() for line in done.stdout.splitlines())
+
+
+def test_nothing_else_is_imported(run_python):
+    code = """if True:
+        import sys
+        from pyarrow_cuda_compat import info
+        facts = info.collect()
+        found = {"numba", "cupy", "torch", "jax", "cudf", "pandas"} & set(sys.modules)
+        assert not found, found
+        assert facts["packages"]["numpy"]
+    """
+    assert run_python(code) == (0, "", "")
+
+
+def test_variables_of_the_environment():
+    facts = json.loads(run("--json", CUDA_VISIBLE_DEVICES_X="0", PYARROW_CUDA_ANY="1").stdout)
+    assert facts["environment"]["PYARROW_CUDA_ANY"] == "1"
+    assert "HOME" not in facts["environment"]
+    assert "PYARROW_CUDA_ANY " in run(PYARROW_CUDA_ANY="1").stdout
+
+
+def test_the_hook_is_off():
+    facts = json.loads(run("--json", PYARROW_CUDA_COMPAT_HOOK="0").stdout)
+    assert facts["pyarrow"]["hook"] is False
+    assert facts["pyarrow"]["pyarrow.cuda"] == "none"
+
+
+def test_no_driver():
+    done = run(PYARROW_CUDA_DRIVER="/nowhere/libcuda.so.1")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "/nowhere/libcuda.so.1" in done.stdout
+    assert "PYARROW_CUDA_DRIVER=sim" in done.stdout
+    assert json.loads(run("--json", PYARROW_CUDA_DRIVER="/nowhere").stdout)["devices"] == []
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [(34, "stubs"), (100, "CUDA_VISIBLE_DEVICES"), (803, "restart the machine")],
+)
+def test_a_driver_that_cannot_be_used(code, advice):
+    done = run(CUDA_SIM_FAULT=f"cuInit:1={code}")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"Cuda error {code} in function 'cuInit'" in done.stdout
+    assert advice in done.stdout
+
+
+@pytest.mark.simulator
+def test_a_device_without_a_context_is_listed():
+    done = run("--json", CUDA_SIM_FAULT="cuDevicePrimaryCtxRetain:1=2", CUDA_SIM_DEVICES="2")
+    first, second = json.loads(done.stdout)["devices"]
+    assert "cuDevicePrimaryCtxRetain" in first["error"]
+    assert "total_memory" in first
+    assert "free_memory" in second
+    assert done.returncode == 0
+
+
+@pytest.fixture
+def other_pyarrow(tmp_path):
+    """A folder with a pyarrow of a version that is not supported."""
+    (tmp_path / "pyarrow").mkdir()
+    (tmp_path / "pyarrow" / "__init__.py").write_text(
+        "class cpp_version_info: major = 24\n__version__ = '24.0.0'\n"
+    )
+    return {"PYTHONPATH": str(tmp_path)}
+
+
+def test_another_pyarrow(other_pyarrow):
+    done = run(**other_pyarrow)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "supports pyarrow 25 and 26, but pyarrow 24.0.0 is installed" in done.stdout
+
+
+def test_another_pyarrow_is_refused_by_the_import(other_pyarrow, run_python):
+    code, _, stderr = run_python("import pyarrow_cuda_compat", **other_pyarrow)
+    assert code == 1
+    assert "ImportError: pyarrow_cuda_compat supports pyarrow 25 and 26" in stderr
+
+
+def test_no_pyarrow(tmp_path):
+    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('no pyarrow here')\n")
+    done = run(PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no pyarrow here" in done.stdout
+    assert "install pyarrow 25 or 26" in done.stdout
+
+
+def test_usable():
+    assert not info.usable({"devices": []})
+    assert not info.usable({"devices": [{"number": 0, "error": "broken"}]})
+    assert info.usable({"devices": [{"number": 0, "error": "broken"}, {"number": 1}]})
