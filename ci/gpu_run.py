@@ -109,7 +109,8 @@ def install(step: Step) -> None:
     pip = python("-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
     wheels = [str(path) for path in sorted(HERE.glob("*.whl"))]
     for path in sorted((HERE / "wheels").glob("*.whl")):
-        if importlib.util.find_spec(path.name.split("-")[0]) is None:
+        name = path.name.split("-")[0]
+        if importlib.util.find_spec(name) is None or (name == "numpy" and numba_needs_another()):
             wheels.append(str(path))
     other_pyarrow = os.environ.get("PYARROW_WHEEL")
     if other_pyarrow:
@@ -127,8 +128,17 @@ def install(step: Step) -> None:
         import pyarrow_cuda_compat as package
         assert cuda.Context is package.Context
         print(package.__file__)
-        print(f"Python {sys.version.split()[0]}, pyarrow {pyarrow.__version__}")"""
+        print(f"Python {sys.version.split()[0]}, pyarrow {pyarrow.__version__}", end=", ")
+        print(f"NumPy {numpy.__version__}")"""
     step.counts = step.run(python("-c", versions)).splitlines()[-1]
+
+
+def numba_needs_another() -> bool:
+    """NumPy 2.5 has no `row_stack`, without which numba-cuda up to 0.30.4 compiles nothing."""
+    import numpy
+
+    has_numba = importlib.util.find_spec("numba_cuda") is not None
+    return has_numba and not hasattr(numpy, "row_stack")
 
 
 def import_time(step: Step) -> None:
@@ -147,9 +157,19 @@ def import_time(step: Step) -> None:
 
 
 def upstream(step: Step) -> None:
+    upstream_suite(step, "test_cuda")
+
+
+def upstream_numba(step: Step) -> None:
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise LeftOut("there is no numba-cuda here")
+    upstream_suite(step, "test_cuda_numba_interop")
+
+
+def upstream_suite(step: Step, name: str) -> None:
     """From a folder of its own, away from this project's settings and fixtures."""
     command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
-    step.counts = pytest_counts(step.run([*command, "--pyargs", "pyarrow.tests.test_cuda"]))
+    step.counts = pytest_counts(step.run([*command, "--pyargs", f"pyarrow.tests.{name}"]))
 
 
 def own_tests(step: Step) -> None:
@@ -259,6 +279,7 @@ STEPS: list[tuple[str, str, float, Callable[[Step], None]]] = [
     ("install", "machine.log", 90, install),
     ("import time", "machine.log", 30, import_time),
     ("upstream's suite", "upstream.log", 90, upstream),
+    ("upstream's, Numba", "upstream.log", 90, upstream_numba),
     ("tour", "machine.log", 60, tour),
     ("conformance", "conformance.log", 120, conformance),
     ("snapshots", "conformance.log", 120, snapshots),

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 # What moves device memory too; only their versions are looked up, nothing is imported.
 PACKAGES = (
@@ -59,20 +60,19 @@ def collect() -> dict[str, object]:
         },
     }
     try:
-        from . import _load
+        from . import _native
     except ImportError as error:
-        # An unsupported pyarrow, or a damaged installation: the error says which.
-        return {"error": str(error)} | facts
-    facts["bridge"] = _load.BRIDGE.name
-    facts["driver"] = driver_facts()
-    facts["devices"] = devices(facts["driver"])
+        return facts | {"driver": {"error": str(error)}}
+    facts["driver"] = driver_facts(_native)
+    facts["devices"] = devices(_native, facts["driver"])
     return facts
 
 
 def usable(facts: dict[str, object]) -> bool:
     """Whether there is a device to work with."""
-    found = facts["devices"]
-    return isinstance(found, list) and any("error" not in device for device in found)
+    found, pyarrow = facts["devices"], facts["pyarrow"]
+    ready = isinstance(pyarrow, dict) and "error" not in pyarrow
+    return ready and isinstance(found, list) and any("error" not in device for device in found)
 
 
 def version_of(distribution: str) -> str | None:
@@ -95,19 +95,25 @@ def pyarrow_facts() -> dict[str, object]:
     # Where it is found tells whose it is; finding it does not import it.
     spec = find_spec(MODULE)
     ours = spec is not None and spec.origin == "pyarrow_cuda_compat"
+    try:
+        from ._load import BRIDGE
+
+        bridge: dict[str, object] = {"bridge": BRIDGE.name}
+    except ImportError as error:
+        # An unsupported pyarrow, or a damaged installation: the error says which.
+        bridge = {"bridge": None, "error": str(error)}
     return {
         "version": pyarrow.__version__,
         "path": str(Path(pyarrow.__file__).parent),
+        **bridge,
         "hook": Finder in sys.meta_path,
         "pyarrow.cuda": "this package's" if ours else "pyarrow's own" if spec else "none",
     }
 
 
-def driver_facts() -> dict[str, object]:
-    from . import _native
-
+def driver_facts(native: ModuleType) -> dict[str, object]:
     try:
-        facts: dict[str, object] = _native._driver()
+        facts: dict[str, object] = native._driver()
     except OSError as error:
         return {"error": str(error)} | advice(str(error))
     facts["version"] = f"CUDA {facts.pop('cuda')}"
@@ -135,13 +141,11 @@ def loaded_from(library: str) -> str:
     return library
 
 
-def devices(driver: object) -> list[dict[str, object]]:
-    from . import _native
-
+def devices(native: ModuleType, driver: object) -> list[dict[str, object]]:
     facts: list[dict[str, object]] = []
     for number in range(driver.pop("devices", 0) if isinstance(driver, dict) else 0):
         try:
-            facts.append(_native._device(number))
+            facts.append(native._device(number))
         except OSError as error:
             facts.append({"number": number, "error": str(error)})
     return facts

@@ -96,11 +96,16 @@ def test_a_case_without_a_snapshot(suite, tmp_path, capsys):
     assert "there is no snapshot" in capsys.readouterr().out
 
 
-def test_what_is_lacking_is_skipped(suite, capsys):
-    suite(odd="# A case.\n# needs: no_such_module\nprint(1 + 1)\n")
+@pytest.mark.parametrize("need", ["no_such_module", "numba kernels"])
+def test_what_is_lacking_is_skipped(suite, capsys, monkeypatch, tmp_path, need):
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").touch()
+    (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    suite(odd=f"# A case.\n# needs: {need}\nprint(1 + 1)\n")
     assert run() == 0
     output = capsys.readouterr().out
-    assert "needs no_such_module" in output
+    assert f"needs {need} (" in output
     assert "0 passed, 0 failed, 1 skipped" in output
 
 

@@ -36,7 +36,7 @@ def test_the_facts(contexts, is_simulator):
     assert facts["pyarrow"]["version"] == pa.__version__
     assert facts["pyarrow"]["hook"] is True
     assert facts["pyarrow"]["pyarrow.cuda"] == "this package's"
-    assert facts["bridge"] == f"libarrow_bridge_{pa.cpp_version_info.major}.so"
+    assert facts["pyarrow"]["bridge"] == f"libarrow_bridge_{pa.cpp_version_info.major}.so"
     assert facts["driver"]["simulated"] == is_simulator
     assert "CUDA " in facts["driver"]["version"]
     assert Path(facts["driver"]["path"]).name.startswith("libcuda")
@@ -55,7 +55,7 @@ def test_the_text_says_the_same():
     for fact in (
         facts["version"],
         facts["pyarrow"]["version"],
-        facts["bridge"],
+        facts["pyarrow"]["bridge"],
         facts["driver"]["path"],
         *(device["name"] for device in facts["devices"]),
         *(device["compute_capability"] for device in facts["devices"]),
@@ -152,6 +152,14 @@ def test_no_pyarrow(tmp_path):
 
 
 def test_usable():
-    assert not info.usable({"devices": []})
-    assert not info.usable({"devices": [{"number": 0, "error": "broken"}]})
-    assert info.usable({"devices": [{"number": 0, "error": "broken"}, {"number": 1}]})
+    good, broken = {"number": 1}, {"number": 0, "error": "broken"}
+    assert not info.usable({"devices": [], "pyarrow": {}})
+    assert not info.usable({"devices": [broken], "pyarrow": {}})
+    assert not info.usable({"devices": [good], "pyarrow": {"error": "too old"}})
+    assert info.usable({"devices": [broken, good], "pyarrow": {}})
+
+
+def test_a_pipe_that_is_closed():
+    command = f"{sys.executable} -m pyarrow_cuda_compat info | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""

@@ -11,8 +11,8 @@ A script begins with its title, and may go on with what it needs beside a device
     # A kernel over a device buffer.
     # needs: gpu, numba.cuda
 
-which is `gpu`, `two devices`, or modules.  Where something is lacking the exit status is 77, and
-the transcript says what.
+which is `gpu`, `two devices`, `numba kernels`, or modules.  Where something is lacking the exit
+status is 77, and the transcript says what.
 Needs nothing but the standard library, so that a script sees only what it imports itself.
 """
 
@@ -26,6 +26,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
@@ -113,11 +114,22 @@ def lacking(header: str) -> str | None:
             if importlib.import_module("pyarrow.cuda").Context.get_num_devices() < 2:
                 return "a second device"
         else:
+            # Such packages raise all kinds of errors when they lack something.
             try:
-                importlib.import_module(need)
-            except Exception:  # such packages raise all kinds of errors when they lack something
-                return need
+                if need == "numba kernels":
+                    compile_kernel()
+                else:
+                    importlib.import_module(need)
+            except Exception as error:
+                return f"{need} ({error})"
     return None
+
+
+def compile_kernel() -> None:
+    """Fails where Numba is installed and cannot work, as numba-cuda 0.30 with NumPy 2.5."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module("numba.cuda").jit("void()")(lambda: None)
 
 
 def replay(source: str) -> int:

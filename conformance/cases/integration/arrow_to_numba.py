@@ -1,5 +1,5 @@
 # A kernel compiled by Numba works on the memory of a device buffer, in place.
-# needs: gpu, numba.cuda
+# needs: gpu, numba kernels
 import warnings
 
 import numba.cuda

@@ -1,5 +1,5 @@
 # Memory of an array that Numba has made, as a device buffer.
-# needs: gpu, numba.cuda
+# needs: gpu, numba kernels
 import warnings
 
 import numba.cuda

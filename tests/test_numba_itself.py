@@ -1,0 +1,134 @@
+"""Numba itself over our memory, and we over its.  What it warns of is its own affair."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat.conformance import replay
+
+pytestmark = [pytest.mark.hardware, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture(scope="module")
+def numba_cuda():
+    import numba.cuda
+
+    return numba.cuda
+
+
+@pytest.fixture(scope="module")
+def increment(numba_cuda):
+    lacking = replay.lacking("# needs: numba kernels")
+    if lacking:
+        pytest.skip(lacking)
+
+    @numba_cuda.jit
+    def increment(values):
+        place = numba_cuda.grid(1)
+        if place < values.size:
+            values[place] += 1
+
+    return increment
+
+
+def array_over(mem, shape, dtype):
+    from numba.cuda.cudadrv.devicearray import DeviceNDArray
+
+    host = np.empty(shape, dtype)
+    return DeviceNDArray(host.shape, host.strides, host.dtype, gpu_data=mem)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
+def test_a_kernel_over_a_buffer(ctx, increment, dtype):
+    host = np.arange(1000, dtype=dtype)
+    buf = ctx.buffer_from_data(host)
+    increment[8, 128](array_over(buf.to_numba(), 1000, dtype))
+    # The copy waits for the default stream, where the kernel runs.
+    assert (np.frombuffer(buf.copy_to_host(), dtype) == host + dtype(1)).all()
+
+
+def test_a_kernel_after_the_buffer_was_dropped(ctx, increment):
+    before = ctx.bytes_allocated
+    array = array_over(ctx.buffer_from_data(np.zeros(1 << 20, np.int32)).to_numba(), 1 << 20, "i4")
+    gc.collect()
+    # Memory that was free would be handed out again.
+    others = [ctx.buffer_from_data(np.full(1 << 20, 7, np.int32)) for _ in range(4)]
+    increment[4096, 256](array)
+    assert (array.copy_to_host() == 1).all()
+    for other in others:
+        assert (np.frombuffer(other.copy_to_host(), np.int32) == 7).all()
+    part = array[10:20]
+    del array, others, other
+    gc.collect()
+    assert ctx.bytes_allocated == before + (4 << 20)
+    increment[1, 32](part)
+    assert (part.copy_to_host() == 2).all()
+    del part
+    gc.collect()
+    assert ctx.bytes_allocated == before
+
+
+def test_a_buffer_over_an_array_that_was_dropped(cuda, numba_cuda, ctx):
+    host = np.arange(1 << 20, dtype=np.int32)
+    array = numba_cuda.to_device(host)
+    buf = cuda.CudaBuffer.from_numba(array.gpu_data)
+    part = cuda.CudaBuffer.from_numba(array[100:200].gpu_data)
+    assert buf.address == array.__cuda_array_interface__["data"][0]
+    assert (buf.size, part.size) == (4 << 20, 400)
+    del array
+    gc.collect()
+    numba_cuda.current_context().deallocations.clear()
+    others = [numba_cuda.to_device(np.full(1 << 20, 7, np.int32)) for _ in range(4)]
+    assert (np.frombuffer(buf.copy_to_host(), np.int32) == host).all()
+    del buf, others
+    gc.collect()
+    assert (np.frombuffer(part.copy_to_host(), np.int32) == host[100:200]).all()
+
+
+def test_nothing_both_ways(cuda, numba_cuda, ctx):
+    mem = ctx.new_buffer(0).to_numba()
+    assert (mem.device_pointer_value, mem.size) == (None, 0)
+    assert array_over(mem, 0, np.int32).copy_to_host().size == 0
+    for given in (mem, numba_cuda.to_device(np.empty(0, np.int32)).gpu_data):
+        assert cuda.CudaBuffer.from_numba(given).size == 0
+
+
+def test_contexts_both_ways(cuda, numba_cuda, ctx):
+    theirs = ctx.to_numba()
+    assert theirs is numba_cuda.current_context()
+    assert theirs.handle.value == int(theirs.handle.value) == ctx.handle
+    assert cuda.Context.from_numba().handle == ctx.handle
+    assert cuda.Context.from_numba(theirs).handle == ctx.handle
+    # Numba goes on working with the handle that it got.
+    with numba_cuda.gpus[0]:
+        assert (numba_cuda.to_device(np.arange(3)).copy_to_host() == np.arange(3)).all()
+
+
+def test_the_second_device(cuda, numba_cuda, other_ctx, increment, driver):
+    was = driver.current()
+    buf = other_ctx.buffer_from_data(np.arange(10, dtype=np.int32))
+    mem = buf.to_numba()
+    assert driver.current() == was
+    assert mem.context is other_ctx.to_numba()
+    assert (mem.context.device.id, mem.device_pointer_value) == (1, buf.address)
+    with numba_cuda.gpus[1]:
+        array = array_over(mem, 10, np.int32)
+        increment[1, 32](array)
+        assert (array.copy_to_host() == np.arange(1, 11)).all()
+        theirs = cuda.CudaBuffer.from_numba(numba_cuda.to_device(np.arange(5)).gpu_data)
+    assert theirs.context.device_number == 1
+    assert (np.frombuffer(theirs.copy_to_host(), np.int64) == np.arange(5)).all()
+
+
+def test_a_context_of_ones_own(cuda, driver):
+    handle = driver.create_context()
+    try:
+        theirs = cuda.Context(0, handle).to_numba()
+        assert (theirs.handle.value, theirs.device.id) == (handle, 0)
+        theirs.push()
+        assert driver.current() == handle
+        theirs.pop()
+        assert cuda.Context.from_numba(theirs).handle == handle
+    finally:
+        driver.destroy_context(handle)
