@@ -16,4 +16,7 @@ del buf
 
 # The memory itself stays for the slice.
 (ctx.bytes_allocated, part.to_pybytes())
-part.note = "no attributes of its own"
+try:
+    part.note = "no attributes of its own"
+except AttributeError:
+    "AttributeError"

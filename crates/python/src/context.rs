@@ -271,11 +271,7 @@ impl PyContext {
     /// >>> buf = ctx.new_buffer(128)
     /// >>> buf.size, buf.is_cpu, buf.is_mutable
     /// (128, False, True)
-    pub(crate) fn new_buffer<'py>(
-        &self,
-        py: Python<'py>,
-        nbytes: i64,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn new_buffer<'py>(&self, py: Python<'py>, nbytes: i64) -> PyResult<Bound<'py, PyAny>> {
         let size = non_negative("nbytes", nbytes)?;
         wrap_buffer(py, self.allocate(py, size)?)
     }
@@ -358,7 +354,7 @@ impl PyContext {
         size: i64,
         base: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        views::of_address(py, self, address, size, base)
+        views::of_address(py, &self.context, address, size, base)
     }
 
     /// Map device memory that another process has exported.
@@ -513,7 +509,7 @@ impl PyContext {
     /// >>> pinned.to_pybytes()
     /// b'both'
     fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        views::of_object(self, obj)
+        views::of_object(&self.context, obj)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::array_interface;
 use crate::classes::classes;
-use crate::context::PyContext;
 use crate::convert::{cuda_buffer_argument, is_cuda_buffer, span, wrap_buffer, wrap_memory_of};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::lifecycle::Owner;
@@ -14,32 +13,32 @@ use pyo3::prelude::*;
 /// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
 pub(crate) fn of_address<'py>(
     py: Python<'py>,
-    context: &PyContext,
+    context: &Context,
     address: &Bound<'py, PyAny>,
     size: i64,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if size == 0 && !address.is_truthy()? {
-        return context.new_buffer(py, 0);
+        return empty(py, context);
     }
     let size = non_negative("size", size)?;
-    view(py, context.context(), address.extract()?, size, true, base)
+    view(py, context, address.extract()?, size, true, base)
 }
 
 /// `Context.buffer_from_object`: a view of the memory that an object has.
 pub(crate) fn of_object<'py>(
-    context: &PyContext,
+    context: &Context,
     obj: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = obj.py();
     if obj.is_instance(classes(py)?.host_buffer.bind(py))? {
         let span = span(obj).ok_or_else(|| expected("HostBuffer", obj))?;
         if span.size == 0 {
-            return context.new_buffer(py, 0);
+            return empty(py, context);
         }
         let size = non_negative("size", span.size)?;
         let base = Some(obj.clone().unbind());
-        return view(py, context.context(), span.address, size, span.is_mutable, base);
+        return view(py, context, span.address, size, span.is_mutable, base);
     }
     if is_cuda_buffer(obj)? {
         cuda_buffer_argument(obj)?;
@@ -50,24 +49,28 @@ pub(crate) fn of_object<'py>(
     }
     if let Some(array) = array_interface::describe(obj)? {
         if array.size == 0 {
-            return context.new_buffer(py, 0);
+            return empty(py, context);
         }
         if let Some(stream) = array.stream {
             py.detach(|| {
                 // SAFETY: the interface promises a live stream.
-                unsafe { context.context().synchronize_stream(stream as *mut _) }
+                unsafe { context.synchronize_stream(stream as *mut _) }
             })
             .or_raise(py)?;
         }
         let base = Some(obj.clone().unbind());
         let is_mutable = !array.is_read_only;
-        return view(py, context.context(), array.address, array.size, is_mutable, base);
+        return view(py, context, array.address, array.size, is_mutable, base);
     }
     Err(pyarrow_exception(
         py,
         "ArrowTypeError",
         format!("cannot create device buffer view from `{}` object", obj.get_type().str()?),
     ))
+}
+
+fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
+    wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }
 
 fn view<'py>(
