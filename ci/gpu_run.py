@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Seconds for everything, so that a call of ten minutes at most brings the logs home.
+# Seconds for everything: whatever hangs, there are logs in the end.
 BUDGET = 525.0
 LOG_LIMIT = 15 << 20
 DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"

@@ -85,30 +85,30 @@ def version_of(distribution: str) -> str | None:
 def pyarrow_facts() -> dict[str, object]:
     try:
         import pyarrow
-    except ImportError as error:
+    except Exception as error:
         return {"error": str(error), "advice": "install pyarrow 25 or 26"}
     from _pyarrow_cuda_compat_hook import (  # type: ignore[import-untyped,unused-ignore]
         MODULE,
         Finder,
     )
 
-    # Where it is found tells whose it is; finding it does not import it.
-    spec = find_spec(MODULE)
-    ours = spec is not None and spec.origin == "pyarrow_cuda_compat"
-    try:
-        from ._load import BRIDGE
-
-        bridge: dict[str, object] = {"bridge": BRIDGE.name}
-    except ImportError as error:
-        # An unsupported pyarrow, or a damaged installation: the error says which.
-        bridge = {"bridge": None, "error": str(error)}
-    return {
+    facts: dict[str, object] = {
         "version": pyarrow.__version__,
         "path": str(Path(pyarrow.__file__).parent),
-        **bridge,
         "hook": Finder in sys.meta_path,
-        "pyarrow.cuda": "this package's" if ours else "pyarrow's own" if spec else "none",
+        "pyarrow.cuda": "none",
     }
+    try:
+        from ._load import BRIDGE
+    except ImportError as error:
+        # An unsupported pyarrow, or a damaged installation: the error says which.
+        return facts | {"error": str(error)}
+    # Where it is found tells whose it is; finding it does not import it.
+    spec = find_spec(MODULE)
+    if spec is not None:
+        ours = spec.origin == "pyarrow_cuda_compat"
+        facts["pyarrow.cuda"] = "this package's" if ours else "pyarrow's own"
+    return facts | {"bridge": BRIDGE.name}
 
 
 def driver_facts(native: ModuleType) -> dict[str, object]:

@@ -86,7 +86,57 @@ def test_a_case_that_fails(suite, tmp_path, capsys, script, told):
 def test_a_case_that_hangs(suite, capsys):
     suite(hang=HANG)
     assert run("--timeout", "1") == 1
-    assert "Timeout" in capsys.readouterr().out
+    assert "[not done after 1 s]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "nan", "soon"])
+def test_a_wrong_limit(suite, capsys, wrong):
+    suite(one=GOOD)
+    with pytest.raises(SystemExit, match="2"):
+        run("--timeout", wrong)
+    assert "--timeout" in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_written_are_refused_at_once(suite, capsys):
+    suite(one=GOOD)
+    with pytest.raises(SystemExit, match="2"):
+        run("--json", "/nowhere/results.json")
+    assert "/nowhere/results.json" in capsys.readouterr().err
+
+
+def test_a_run_that_is_broken_off(suite, monkeypatch, capsys):
+    suite(one=GOOD, two=GOOD)
+    first = cases.run
+
+    def run_one(case, timeout):
+        if case.name == "area/two":
+            raise KeyboardInterrupt
+        return first(case, timeout)
+
+    monkeypatch.setattr(cases, "run", run_one)
+    assert run("--jobs", "1") == 130
+    output = capsys.readouterr().out
+    assert "passed   area/one" in output
+    assert "1 passed, 0 failed, 0 skipped" in output
+
+
+def test_a_talkative_python(suite, monkeypatch):
+    suite(one=GOOD)
+    monkeypatch.setenv("PYTHONVERBOSE", "1")
+    assert run() == 0
+
+
+def test_a_python_without_the_package(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(GOOD)
+    done = subprocess.run(
+        [sys.executable, "-S", replay.__file__, str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == replay.NO_PACKAGE
+    assert "does not have pyarrow_cuda_compat" in done.stderr
 
 
 def test_a_case_without_a_snapshot(suite, tmp_path, capsys):
@@ -103,7 +153,7 @@ def test_what_is_lacking_is_skipped(suite, capsys, monkeypatch, tmp_path, need):
     (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     suite(odd=f"# A case.\n# needs: {need}\nprint(1 + 1)\n")
-    assert run() == 0
+    assert run() == 2  # nothing could be run
     output = capsys.readouterr().out
     assert f"needs {need} (" in output
     assert "0 passed, 0 failed, 1 skipped" in output
@@ -111,13 +161,13 @@ def test_what_is_lacking_is_skipped(suite, capsys, monkeypatch, tmp_path, need):
 
 @pytest.mark.simulator
 def test_a_case_for_hardware_is_skipped(suite, capsys):
-    suite(odd="# A case.\n# needs: gpu\nprint(1 + 1)\n")
+    suite(odd="# A case.\n# needs: gpu\nprint(1 + 1)\n", good=GOOD)
     assert run() == 0
     assert "needs a GPU" in capsys.readouterr().out
 
 
 def test_a_case_for_two_devices(suite, capsys, contexts):
-    suite(odd="# A case.\n# needs: two devices\nprint(1 + 1)\n")
+    suite(odd="# A case.\n# needs: two devices\nprint(1 + 1)\n", good=GOOD)
     assert run() == 0
     skipped = "1 skipped" in capsys.readouterr().out
     assert skipped == (len(contexts) < 2)

@@ -7,6 +7,8 @@ use std::process::Command;
 
 /// The exit status of a replay that lacks something.
 const SKIPPED: i32 = 77;
+/// The exit status where the package is not installed.
+const NO_PACKAGE: i32 = 69;
 
 /// A script in `cases/`.
 #[derive(Debug, Clone)]
@@ -66,7 +68,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// When there is no such interpreter.
+    /// When there is no such interpreter, or it does not have the package.
     pub fn replay(&self) -> io::Result<Replay> {
         let replay = crate::root().join("../pyarrow_cuda_compat/conformance/replay.py");
         let mut command = Command::new(python());
@@ -74,8 +76,15 @@ impl Case {
         // Also in the processes that it starts, no current folder hides installed modules.
         let done = command.env("PYTHONSAFEPATH", "1").env("PYTHONIOENCODING", "utf-8").output()?;
         let mut transcript = String::from_utf8_lossy(&done.stdout).into_owned();
-        if done.status.code() == Some(SKIPPED) {
-            return Ok(Replay::Skipped(transcript));
+        match done.status.code() {
+            Some(SKIPPED) => return Ok(Replay::Skipped(transcript)),
+            Some(NO_PACKAGE) => {
+                let reason = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+                return Err(io::Error::other(format!(
+                    "{reason}; CONFORMANCE_PYTHON names another"
+                )));
+            }
+            _ => {}
         }
         if !done.stderr.is_empty() {
             transcript += &format!("[stderr]\n{}\n", String::from_utf8_lossy(&done.stderr));

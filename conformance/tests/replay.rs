@@ -20,7 +20,7 @@ fn replay(
     let compiled = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
     let script = path.strip_prefix(compiled).expect("it lies below `cases`");
     let case = Case::read(&root().join("cases").join(script)).expect("the case can be read");
-    let transcript = match case.replay().expect("there is an interpreter") {
+    let transcript = match case.replay().expect("there is a Python with the package") {
         Replay::Played(transcript) => transcript,
         Replay::Skipped(reason) => {
             eprintln!("left out: {reason}");

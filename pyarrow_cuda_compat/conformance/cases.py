@@ -17,6 +17,7 @@ from .replay import SKIPPED
 
 # Beside the package, as the hook is.
 FOLDER = Path(beside.__file__).resolve().with_name("_pyarrow_cuda_compat_conformance")
+TALKATIVE = {"PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONWARNINGS"}
 REPLAY = Path(__file__).with_name("replay.py")
 
 
@@ -64,8 +65,10 @@ def find(patterns: list[str]) -> list[Case]:
 def run(case: Case, timeout: float) -> Result:
     """Runs a case in an interpreter of its own."""
     start = time.perf_counter()
-    # Also in the processes that it starts, no current folder hides installed modules.
-    env = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
+    # Nothing that makes Python talk; and also in the processes that the script starts, no current
+    # folder hides installed modules.
+    quiet = {name: value for name, value in os.environ.items() if name not in TALKATIVE}
+    env = quiet | {"PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         [sys.executable, str(REPLAY), str(case.script), str(timeout)],
         capture_output=True,
@@ -79,7 +82,9 @@ def run(case: Case, timeout: float) -> Result:
     transcript = done.stdout
     if done.stderr:
         transcript += f"[stderr]\n{done.stderr}\n"
-    if done.returncode:
+    if done.stderr.startswith("Timeout ("):
+        transcript += f"[not done after {timeout:g} s]\n"
+    elif done.returncode:
         transcript += f"[{ending(done.returncode)}]\n"
     difference = compare(case.expected(), transcript)
     return Result(case, "failed" if difference else "passed", seconds, difference)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import builtins
 import faulthandler
-import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -32,6 +32,8 @@ from pathlib import Path
 from types import CodeType
 
 SKIPPED = 77
+# Without the package every script would show that, and nothing else.
+NO_PACKAGE = 69
 HEADER = re.compile(r"(#.*\n)+")
 NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
 # Smaller numbers are sizes, greater ones are limits such as 2**63 - 1.
@@ -160,5 +162,8 @@ def replay(source: str) -> int:
 
 
 if __name__ == "__main__":
+    if importlib.util.find_spec("pyarrow_cuda_compat") is None:
+        print(f"{sys.executable} does not have pyarrow_cuda_compat", file=sys.stderr)
+        sys.exit(NO_PACKAGE)
     faulthandler.dump_traceback_later(float((*sys.argv, "120")[2]), exit=True)
     sys.exit(replay(Path(sys.argv[1]).read_text()))

@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from .. import info
 from . import cases
 from .cases import Case, Result
 
 EPILOG = """\
-The exit status is 0 when no case failed, 1 when one did, and 2 when none could be run.
+The exit status is 0 when no case failed, 1 when one did, 2 when none could be run, and 130 when
+the run was broken off.
 Cases that need what this machine lacks (a second device, Numba) are skipped, and say so.
 """
 BAR = 30
@@ -27,8 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("name", nargs="*", help="run only cases whose names begin so")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="also write the results there")
-    parser.add_argument("--list", action="store_true", help="name the cases, and run none")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument(
+        "--json",
+        metavar="FILE",
+        type=writable,
+        help="also write the results there",
+    )
+    output.add_argument("--list", action="store_true", help="name the cases, and run none")
     parser.add_argument(
         "--jobs",
         metavar="N",
@@ -39,15 +48,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=float,
+        type=seconds,
         default=120.0,
         help="end a case after so long (default: %(default)g)",
     )
 
 
+def writable(text: str) -> TextIO:
+    """Opened before the run, which would be lost otherwise."""
+    try:
+        return Path(text).open("w")
+    except OSError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def positive(text: str) -> int:
     number = int(text)
     if number < 1:
+        raise ValueError
+    return number
+
+
+def seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 86400:
         raise ValueError
     return number
 
@@ -68,11 +92,24 @@ def main(arguments: argparse.Namespace) -> int:
         print(info.render(facts), file=sys.stderr)
         print("No case was run, because there is no usable device.", file=sys.stderr)
         return 2
-    done = sorted(progress(run_all(chosen, arguments), len(chosen)), key=by_name)
+    done: list[Result] = []
+    status = None
+    try:
+        for result in progress(run_all(chosen, arguments), len(chosen)):
+            done.append(result)
+    except KeyboardInterrupt:
+        status = 130
+    done.sort(key=by_name)
     print(table(done))
     if arguments.json:
-        arguments.json.write_text(json.dumps(as_dict(facts, done), indent=2) + "\n")
-    return int(any(result.status == "failed" for result in done))
+        arguments.json.write(json.dumps(as_dict(facts, done), indent=2) + "\n")
+        arguments.json.close()
+    return exit_status(done) if status is None else status
+
+
+def exit_status(done: list[Result]) -> int:
+    found = {result.status for result in done}
+    return 1 if "failed" in found else 0 if "passed" in found else 2
 
 
 def by_name(result: Result) -> str:
@@ -99,14 +136,15 @@ def progress(results: Iterator[Result], total: int) -> Iterator[Result]:
             filled = BAR * count // total
             bar = "#" * filled + "." * (BAR - filled)
             text = f"[{bar}] {count}/{total}  {result.case.name}"
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
         yield result
     if shown:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def table(results: list[Result]) -> str:
-    width = max(len(result.case.name) for result in results)
+    width = max((len(result.case.name) for result in results), default=0)
     lines = []
     for result in results:
         reason = f"  ({result.detail})" if result.status == "skipped" else ""

@@ -1,11 +1,18 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
+#[expect(unsafe_code, reason = "calls the driver")]
 mod block;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod context;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod current;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod device;
 mod live;
+#[expect(unsafe_code, reason = "asks the kernel what is readable")]
 mod readable;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod sync;
 
 pub use block::{Block, Placement};

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
 mod error;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod pinned;
 mod reader;
 mod staging;

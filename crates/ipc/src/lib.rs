@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
 mod error;
 mod frame;
 mod handle;
 mod message;
 mod metadata;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod share;
 
 pub use error::Error;
