@@ -186,6 +186,8 @@ def snapshots(step: Step) -> None:
     where = {"CONFORMANCE_ROOT": str(root), "CONFORMANCE_PYTHON": sys.executable}
     # Else it asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
+    if not SIMULATED:
+        where["CONFORMANCE_MAY_LACK"] = "a second device, numba"
     rust_programs(step, lambda name: name.startswith("conformance-"), **where)
 
 

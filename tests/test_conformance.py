@@ -6,8 +6,10 @@ The cases here are made for the purpose; the real ones are run by ``ci/test conf
 import argparse
 import io
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -173,6 +175,18 @@ def test_a_case_for_two_devices(suite, capsys, contexts):
     assert skipped == (len(contexts) < 2)
 
 
+@pytest.mark.simulator
+@pytest.mark.parametrize(("memory", "lacking"), [("3G", True), ("5G", False)])
+def test_a_case_for_large_memory(suite, capsys, monkeypatch, memory, lacking):
+    monkeypatch.setenv("CUDA_SIM_MEMORY", memory)
+    suite(large="# A case.\n# needs: 4 GiB\nprint(1 + 1)\n", small=GOOD)
+    assert run() == 0
+    output = capsys.readouterr().out
+    assert ("needs 4 GiB of free device memory" in output) == lacking
+    assert ("1 passed, 0 failed, 1 skipped" in output) == lacking
+    assert ("2 passed, 0 failed, 0 skipped" in output) != lacking
+
+
 def test_the_results(suite, tmp_path):
     suite(good=GOOD, bad=EXIT)
     assert run("--json", str(tmp_path / "results.json")) == 1
@@ -250,10 +264,33 @@ def test_masks(shown, masked):
         ("b'30088364544'", "b'30088364544'"),
         ("['30088364544']", "['30088364544']"),
         ("3.0088364544", "3.0088364544"),
+        ("0.30088364544", "0.30088364544"),
+        ("30088364544.5", "30088364544.5"),
+        ("[30088364544.0, 30088364544]", "[30088364544.0, <address>]"),
+        ("-30088364544", "-30088364544"),
+        ("(-30088364544, -1.30088364544)", "(-30088364544, -1.30088364544)"),
     ],
 )
 def test_masks_of_values(shown, masked):
     assert replay.mask_value(shown) == masked
+
+
+def test_what_the_snapshots_mask():
+    """Nothing but addresses: a size above 4 GiB would look like one, and be masked unnoticed."""
+    folder = Path(__file__).parent.parent / "conformance" / "snapshots"
+    texts = {path.stem: path.read_text() for path in folder.glob("*.snap")}
+    assert {name for name, text in texts.items() if "0x<address>" in text} == {
+        "context__new_buffer",
+        "context__numba_arguments",
+        "cuda_buffer__repr",
+        "differences__array_interface",
+        "differences__read_only",
+        "host_buffer__new",
+    }
+    # As a number of its own.
+    assert [name for name, text in texts.items() if re.search("(?<!0x)<address>", text)] == [
+        "host_buffer__new"
+    ]
 
 
 def test_a_prompt(tmp_path):

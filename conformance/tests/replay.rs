@@ -3,6 +3,10 @@
 //!
 //! `CONFORMANCE_PYTHON` names the interpreter that has the package.  After a wanted change
 //! `INSTA_UPDATE=always` writes the snapshots anew.
+//!
+//! `CONFORMANCE_MAY_LACK` says for want of what a case may be left out: how the reasons begin,
+//! separated by commas, such as `a GPU, a second device`.  Empty, it is no reason at all; unset,
+//! any reason will do.
 
 use conformance::case::{Case, Replay};
 use conformance::root;
@@ -23,6 +27,8 @@ fn replay(
     let transcript = match case.replay().expect("there is a Python with the package") {
         Replay::Played(transcript) => transcript,
         Replay::Skipped(reason) => {
+            let allowed = std::env::var("CONFORMANCE_MAY_LACK").ok();
+            assert!(may_lack(allowed.as_deref(), &reason), "left out: {reason}");
             eprintln!("left out: {reason}");
             return;
         }
@@ -32,6 +38,25 @@ fn replay(
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(case.snapshot(), transcript));
+}
+
+/// Whether a case that says it `needs` something may be left out.
+fn may_lack(allowed: Option<&str>, reason: &str) -> bool {
+    let lacking = reason.strip_prefix("needs ").unwrap_or(reason);
+    allowed.is_none_or(|list| {
+        list.split(',').map(str::trim).any(|one| !one.is_empty() && lacking.starts_with(one))
+    })
+}
+
+#[rstest]
+#[case::anything(None, "needs a GPU", true)]
+#[case::nothing(Some(""), "needs a GPU", false)]
+#[case::that(Some("a GPU"), "needs a GPU\n", true)]
+#[case::another(Some("a GPU"), "needs a second device\n", false)]
+#[case::one_of_them(Some("a GPU, numba.cuda"), "needs numba.cuda (No module)\n", true)]
+#[case::broken(Some("a GPU"), "needs numba kernels (no compiler)\n", false)]
+fn what_may_be_lacking(#[case] allowed: Option<&str>, #[case] reason: &str, #[case] may: bool) {
+    assert_eq!(may_lack(allowed, reason), may);
 }
 
 #[test]

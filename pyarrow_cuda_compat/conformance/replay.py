@@ -11,8 +11,9 @@ A script begins with its title, and may go on with what it needs beside a device
     # A kernel over a device buffer.
     # needs: gpu, numba.cuda
 
-which is `gpu`, `two devices`, `numba kernels`, or modules.  Where something is lacking the exit
-status is 77, and the transcript says what.
+which is `gpu`, `two devices`, `5 GiB` of free memory on the first device (or another number),
+`numba kernels`, or modules.  Where something is lacking the exit status is 77, and the transcript
+says what.
 Needs nothing but the standard library, so that a script sees only what it imports itself.
 """
 
@@ -36,11 +37,12 @@ SKIPPED = 77
 NO_PACKAGE = 69
 HEADER = re.compile(r"(#.*\n)+")
 NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
+FREE_MEMORY = re.compile(r"(\d+) GiB")
 # Smaller numbers are sizes, greater ones are limits such as 2**63 - 1.
 ADDRESSES = range(1 << 32, 1 << 62)
 HEXADECIMAL = re.compile(r"0x[0-9a-f]{7,}")
-# Not the digits within a string.
-INTEGER = re.compile(r"(?<![\w'\"])\d{10,}(?![\w'\"])")
+# Not the digits within a string or a number with a fraction, nor negative numbers.
+INTEGER = re.compile(r"(?<![\w'\".-])\d{10,}(?![\w'\"]|\.\d)")
 DEVICE_NAME = re.compile(r'(device_number=\d+, name=)"[^"]*"')
 
 
@@ -115,6 +117,11 @@ def lacking(header: str) -> str | None:
         elif need == "two devices":
             if importlib.import_module("pyarrow.cuda").Context.get_num_devices() < 2:
                 return "a second device"
+        elif memory := FREE_MEMORY.fullmatch(need):
+            device = importlib.import_module("pyarrow_cuda_compat._native")._device(0)
+            # A device that is full has no room for a context, and does not tell.
+            if device.get("free_memory", 0) < int(memory[1]) << 30:
+                return f"{need} of free device memory"
         else:
             # Such packages raise all kinds of errors when they lack something.
             try:

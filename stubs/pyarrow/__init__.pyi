@@ -12,5 +12,6 @@ from pyarrow.lib import DeviceAllocationType as DeviceAllocationType
 from pyarrow.lib import MemoryManager as MemoryManager
 from pyarrow.lib import MemoryPool as MemoryPool
 from pyarrow.lib import NativeFile as NativeFile
+from pyarrow.lib import ResizableBuffer as ResizableBuffer
 
 def __getattr__(name: str) -> Any: ...

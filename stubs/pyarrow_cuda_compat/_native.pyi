@@ -1,11 +1,9 @@
 # The types of the extension.  What upstream has comes with upstream's names and defaults; where
 # the result depends on an argument, there are overloads.
 
-import sys
 from collections.abc import Callable, Mapping
-from mmap import mmap
 from os import PathLike
-from typing import Any, Never, Protocol, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, Never, Protocol, Self, TypeAlias, TypeVar, overload
 from typing import SupportsIndex as Int  # whatever Python takes for an integer: NumPy's as well
 
 from pyarrow.lib import (
@@ -18,6 +16,7 @@ from pyarrow.lib import (
     Message,
     NativeFile,
     RecordBatch,
+    ResizableBuffer,
 )
 from typing_extensions import Buffer as Exporter
 from typing_extensions import disjoint_base
@@ -36,7 +35,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-_BufferT = TypeVar("_BufferT", bound=Buffer)
+_HostBufferT = TypeVar("_HostBufferT", bound=_HostBuffer)
 
 # The name `slice` is a method's in the classes below.
 _Slice: TypeAlias = slice[Int | None, Int | None, Int | None]
@@ -49,6 +48,14 @@ class _Array(Protocol):
 class _DeviceArray(Protocol):
     @property
     def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
+
+# A buffer, but none of device memory, which is not exported.
+class _HostBuffer(Protocol):
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def is_mutable(self) -> bool: ...
 
 # pyarrow itself has no types, and a parameter of an unknown class would take anything.
 class _RecordBatch(Protocol):
@@ -68,15 +75,6 @@ class _Schema(Protocol):
     def get_field_index(self) -> Any: ...
 
 _Data: TypeAlias = Buffer | Exporter | _Array
-
-# Host memory, to be handed to `numpy.frombuffer` and its like.  Before Python 3.12 their types
-# list the classes that they take; the least common of them has to stand for the others.
-if sys.version_info >= (3, 12):
-    _HostMemory: TypeAlias = Buffer
-else:
-    class _HostMemory(Buffer, mmap):  # type: ignore[misc]
-        __setitem__: None  # type: ignore[assignment]
-        __delitem__: None  # type: ignore[assignment]
 
 @disjoint_base
 class Context:
@@ -108,19 +106,19 @@ class Context:
 class IpcMemHandle:
     def __new__(cls, nobody_calls_this: Never, /) -> Self: ...
     @staticmethod
-    def from_buffer(opaque_handle: Buffer) -> IpcMemHandle: ...
+    def from_buffer(opaque_handle: _HostBuffer) -> IpcMemHandle: ...
     def serialize(self, pool: MemoryPool | None = None) -> Buffer: ...
 
 class CudaBuffer(Buffer):
     def __new__(cls, nobody_calls_this: Never, /) -> Self: ...
-    @overload
+    @overload  # type: ignore[override,unused-ignore]
     def __getitem__(self, key: Int, /) -> int: ...
     @overload
     def __getitem__(self, key: _Slice, /) -> CudaBuffer: ...
     __buffer__: None  # type: ignore[assignment]  # device memory is not exported
     def __len__(self) -> int: ...
     @property
-    def size(self) -> int: ...
+    def size(self) -> int: ...  # type: ignore[override,unused-ignore]
     @property
     def address(self) -> int: ...
     @property
@@ -149,27 +147,46 @@ class CudaBuffer(Buffer):
         nbytes: Int = -1,
         buf: None = None,
         memory_pool: MemoryPool | None = None,
-        resizable: bool = False,
-    ) -> _HostMemory: ...
+        *,
+        resizable: Literal[True],
+    ) -> ResizableBuffer: ...
     @overload
     def copy_to_host(
         self,
         position: Int,
         nbytes: Int,
-        buf: _BufferT,
+        buf: None,
+        memory_pool: MemoryPool | None,
+        resizable: Literal[True],
+    ) -> ResizableBuffer: ...
+    @overload
+    def copy_to_host(
+        self,
+        position: Int = 0,
+        nbytes: Int = -1,
+        buf: None = None,
         memory_pool: MemoryPool | None = None,
         resizable: bool = False,
-    ) -> _BufferT: ...
+    ) -> Buffer: ...
+    @overload
+    def copy_to_host(
+        self,
+        position: Int,
+        nbytes: Int,
+        buf: _HostBufferT,
+        memory_pool: MemoryPool | None = None,
+        resizable: bool = False,
+    ) -> _HostBufferT: ...
     @overload
     def copy_to_host(
         self,
         position: Int = 0,
         nbytes: Int = -1,
         *,
-        buf: _BufferT,
+        buf: _HostBufferT,
         memory_pool: MemoryPool | None = None,
         resizable: bool = False,
-    ) -> _BufferT: ...
+    ) -> _HostBufferT: ...
     def copy_from_host(self, data: _Data, position: Int = 0, nbytes: Int = -1) -> int: ...
     def copy_from_device(self, buf: CudaBuffer, position: Int = 0, nbytes: Int = -1) -> int: ...
     def export_for_ipc(self) -> IpcMemHandle: ...
@@ -178,7 +195,7 @@ class CudaBuffer(Buffer):
     def hex(self) -> bytes: ...
     def to_pybytes(self) -> bytes: ...
 
-class HostBuffer(_HostMemory):
+class HostBuffer(Buffer):
     def __new__(cls, nobody_calls_this: Never, /) -> Self: ...
     @overload  # type: ignore[override,unused-ignore]
     def __getitem__(self, key: Int, /) -> int: ...

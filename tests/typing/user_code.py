@@ -4,7 +4,7 @@
 
 import contextlib
 import io
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pyarrow as pa
@@ -48,12 +48,57 @@ def buffers(ctx: cuda.Context) -> None:
     parent = buf.slice(1).parent
     assert parent is not None
     assert_type(parent.size, int)
+    assert pa.Buffer.slice(buf, np.int64(2), np.int64(3)).size == 3
 
-    assert np.frombuffer(buf.copy_to_host(), dtype=np.int32).tolist() == [1, 2]
+
+def elements(buf: CudaBuffer, host: pa.Buffer, pinned: cuda.HostBuffer) -> None:
+    numbers = [byte for byte in buf]
+    assert_type(numbers, list[int])
+    assert numbers == list(buf) == list(host) == list(pinned) == [48, 49, 50]
+    assert_type(sum(buf) + max(host) + min(pinned), int)
+    assert 51 not in buf
+    assert 50 in host
+    assert 48 in pinned
+    assert list(reversed(buf)) == [50, 49, 48]
+    assert [place for place, byte in enumerate(buf) if byte == 49] == [1]
+    assert buf == b"012"
+    assert buf != bytearray(3)
+    assert buf == host == pinned == memoryview(b"012")
+    assert host == b"012"
+    assert_type(buf == host, bool)
+
+
+def host_copies(buf: CudaBuffer, out: pa.Buffer, unknown: bool) -> None:
+    array = np.frombuffer(buf.copy_to_host(), dtype=np.int32)
+    assert array.tolist() == [1, 2]
+    assert np.frombuffer(buf.copy_to_host().slice(4), np.int32).tolist() == [2]
+    assert np.frombuffer(buf.copy_to_host()[np.int64(4) :], np.int32).tolist() == [2]
+    assert buf.copy_to_host().slice(np.int64(1), length=2)[0] == 0
+    memoryview(buf.copy_to_host(0, -1)).tolist()
+
+    assert_type(buf.copy_to_host(), pa.Buffer)
+    copy = buf.copy_to_host(resizable=True)
+    assert_type(copy, pa.ResizableBuffer)
+    assert np.frombuffer(copy.slice(4), np.int32).tolist() == [2]
+    assert np.frombuffer(copy, np.int32).tolist() == [1, 2]
+    resizable: pa.ResizableBuffer = buf.copy_to_host(0, -1, None, None, True)
+    resizable.resize(3)
+    resizable.resize(new_size=np.int64(2), shrink_to_fit=True)
+    buf.copy_to_host(nbytes=4, memory_pool=None, resizable=True).resize(3)
+    assert buf.copy_to_host(resizable=unknown).size == 8
+
+    assert_type(buf.copy_to_host(buf=out), pa.Buffer)
+    assert np.frombuffer(out, np.int32).tolist() == [1, 2]
+    anything: Any = out
+    assert buf.copy_to_host(buf=anything).equals(out)
+
+
+def copies(ctx: cuda.Context, buf: CudaBuffer) -> None:
+    array = np.arange(4, dtype=np.int32)
     out = cuda.new_host_buffer(8, device=0)
     assert_type(buf.copy_to_host(0, 8, out), cuda.HostBuffer)
     assert_type(buf.copy_to_host(nbytes=4, buf=out), cuda.HostBuffer)
-    assert buf.copy_to_host(memory_pool=pa.default_memory_pool(), resizable=True).size == 8
+    assert buf.copy_to_host(memory_pool=pa.default_memory_pool()).size == 8
     assert_type(buf.copy_from_host(array, position=4, nbytes=4), int)
     assert_type(buf.copy_from_device(buf.slice(4), nbytes=2), int)
 
@@ -77,7 +122,9 @@ def ipc(ctx: cuda.Context) -> None:
     assert_type(handle, cuda.IpcMemHandle)
     sent = handle.serialize(pool=pa.default_memory_pool())
     assert_type(sent, pa.Buffer)
-    handle = cuda.IpcMemHandle.from_buffer(sent)
+    assert np.frombuffer(sent, dtype=np.uint8).size == sent.size
+    received: pa.Buffer = pa.py_buffer(sent.to_pybytes())
+    handle = cuda.IpcMemHandle.from_buffer(received)
     with contextlib.suppress(OSError):  # a process cannot open its own memory
         assert_type(ctx.open_ipc_buffer(handle), CudaBuffer)
 
@@ -93,8 +140,8 @@ def files(ctx: cuda.Context) -> None:
         writer.flush()
     with BufferReader(buf) as reader:
         assert_type(reader.read_buffer(4), CudaBuffer)
-        assert_type(reader.read(nbytes=4), bytes)
-        assert_type(reader.seek(0) + reader.size() + reader.readinto(bytearray(2)), int)
+        assert_type(reader.read(nbytes=4) + reader.read(np.int64(0)), bytes)
+        assert_type(reader.seek(np.int64(0)) + reader.size() + reader.readinto(bytearray(2)), int)
         assert_type(reader.read_at(2, 0), bytes)
         reader.seek(0)
         reader.download(io.BytesIO())
@@ -118,6 +165,13 @@ def length(buf: pa.Buffer) -> int:
 def main() -> None:
     ctx = contexts()
     buffers(ctx)
+    pinned = cuda.new_host_buffer(3)
+    digits = ctx.buffer_from_data(b"012")
+    digits.copy_to_host(buf=pinned)
+    elements(digits, digits.copy_to_host(), pinned)
+    two = ctx.buffer_from_data(np.array([1, 2], dtype=np.int32))
+    host_copies(two, pa.allocate_buffer(8), unknown=False)
+    copies(ctx, two)
     pinned_memory(ctx)
     ipc(ctx)
     files(ctx)

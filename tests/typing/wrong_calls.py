@@ -1,5 +1,7 @@
 """Calls that every type checker has to reject, on the lines that say so, and no other."""
 
+from collections.abc import Hashable
+from contextlib import ExitStack
 from typing import Any
 
 import pyarrow as pa
@@ -64,12 +66,19 @@ def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> Non
     cuda.HostBuffer(16)  # rejected
 
 
+def taken(kind: Hashable) -> None:
+    print(kind)
+
+
 def buffers(ctx: cuda.Context, buf: cuda.CudaBuffer, pinned: cuda.HostBuffer) -> None:
     buf.copy_to_host(0, -1, pinned, None, False)
     buf.copy_to_host("0")  # rejected
     buf.copy_to_host(nbytes=None)  # rejected
     buf.copy_to_host(buf=bytearray(16))  # rejected
     buf.copy_to_host(0, -1, b"")  # rejected
+    buf.copy_to_host(buf=buf)  # rejected
+    buf.copy_to_host(0, -1, buf.slice(1))  # rejected
+    buf.copy_to_host(0, -1, buf, None, True)  # rejected
     buf.copy_to_host(pool=None)  # rejected
     buf.copy_to_host(memory_pool=1)  # rejected
     buf.copy_to_host(resizable="no")  # rejected
@@ -87,6 +96,7 @@ def buffers(ctx: cuda.Context, buf: cuda.CudaBuffer, pinned: cuda.HostBuffer) ->
     buf.slice(start=0)  # rejected
     buf["key"]  # rejected
     buf[0] = 1  # rejected
+    buf.read(1)  # rejected
     buf.equals(b"bytes")  # rejected
     buf.equals()  # rejected
     buf.context = ctx  # rejected
@@ -95,10 +105,57 @@ def buffers(ctx: cuda.Context, buf: cuda.CudaBuffer, pinned: cuda.HostBuffer) ->
     buf.from_numba()  # rejected
     buf.to_numba(ctx)  # rejected
     memoryview(buf)  # rejected
+    taken(ctx)
+    taken(buf)  # rejected
+    taken(pinned)  # rejected
+    taken(buf.copy_to_host())  # rejected
+    print(buf < buf)  # rejected
+    print(buf + b"bytes")  # rejected
+    del buf[0]  # rejected
     cuda.CudaBuffer.from_buffer(b"bytes")  # rejected
     number: int = buf  # rejected
     device: cuda.CudaBuffer = buf.copy_to_host(buf=pinned)  # rejected
     print(number, device)
+
+
+def host_memory(buf: cuda.CudaBuffer, pinned: cuda.HostBuffer, stack: ExitStack) -> None:
+    host = buf.copy_to_host()
+    host.slice(1)
+    host.close()  # rejected
+    host.find(b"x")  # rejected
+    host.rfind(b"x")  # rejected
+    host.readline()  # rejected
+    host.read()  # rejected
+    host.read(1)  # rejected
+    host.read_byte()  # rejected
+    host.resize(3)  # rejected
+    host.slice(1).tell()  # rejected
+    host[1:].close()  # rejected
+    host[0] = 1  # rejected
+    host.size()  # rejected
+    stack.enter_context(host)  # rejected
+    closed: bool = host.closed  # rejected
+    pinned.flush()  # rejected
+    pinned.write(b"x")  # rejected
+    pinned.write_byte(1)  # rejected
+    pinned.seek(0)  # rejected
+    pinned.move(0, 1, 1)  # rejected
+    pinned.madvise(0)  # rejected
+    pinned.resize(3)  # rejected
+    pinned[0] = 1  # rejected
+    pinned[0:1] = b"x"  # rejected
+    del pinned[0]  # rejected
+    with pinned:  # rejected
+        pass
+    resizable = buf.copy_to_host(resizable=True)
+    resizable.resize(3)
+    resizable.resize()  # rejected
+    resizable.resize("3")  # rejected
+    resizable.close()  # rejected
+    buf.copy_to_host(resizable=False).resize(3)  # rejected
+    buf.copy_to_host(buf=pinned, resizable=True).resize(3)  # rejected
+    buf.export_for_ipc().serialize().close()  # rejected
+    print(closed)
 
 
 def ipc(ctx: cuda.Context, buf: cuda.CudaBuffer, handle: cuda.IpcMemHandle) -> None:
@@ -112,6 +169,8 @@ def ipc(ctx: cuda.Context, buf: cuda.CudaBuffer, handle: cuda.IpcMemHandle) -> N
     cuda.IpcMemHandle()  # rejected
     cuda.IpcMemHandle(b"handle")  # rejected
     cuda.IpcMemHandle.from_buffer(b"handle")  # rejected
+    cuda.IpcMemHandle.from_buffer(buf)  # rejected
+    cuda.IpcMemHandle.from_buffer(handle)  # rejected
     cuda.IpcMemHandle.from_buffer(buf=pa.py_buffer(b""))  # rejected
 
 

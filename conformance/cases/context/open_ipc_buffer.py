@@ -29,6 +29,12 @@ buf.copy_from_host(b"MADE")
 again = ctx.open_ipc_buffer(handle)
 again.slice(0, 7).to_pybytes()
 ctx.bytes_allocated - before
+# The mapping ends with the last buffer over it, while the other process keeps the memory.
+address = buf.address
+del buf
+ctx.get_device_address(address) == address
+del again
+ctx.get_device_address(address)
 peer.communicate("go on\n")[0]
 peer.returncode
 ctx.open_ipc_buffer(b"no handle")

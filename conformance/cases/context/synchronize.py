@@ -13,6 +13,8 @@ driver.cuStreamCreate(ctypes.byref(stream), 1)
 size = 64 << 20
 buf = ctx.new_buffer(size)
 at, count = ctypes.c_uint64(buf.address), ctypes.c_size_t(size)
+# The stream is busy for 200 ms, with a function of the C library, and then with 40 fills.
+driver.cuLaunchHostFunc(stream, ctypes.CDLL(None).usleep, ctypes.c_void_p(200_000))
 {driver.cuMemsetD8Async(at, ctypes.c_ubyte(value), count, stream) for value in range(40)}
 ctx.synchronize()
 # 0 from the driver: nothing is left to do.

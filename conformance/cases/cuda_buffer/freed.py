@@ -34,3 +34,13 @@ del cycle
 ctx.bytes_allocated
 gc.collect() > 0
 ctx.bytes_allocated
+
+# Not only the counter goes down: the driver knows the memory until then, and no longer.
+large = ctx.new_buffer(8 << 20)
+address = large.address
+part = large.slice(4 << 20)
+del large
+ctx.get_device_address(address) == address
+part.address - address
+del part
+ctx.get_device_address(address)

@@ -1,4 +1,5 @@
 # Offsets and positions beyond 4 GiB.
+# needs: 5 GiB
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -30,10 +30,19 @@ driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/ma
 driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
 stream = ctypes.c_void_p()
 driver.cuStreamCreate(ctypes.byref(stream), 1)
-large = ctx.new_buffer(64 << 20)
-at, count = ctypes.c_uint64(large.address), ctypes.c_size_t(large.size)
-{driver.cuMemsetD8Async(at, ctypes.c_ubyte(value), count, stream) for value in range(40)}
+# It is busy for 200 ms with a function of the C library, before it fills the memory.
+driver.cuLaunchHostFunc(stream, ctypes.CDLL(None).usleep, ctypes.c_void_p(200_000))
 at, count = ctypes.c_uint64(memory.address), ctypes.c_size_t(10)
 driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord("!")), count, stream)
 ctx.buffer_from_object(Array(memory, stream=stream.value)).to_pybytes()
 driver.cuStreamQuery(stream)
+# Stream 2 is the default stream of the calling thread, also for the driver.
+own = ctypes.c_void_p(2)
+driver.cuLaunchHostFunc(own, ctypes.CDLL(None).usleep, ctypes.c_void_p(200_000))
+driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord("?")), count, own)
+view = ctx.buffer_from_object(Array(memory, stream=2))
+# A stream that waits for no other one reads what is there now.
+read = ctypes.create_string_buffer(10)
+driver.cuMemcpyDtoHAsync_v2(read, at, count, stream)
+driver.cuStreamSynchronize(stream)
+(read.raw, view.to_pybytes())

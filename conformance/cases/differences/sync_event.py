@@ -13,12 +13,17 @@ driver.cuStreamCreate(ctypes.byref(stream), 1)
 driver.cuEventCreate(ctypes.byref(event), 2)
 memory = ctx.buffer_from_data(b"0123456789")
 array = pa.Array.from_buffers(pa.uint8(), 10, [None, memory], null_count=0)
-large = ctx.new_buffer(64 << 20)
-at, count = ctypes.c_uint64(large.address), ctypes.c_size_t(large.size)
-{driver.cuMemsetD8Async(at, ctypes.c_ubyte(value), count, stream) for value in range(40)}
 at, count = ctypes.c_uint64(memory.address), ctypes.c_size_t(10)
-driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord("!")), count, stream)
-driver.cuEventRecord(event, stream)
+
+
+def produce(byte):
+    """Fills the memory when the stream has been busy for 200 ms, and records the event."""
+    sleep = ctypes.CDLL(None).usleep
+    yield driver.cuLaunchHostFunc(stream, sleep, ctypes.c_void_p(200_000))
+    yield driver.cuMemsetD8Async(at, ctypes.c_ubyte(ord(byte)), count, stream)
+    yield driver.cuEventRecord(event, stream)
+
+
 # The event's place in the structure of the C Device interface.
 pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_of.restype = ctypes.c_void_p
@@ -33,6 +38,12 @@ class Wrapper:
         return schema, exported
 
 
+list(produce("!"))
 there = pa.array(Wrapper())
 cuda.CudaBuffer.from_buffer(there.buffers()[1]).to_pybytes()
+driver.cuStreamQuery(stream)
+# So it is when Arrow copies the array to the host.
+host = pa.default_cpu_memory_manager()
+list(produce("?"))
+pa.array(Wrapper()).copy_to(host).to_pylist()
 driver.cuStreamQuery(stream)

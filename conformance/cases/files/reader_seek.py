@@ -19,3 +19,8 @@ reader.seek(-1)
 reader.seek(4, 1)
 reader.seek(1, 2)
 reader.tell()
+# Other ways to count are no ways.
+reader.seek(4)
+reader.seek(2, 3)
+reader.seek(2, whence=-1)
+reader.tell()
