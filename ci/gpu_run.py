@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 HERE = Path(__file__).resolve().parent
 # Seconds for everything: whatever hangs, there are logs in the end.
@@ -142,18 +143,17 @@ def numba_needs_another() -> bool:
 
 
 def import_time(step: Step) -> None:
-    """The best of several: the rest is the machine's doing."""
-    best = {}
-    for code in ("pass", "import pyarrow", "from pyarrow import cuda"):
-        times = []
-        for _ in range(7):
+    """Medians, measured in turns: what else the machine does then hits all alike."""
+    times: dict[str, list[float]] = {}
+    for _ in range(9):
+        for code in ("pass", "import pyarrow", "from pyarrow import cuda"):
             start = time.perf_counter()
             subprocess.run(python("-c", code), env=step.env, cwd=step.scratch, check=True)
-            times.append(1000 * (time.perf_counter() - start))
-        best[code] = min(times)
-        step.note(f"{code}: " + " ".join(f"{took:.1f}" for took in times) + " ms")
-    more = best["from pyarrow import cuda"] - best["import pyarrow"]
-    step.counts = f"pyarrow {best['import pyarrow']:.0f} ms, cuda {more:.0f} ms more"
+            times.setdefault(code, []).append(1000 * (time.perf_counter() - start))
+    for code, all_times in times.items():
+        step.note(f"{code}: " + " ".join(f"{took:.1f}" for took in all_times) + " ms")
+    pyarrow, cuda = (median(times[code]) for code in ("import pyarrow", "from pyarrow import cuda"))
+    step.counts = f"pyarrow {pyarrow:.0f} ms, cuda {cuda - pyarrow:.0f} ms more"
 
 
 def upstream(step: Step) -> None:

@@ -13,6 +13,8 @@ pub struct Document {
     pub document: String,
     /// Where it is published.
     pub source: String,
+    /// Where it stands among the documents.
+    pub place: u8,
     /// Its items, in its order.
     #[serde(rename = "item")]
     pub items: Vec<Item>,
@@ -59,17 +61,17 @@ struct Differences {
     difference: Vec<Difference>,
 }
 
-/// All documents, by file name.
+/// All documents, in their order.
 ///
 /// # Errors
 ///
 /// When a file cannot be read, or is not of this form.
 pub fn documents() -> io::Result<Vec<Document>> {
-    let mut paths = fs::read_dir(crate::root().join("manifest"))?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<Vec<_>>>()?;
-    paths.sort();
-    paths.iter().map(|path| read(path)).collect()
+    let files = fs::read_dir(crate::root().join("manifest"))?;
+    let mut documents =
+        files.map(|file| read::<Document>(&file?.path())).collect::<io::Result<Vec<_>>>()?;
+    documents.sort_by_key(|document| document.place);
+    Ok(documents)
 }
 
 /// The table of differences.

@@ -113,8 +113,7 @@ fn summary(
 ) {
     page.push('\n');
     let mut head = vec!["Document", "Items", "With a case", "Planned"];
-    let passed: Vec<_> =
-        columns.iter().map(|column| format!("Passed: {}", column.name.to_lowercase())).collect();
+    let passed: Vec<_> = columns.iter().map(|column| format!("Passed: {}", column.name)).collect();
     head.extend(passed.iter().map(String::as_str));
     row(page, &head);
     row(page, &vec!["---"; head.len()]);

@@ -88,9 +88,9 @@ fn kept_path(simulated: bool) -> PathBuf {
     crate::root().join("results").join(name)
 }
 
-/// Whether a fact tells where things lie on a machine, which concerns nobody else.
+/// Whether a fact is of one machine or one moment, and concerns nobody else.
 fn is_local(key: &str) -> bool {
-    matches!(key, "path" | "library" | "environment" | "platform")
+    matches!(key, "path" | "environment" | "platform" | "free_memory")
 }
 
 fn forget(fact: &mut Value) {

@@ -101,6 +101,25 @@ fn fills_and_device_copies_return_before_they_are_done() {
 }
 
 #[test]
+fn a_small_copy_from_pageable_memory_takes_the_bytes_and_returns() {
+    in_own_process(&[], || {
+        ready(0);
+        let (busy, free, p, host) = (stream(0), stream(1), alloc(1), pinned(1));
+        sleep(busy, BUSY);
+        let mut source = [5];
+        let quick = took(|| assert_eq!(write(p, &source), OK));
+        assert!(quick < Duration::from_millis(BUSY));
+        source.fill(6);
+        // Another stream does not wait for it.
+        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, free), OK);
+        assert_eq!(cuStreamSynchronize(free), OK);
+        // SAFETY: a byte of pinned memory, which no copy touches any more.
+        assert_ne!(unsafe { (host as *const u8).read_volatile() }, 5);
+        assert_eq!(read(p, 1), Ok(vec![5]));
+    });
+}
+
+#[test]
 fn events_order_streams_and_measure_time() {
     in_own_process(&[], || {
         ready(0);

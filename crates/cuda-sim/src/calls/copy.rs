@@ -1,7 +1,8 @@
 //! Copies.
 //!
 //! A copy between host and device is over when a synchronous call returns.  One between devices
-//! is only queued then, as on hardware: work of a non-blocking stream does not wait for it.
+//! is only queued then, as on hardware: work of a non-blocking stream does not wait for it.  Nor
+//! does it for a small copy from pageable memory, of which the driver has taken the bytes by then.
 
 use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
 use crate::context::Context;
@@ -18,6 +19,9 @@ enum End {
     /// Whatever lies there.
     Any(u64),
 }
+
+/// Up to this size, copies from pageable memory are over when the driver has taken the bytes.
+const STAGED: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
 struct Copy {
@@ -43,6 +47,21 @@ impl Copy {
         let stream = context.legacy_stream();
         if to_device && from_device {
             stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
+            return Ok(());
+        }
+        if let End::Host(address) = self.from
+            && to_device
+            && self.size <= STAGED
+            && driver.memory().resolve(address as u64, self.size as u64).is_err()
+        {
+            context.healthy()?;
+            // SAFETY: the caller promises that so many bytes are readable there.
+            let taken = unsafe { std::slice::from_raw_parts(address as *const u8, self.size) };
+            let taken = taken.to_vec();
+            stream.submit(move || {
+                let staged = Self { from: End::Host(taken.as_ptr() as usize), ..self };
+                staged.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS)
+            })?;
             return Ok(());
         }
         let mut outcome = Ok(());
