@@ -74,7 +74,9 @@ def copy_files() -> None:
     remove_copies()
     for source, target in COPIES.items():
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.snap.new"))
+            shutil.copytree(
+                source, target, ignore=shutil.ignore_patterns("__pycache__", "*.snap.new")
+            )
         elif source.is_file():
             shutil.copyfile(source, target)
 
