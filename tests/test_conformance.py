@@ -106,6 +106,25 @@ def test_results_that_cannot_be_written_are_refused_at_once(suite, capsys):
     assert "/nowhere/results.json" in capsys.readouterr().err
 
 
+def test_results_stay_when_nothing_is_run(suite, tmp_path):
+    suite(one=GOOD)
+    (tmp_path / "results.json").write_text("those of before")
+    assert run("--json", str(tmp_path / "results.json"), "nothing/like/it") == 2
+    assert (tmp_path / "results.json").read_text() == "those of before"
+
+
+def test_results_are_written_when_nobody_reads_the_table(suite, tmp_path, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    suite(one=GOOD)
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        run("--json", str(tmp_path / "results.json"))
+    assert json.loads((tmp_path / "results.json").read_text())["cases"]
+
+
 def test_a_run_that_is_broken_off(suite, monkeypatch, capsys):
     suite(one=GOOD, two=GOOD)
     first = cases.run

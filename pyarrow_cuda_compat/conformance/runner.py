@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
 
 from .. import info
 from . import cases
@@ -54,12 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def writable(text: str) -> TextIO:
-    """Opened before the run, which would be lost otherwise."""
+def writable(text: str) -> Path:
+    """Tried before the run, which would be lost otherwise; what is there stays until then."""
+    path = Path(text)
     try:
-        return Path(text).open("w")
+        path.open("a").close()
     except OSError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+    return path
 
 
 def positive(text: str) -> int:
@@ -100,10 +101,10 @@ def main(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = 130
     done.sort(key=by_name)
-    print(table(done))
+    # First: whoever reads the table may stop reading.
     if arguments.json:
-        arguments.json.write(json.dumps(as_dict(facts, done), indent=2) + "\n")
-        arguments.json.close()
+        arguments.json.write_text(json.dumps(as_dict(facts, done), indent=2) + "\n")
+    print(table(done))
     return exit_status(done) if status is None else status
 
 
