@@ -4,7 +4,7 @@ use conformance::report::{self, Column};
 use conformance::results::Results;
 use conformance::{case, manifest, root};
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -49,7 +49,8 @@ fn run(file: &Path) -> io::Result<ExitCode> {
         let results = Results::read(file)?;
         let name = if results.is_simulated() { "Simulator" } else { "GPU" };
         let columns = [Column { name, results: &results }];
-        print!("{}", report::conformance(&manifest::documents()?, &columns));
+        io::stdout()
+            .write_all(report::conformance(&manifest::documents()?, &columns).as_bytes())?;
     }
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
