@@ -1,19 +1,27 @@
 // The entries of `BridgeApi`, and the one function that the library exports.
 #include "bridge.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
-#include "arrow/device.h"
+#include "arrow/array/util.h"
+#include "arrow/c/abi.h"
+#include "arrow/c/helpers.h"
 #include "arrow/util/config.h"
 #include "buffer.h"
+#include "c_device.h"
 #include "check.h"
-#include "device.h"
+#include "mappers.h"
 #include "message_reader.h"
+#include "null_count.h"
 #include "pyarrow.h"
 #include "resolve.h"
 #include "rust.h"
+#include "skeleton.h"
 #include "status.h"
 #include "writer.h"
 
@@ -163,6 +171,103 @@ PyObject* CheckedBatchEntry(PyObject* object, Failure* failure) noexcept {
   return checked;
 }
 
+PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
+  PyObject* skeleton = nullptr;
+  Guard(failure, [&]() -> Status {
+    const auto batch = UnwrapBatch(object);
+    if (batch == nullptr) return Status::TypeError("expected an initialised pyarrow.RecordBatch");
+    return WrapBatch(SkeletonOf(*batch)).Value(&skeleton);
+  });
+  return skeleton;
+}
+
+// What a failed export or import leaves behind: nothing.
+bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
+  if (!succeeded) {
+    ArrowArrayRelease(&array->array);
+    if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
+  }
+  return succeeded;
+}
+
+arrow::ArrayDataVector ColumnsOf(PyObject* object) {
+  if (const auto array = UnwrapArray(object)) return {array->data()};
+  const auto batch = UnwrapBatch(object);
+  if (batch == nullptr) return {};
+  return batch->column_data();
+}
+
+bool PrepareExportEntry(PyObject* object, Failure* failure) noexcept {
+  return Guard(failure, [&]() -> Status {
+    const auto columns = ColumnsOf(object);
+    const auto is_uncounted = [](const auto& column) { return HasUncountedNulls(*column); };
+    if (std::none_of(columns.begin(), columns.end(), is_uncounted)) return Status::OK();
+    WithoutGil unlocked;
+    for (const auto& column : columns) ARROW_RETURN_NOT_OK(CountNulls(*column));
+    return Status::OK();
+  });
+}
+
+bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
+  auto* array = static_cast<ArrowDeviceArray*>(exported);
+  // The interface demands zeros, libarrow leaves what was there.
+  std::fill(std::begin(array->reserved), std::end(array->reserved), 0);
+  // An event that is there already is a newer pyarrow's.
+  if (!IsOnGpu(*array) || array->sync_event != nullptr) return true;
+  const bool succeeded = Guard(failure, [&]() -> Status {
+    const auto columns = ColumnsOf(object);
+    WithoutGil unlocked;
+    return AttachEvent(columns, array);
+  });
+  return ReleaseUnless(succeeded, array, schema);
+}
+
+bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept {
+  auto* array = static_cast<ArrowDeviceArray*>(imported);
+  if (array->device_type == ARROW_DEVICE_CPU) return true;
+  const bool succeeded = Guard(failure, [&]() -> Status {
+    WithoutGil unlocked;
+    return PrepareImport(is_batch, array);
+  });
+  return ReleaseUnless(succeeded, array, schema);
+}
+
+arrow::Result<PyObject*> FinishArray(const arrow::Array& array, const ArrowDeviceArray& origin) {
+  ARROW_ASSIGN_OR_RAISE(const auto data, WithoutHostBuffers(array.data(), origin));
+  if (data == nullptr) return nullptr;
+  return WrapArray(arrow::MakeArray(data));
+}
+
+arrow::Result<PyObject*> FinishBatch(const arrow::RecordBatch& batch,
+                                     const ArrowDeviceArray& origin) {
+  auto columns = batch.column_data();
+  bool changed = false;
+  for (auto& column : columns) {
+    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(column, origin));
+    if (data == nullptr) continue;
+    column = std::move(data);
+    changed = true;
+  }
+  if (!changed) return nullptr;
+  return WrapBatch(arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns),
+                                            batch.device_type(), batch.GetSyncEvent()));
+}
+
+PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
+  const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
+  if (!IsOnGpu(origin)) return nullptr;
+  PyObject* finished = nullptr;
+  Guard(failure, [&]() -> Status {
+    if (const auto array = UnwrapArray(object)) {
+      return FinishArray(*array, origin).Value(&finished);
+    }
+    const auto batch = UnwrapBatch(object);
+    if (batch == nullptr) return Status::TypeError("expected an Array or RecordBatch");
+    return FinishBatch(*batch, origin).Value(&finished);
+  });
+  return finished;
+}
+
 constexpr BridgeApi kBridge{
     .abi_version = kAbiVersion,
     .arrow_major = ARROW_VERSION_MAJOR,
@@ -182,20 +287,12 @@ constexpr BridgeApi kBridge{
     .has_schema = HasSchemaEntry,
     .is_on_device = IsOnDeviceEntry,
     .checked_batch = CheckedBatchEntry,
+    .prepare_export = PrepareExportEntry,
+    .finish_export = FinishExportEntry,
+    .prepare_import = PrepareImportEntry,
+    .finish_import = FinishImportEntry,
+    .skeleton_of = SkeletonOfEntry,
 };
-
-arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int64_t device_id) {
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
-  return device->default_memory_manager();
-}
-
-// Lets libarrow import CUDA data from the C Device interface.
-Status RegisterMapper() {
-  const Status status =
-      arrow::RegisterDeviceMapper(arrow::DeviceAllocationType::kCUDA, ManagerOf);
-  // Somebody who was first does as well.
-  return status.IsKeyError() ? Status::OK() : status;
-}
 
 Status Start(const RustApi* rust, const PyarrowApi* pyarrow) {
   if (rust == nullptr || pyarrow == nullptr) return Status::Invalid("missing table");
@@ -204,7 +301,7 @@ Status Start(const RustApi* rust, const PyarrowApi* pyarrow) {
                            rust->abi_version);
   }
   SetTables(rust, pyarrow);
-  return RegisterMapper();
+  return RegisterMappers();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ typedef struct _object PyObject;
 namespace arrow_cuda {
 
 // Raised by both sides when either table changes.
-constexpr uint32_t kAbiVersion = 1;
+constexpr uint32_t kAbiVersion = 2;
 
 enum class Kind : int32_t {
   kNone = 0,
@@ -100,6 +100,12 @@ struct RustApi {
   bool (*event_record)(int32_t device, void* event, void* stream, Failure*);
   bool (*event_wait)(int32_t device, void* event, Failure*);
   void (*event_destroy)(int32_t device, void* event);
+  // The handle that a producer has put at `place`.  Fails when there can be no event.
+  bool (*event_at)(void* const* place, void** out, Failure*);
+  // What stands for the unfinished work of the given events, of the default stream and of the
+  // streams that are ordered with it: null for none, one of the given events, or a new event
+  // that the caller destroys.
+  bool (*event_pending)(int32_t device, void* const* events, size_t count, void** out, Failure*);
   bool (*stream_create)(int32_t device, uint32_t flags, void** out, Failure*);
   bool (*stream_wait_event)(int32_t device, void* stream, void* event, Failure*);
   bool (*stream_synchronize)(int32_t device, void* stream, Failure*);
@@ -139,6 +145,8 @@ struct RustApi {
 struct PyarrowApi {
   void* unwrap_buffer;        // std::shared_ptr<arrow::Buffer> (PyObject*)
   void* wrap_buffer;          // PyObject* (const std::shared_ptr<arrow::Buffer>&)
+  void* unwrap_array;         // std::shared_ptr<arrow::Array> (PyObject*)
+  void* wrap_array;           // PyObject* (const std::shared_ptr<arrow::Array>&)
   void* unwrap_batch;         // std::shared_ptr<arrow::RecordBatch> (PyObject*)
   void* wrap_batch;           // PyObject* (const std::shared_ptr<arrow::RecordBatch>&)
   void* unwrap_schema;        // std::shared_ptr<arrow::Schema> (PyObject*)
@@ -204,6 +212,26 @@ struct BridgeApi {
   // buffers was found as long as its array's length demands; sizes alone are judged, no data is
   // read.  It says where its data lies, which libarrow's own does not.
   PyObject* (*checked_batch)(PyObject* batch, Failure*);
+
+  // What libarrow leaves out around the C Device interface.  `array` is an ArrowDeviceArray*,
+  // `schema` an ArrowSchema* or null; both are released when a function fails that takes them.
+  //
+  // Before pyarrow exports `object`, an Array or RecordBatch: counts its nulls, which libarrow
+  // itself would do on the host, where they are unknown.
+  bool (*prepare_export)(PyObject* object, Failure*);
+  // After pyarrow has exported `object`, an Array or RecordBatch: gives the structure an event
+  // for work that is not done yet.
+  bool (*finish_export)(PyObject* object, void* array, void* schema, Failure*);
+  // Before libarrow imports: waits where the import itself reads the data, and counts the nulls of
+  // what is to be a batch.
+  bool (*prepare_import)(void* array, void* schema, bool is_batch, Failure*);
+  // After libarrow has imported `object`: a new reference to what is to be used instead, or null
+  // without a failure where nothing is wrong with it.  `array` is only asked for its device.
+  PyObject* (*finish_import)(PyObject* object, const void* array, Failure*);
+
+  // The batch (new reference) without its data: an empty buffer in place of each that is not
+  // plain host memory, which is that one's parent.
+  PyObject* (*skeleton_of)(PyObject* batch, Failure*);
 };
 
 }  // namespace arrow_cuda

@@ -116,6 +116,18 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Make
   return std::make_shared<SyncEvent>(device, handle.release(), release);
 }
 
+arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap(
+    int32_t device, void* place, release_fn_t release) {
+  auto* event = static_cast<void**>(place);
+  if (event != nullptr) {
+    void* handle = nullptr;
+    ARROW_RETURN_NOT_OK(
+        Try([&](Failure* failure) { return Rust().event_at(event, &handle, failure); }));
+  }
+  if (!release) release = [](void*) {};
+  return std::make_shared<SyncEvent>(device, event, std::move(release));
+}
+
 arrow::Status Device::SyncEvent::Wait() {
   // An event that was never given has nothing to wait for.
   if (handle() == nullptr) return arrow::Status::OK();

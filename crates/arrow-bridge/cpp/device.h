@@ -68,21 +68,29 @@ class Device::Stream : public arrow::Device::Stream {
 // A CUevent behind a pointer.
 class Device::SyncEvent : public arrow::Device::SyncEvent {
  public:
+  // `event` is null, or the place of a live CUevent.
   SyncEvent(int32_t device, void** event, release_fn_t release)
-      : arrow::Device::SyncEvent(event, std::move(release)), device_(device) {}
+      : arrow::Device::SyncEvent(event, std::move(release)),
+        device_(device),
+        handle_(event == nullptr ? nullptr : *event) {}
+
+  // The event that somebody else has put at `place`, null for none.
+  static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Wrap(int32_t device, void* place,
+                                                                       release_fn_t release);
 
   // A new event, destroyed with the object.
   static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Make(int32_t device);
 
-  void* handle() const {
-    return sync_event_ == nullptr ? nullptr : *static_cast<void**>(sync_event_.get());
-  }
+  void* handle() const { return handle_; }
+  // Where the handle was found.
+  void* place() const { return sync_event_.get(); }
 
   arrow::Status Wait() override;
   arrow::Status Record(const arrow::Device::Stream& stream) override;
 
  private:
   const int32_t device_;
+  void* const handle_;
 };
 
 }  // namespace arrow_cuda

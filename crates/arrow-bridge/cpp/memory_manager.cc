@@ -77,9 +77,7 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::MakeDevi
 
 arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::WrapDeviceSyncEvent(
     void* event, arrow::Device::SyncEvent::release_fn_t release) {
-  if (!release) release = [](void*) {};
-  return std::make_shared<Device::SyncEvent>(number_, static_cast<void**>(event),
-                                             std::move(release));
+  return Device::SyncEvent::Wrap(number_, event, std::move(release));
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferFrom(

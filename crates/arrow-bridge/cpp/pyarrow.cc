@@ -11,6 +11,7 @@ namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using SchemaPtr = std::shared_ptr<arrow::Schema>;
+using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 using InputPtr = std::shared_ptr<arrow::io::InputStream>;
 using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
@@ -79,6 +80,11 @@ BufferPtr UnwrapBuffer(PyObject* object) {
   return reinterpret_cast<BufferPtr (*)(PyObject*)>(Pyarrow().unwrap_buffer)(object);
 }
 
+ArrayPtr UnwrapArray(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<ArrayPtr (*)(PyObject*)>(Pyarrow().unwrap_array)(object);
+}
+
 BatchPtr UnwrapBatch(PyObject* object) {
   if (object == nullptr) return nullptr;
   return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
@@ -101,6 +107,12 @@ OutputPtr UnwrapStream(PyObject* native_file) {
 
 arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
   auto* object = reinterpret_cast<PyObject* (*)(const BufferPtr&)>(Pyarrow().wrap_buffer)(buffer);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapArray(const ArrayPtr& array) {
+  auto* object = reinterpret_cast<PyObject* (*)(const ArrayPtr&)>(Pyarrow().wrap_array)(array);
   if (object == nullptr) return PythonError();
   return object;
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/record_batch.h"
@@ -14,6 +15,7 @@ namespace arrow_cuda {
 
 // Null when the object is not of that kind, or was made by `__new__` and never filled.
 std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
+std::shared_ptr<arrow::Array> UnwrapArray(PyObject* object);
 std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
 std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
@@ -21,6 +23,7 @@ std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 
 // A new pyarrow object.
 arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
+arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
 arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
 
 // Fill an object that `__new__` has just made.

@@ -66,12 +66,16 @@ arrow::Status CheckSpan(const arrow::Buffer& buffer) {
   return arrow::Status::OK();
 }
 
-arrow::Status WaitUntilReady(const arrow::Buffer& buffer) {
-  if (const auto event = buffer.device_sync_event()) return event->Wait();
-  for (auto parent = buffer.parent(); parent != nullptr; parent = parent->parent()) {
-    if (const auto event = parent->device_sync_event()) return event->Wait();
+std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer) {
+  for (const auto* part = &buffer; part != nullptr; part = part->parent().get()) {
+    if (auto event = part->device_sync_event()) return event;
   }
-  return arrow::Status::OK();
+  return nullptr;
+}
+
+arrow::Status WaitUntilReady(const arrow::Buffer& buffer) {
+  const auto event = EventOf(buffer);
+  return event == nullptr ? arrow::Status::OK() : event->Wait();
 }
 
 bool IsOnDevice(const arrow::Buffer& buffer) {

@@ -11,8 +11,11 @@ namespace arrow_cuda {
 // Fails for what no buffer may say of itself: a negative size, or no address with a size.
 arrow::Status CheckSpan(const arrow::Buffer& buffer);
 
-// Blocks until the work that produces the buffer's bytes is done.  Slices are waited for too,
-// which have no event of their own.
+// What says when the work that produces the buffer's bytes is done, null when nobody does.
+// Slices have no event of their own: their parents are asked.
+std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer);
+
+// Blocks until that work is done.
 arrow::Status WaitUntilReady(const arrow::Buffer& buffer);
 
 // Whether the memory is a GPU's, whatever class the buffer is of.

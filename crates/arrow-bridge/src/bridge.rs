@@ -5,6 +5,7 @@ use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowAp
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use std::ffi::c_void;
 use std::path::Path;
 
 /// The loaded C++ library, for one major version of Arrow.
@@ -274,6 +275,107 @@ impl Bridge {
     pub unsafe fn checked_batch(&self, batch: Object) -> Result<Object, Fault> {
         // SAFETY: the caller's promise.
         unsafe { made(|failure| (self.api.checked_batch)(batch, failure)) }
+    }
+
+    /// Counts the nulls of an array or record batch on a device that is about to be exported, where
+    /// nobody knows their number.  libarrow would look for the bitmap on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`] for a bitmap that is too short, and the driver's.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn prepare_export(&self, object: Object) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.prepare_export)(object, failure)) }
+    }
+
+    /// Gives what pyarrow has exported of an array or record batch an event for the work that is
+    /// not done yet: that which the array itself was imported with, and that of the device's
+    /// default stream.  `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.
+    ///
+    /// # Errors
+    ///
+    /// The driver's; both structures are released then.
+    ///
+    /// # Safety
+    ///
+    /// `object` and the structures must be those of one export; the GIL must be held.
+    pub unsafe fn finish_export(
+        &self,
+        object: Object,
+        array: *mut c_void,
+        schema: *mut c_void,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.finish_export)(object, array, schema, failure)) }
+    }
+
+    /// Waits for an array's event where libarrow reads the data while it imports the array, and
+    /// counts the nulls of one that is to be a record batch, where nobody knows their number.
+    /// `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`] for an event that cannot be one, and the driver's; both structures are
+    /// released then.
+    ///
+    /// # Safety
+    ///
+    /// The structures must be such as can be imported; the GIL must be held.
+    pub unsafe fn prepare_import(
+        &self,
+        array: *mut c_void,
+        schema: *mut c_void,
+        is_batch: bool,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.prepare_import)(array, schema, is_batch, failure)) }
+    }
+
+    /// What is to be used, as a new reference, instead of the array or record batch that libarrow
+    /// has imported from `array`, an `ArrowDeviceArray*`; none when nothing is wrong with it.
+    ///
+    /// libarrow puts host buffers in place of those that are empty, and then refuses to export
+    /// an array with memory of several devices.
+    ///
+    /// # Errors
+    ///
+    /// When libarrow or pyarrow cannot make the object.
+    ///
+    /// # Safety
+    ///
+    /// `object` must be what was imported from the structure, which is only asked for its device;
+    /// the GIL must be held.
+    pub unsafe fn finish_import(
+        &self,
+        object: Object,
+        array: *const c_void,
+    ) -> Result<Option<Object>, Fault> {
+        let mut failure = Failure::none();
+        // SAFETY: the caller's promise.
+        let made = unsafe { (self.api.finish_import)(object, array, &raw mut failure) };
+        match failure.kind {
+            Kind::None => Ok((!made.is_null()).then_some(made)),
+            _ => Err(failure.into_fault()),
+        }
+    }
+
+    /// A `pyarrow.RecordBatch` without its data, as a new reference: an empty host buffer in
+    /// place of each buffer that is not plain host memory, which is the empty one's parent.
+    ///
+    /// # Errors
+    ///
+    /// When host memory runs out.
+    ///
+    /// # Safety
+    ///
+    /// The object must be a record batch; the GIL must be held.
+    pub unsafe fn skeleton_of(&self, batch: Object) -> Result<Object, Fault> {
+        // SAFETY: the caller's promise.
+        unsafe { made(|failure| (self.api.skeleton_of)(batch, failure)) }
     }
 }
 

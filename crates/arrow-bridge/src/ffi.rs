@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub(crate) const ABI_VERSION: u32 = 1;
+pub(crate) const ABI_VERSION: u32 = 2;
 
 /// How a failure is to be raised in Python.
 #[repr(i32)]
@@ -91,6 +91,9 @@ pub(crate) struct RustApi {
     pub(crate) event_record: unsafe extern "C" fn(i32, *mut c_void, *mut c_void, F) -> bool,
     pub(crate) event_wait: unsafe extern "C" fn(i32, *mut c_void, F) -> bool,
     pub(crate) event_destroy: unsafe extern "C" fn(i32, *mut c_void),
+    pub(crate) event_at: unsafe extern "C" fn(*const *mut c_void, *mut *mut c_void, F) -> bool,
+    pub(crate) event_pending:
+        unsafe extern "C" fn(i32, *const *mut c_void, usize, *mut *mut c_void, F) -> bool,
     pub(crate) stream_create: unsafe extern "C" fn(i32, u32, *mut *mut c_void, F) -> bool,
     pub(crate) stream_wait_event: unsafe extern "C" fn(i32, *mut c_void, *mut c_void, F) -> bool,
     pub(crate) stream_synchronize: unsafe extern "C" fn(i32, *mut c_void, F) -> bool,
@@ -134,6 +137,10 @@ pub struct PyarrowApi {
     pub unwrap_buffer: *mut c_void,
     /// `pyarrow_wrap_buffer`.
     pub wrap_buffer: *mut c_void,
+    /// `pyarrow_unwrap_array`.
+    pub unwrap_array: *mut c_void,
+    /// `pyarrow_wrap_array`.
+    pub wrap_array: *mut c_void,
     /// `pyarrow_unwrap_batch`.
     pub unwrap_batch: *mut c_void,
     /// `pyarrow_wrap_batch`.
@@ -193,6 +200,13 @@ pub(crate) struct BridgeApi {
     pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,
     pub(crate) checked_batch: unsafe extern "C" fn(Object, F) -> Object,
+
+    pub(crate) prepare_export: unsafe extern "C" fn(Object, F) -> bool,
+    pub(crate) finish_export: unsafe extern "C" fn(Object, *mut c_void, *mut c_void, F) -> bool,
+    pub(crate) prepare_import: unsafe extern "C" fn(*mut c_void, *mut c_void, bool, F) -> bool,
+    pub(crate) finish_import: unsafe extern "C" fn(Object, *const c_void, F) -> Object,
+
+    pub(crate) skeleton_of: unsafe extern "C" fn(Object, F) -> Object,
 }
 
 pub(crate) type Entry =
@@ -214,8 +228,8 @@ mod tests {
         let pointer = size_of::<usize>();
         assert_eq!(size_of::<RustApi>(), pointer + table("RustApi") * pointer);
         assert_eq!(size_of::<BridgeApi>(), pointer + table("BridgeApi") * pointer);
-        // Seven data pointers, then functions.
-        assert_eq!(size_of::<PyarrowApi>(), (7 + table("PyarrowApi")) * pointer);
+        // Nine data pointers, then functions.
+        assert_eq!(size_of::<PyarrowApi>(), (9 + table("PyarrowApi")) * pointer);
         assert!(header.contains(&format!("kAbiVersion = {ABI_VERSION};")));
     }
 }

@@ -4,6 +4,7 @@
 //! and what is copied is there when the call returns.
 
 use crate::{DeviceBuffer, Error, range};
+use arrow_cuda_context::Context;
 use arrow_cuda_driver::call;
 use std::mem::MaybeUninit;
 
@@ -114,6 +115,17 @@ impl DeviceBuffer {
             unsafe { call!(cuMemcpyPeer(destination, to, data.address, from, size)) }?;
         }
         Ok(from.synchronize_default_stream()?)
+    }
+
+    /// A new buffer with the same bytes in a context, perhaps of another device.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
+        let copy = Self::allocate(context, self.size)?;
+        copy.copy_from_device(0, self)?;
+        Ok(copy)
     }
 
     /// Sets every byte to `value`.

@@ -43,7 +43,8 @@ fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
 ///
 /// # Errors
 ///
-/// The driver's, for memory that it does not know.
+/// The driver's, for memory that it does not know; [`Error::Invalid`] for memory of another
+/// device.
 ///
 /// ```
 /// use arrow_cuda_buffer::{DeviceBuffer, device_address};
@@ -52,11 +53,38 @@ fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
 /// let context = Context::primary(0)?;
 /// let buffer = DeviceBuffer::allocate(&context, 16)?;
 /// assert_eq!(device_address(&context, buffer.address())?, buffer.address());
-/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
-pub fn device_address(context: &Context, address: u64) -> CudaResult<u64> {
+pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
+    let asked = {
+        let _current = context.enter()?;
+        ask(Attribute::DevicePointer, address)
+    };
+    asked.map_err(|error| lies_elsewhere(context, address).unwrap_or(error.into()))
+}
+
+/// The error for memory that another device is found to have.  Without peer access a context
+/// knows nothing of it.
+fn lies_elsewhere(context: &Context, address: u64) -> Option<Error> {
+    let others = Context::primaries().into_iter();
+    let owner = others
+        .filter(|other| other.device() != context.device())
+        .find(|other| is_memory_of(other, address).unwrap_or(false))?;
+    Some(on_another_device(address, owner.device().number().into(), context))
+}
+
+fn is_memory_of(context: &Context, address: u64) -> CudaResult<bool> {
     let _current = context.enter()?;
-    ask(Attribute::DevicePointer, address)
+    let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
+    let number = u64::from(context.device().number());
+    Ok(is_device_memory && ask(Attribute::DeviceOrdinal, address)? == number)
+}
+
+fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
+    let number = context.device().number();
+    Error::Invalid(format!(
+        "the memory at {address:#x} lies on device {lies_on}, the context is on device {number}"
+    ))
 }
 
 /// The same, none for memory that the driver does not know.
@@ -87,15 +115,11 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     }
     let _current = context.enter()?;
     ask(Attribute::DevicePointer, address)?;
-    let device = u64::from(context.device().number());
     let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
     if is_device_memory && ask(Attribute::IsManaged, address)? == 0 {
         let lies_on = ask(Attribute::DeviceOrdinal, address)?;
-        if lies_on != device {
-            return Err(Error::Invalid(format!(
-                "the memory at {address:#x} lies on device {lies_on}, the context is on device \
-                 {device}"
-            )));
+        if lies_on != u64::from(context.device().number()) {
+            return Err(on_another_device(address, lies_on, context));
         }
     }
     let Some(end) = address.checked_add(size) else {

@@ -11,6 +11,7 @@ mod foreign;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod kernel;
 pub mod range;
+pub mod strided;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;

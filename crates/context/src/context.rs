@@ -91,6 +91,15 @@ impl Context {
         Ok(context)
     }
 
+    /// The primary contexts that were asked for so far.
+    pub fn primaries() -> Vec<Self> {
+        if is_forked_child() {
+            return Vec::new();
+        }
+        let primary = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+        primary.iter().map(|(_, context)| context.clone()).collect()
+    }
+
     /// A context that another library made, by its `CUcontext` handle.
     ///
     /// It is borrowed: never released here, and checked before each use, since its maker may
@@ -216,6 +225,22 @@ impl Context {
         let _current = self.enter()?;
         // SAFETY: the null handle is the default stream of the current context.
         unsafe { call!(cuStreamSynchronize(std::ptr::null_mut())) }
+    }
+
+    /// Whether work that was queued on the legacy default stream is not done yet.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context no longer exists.
+    pub fn is_default_stream_busy(&self) -> CudaResult<bool> {
+        const NOT_READY: i32 = 600;
+        let _current = self.enter()?;
+        // SAFETY: the null handle is the default stream of the current context.
+        match unsafe { call!(cuStreamQuery(std::ptr::null_mut())) } {
+            Ok(()) => Ok(false),
+            Err(error) if error.code() == Some(NOT_READY) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Fails when a borrowed context is gone.  The driver does not check handles: it reads

@@ -74,6 +74,20 @@ impl Device {
         Ok((major, ask(DeviceAttribute::ComputeCapabilityMinor)?))
     }
 
+    /// What identifies the device, or the part of one that a divided device (MIG) lends, in
+    /// every process: its number may differ between them.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn uuid(self) -> CudaResult<[u8; 16]> {
+        let number = self.handle()?.as_raw();
+        let mut uuid = [0u8; 16];
+        // SAFETY: stores 16 bytes through the pointer.
+        unsafe { call!(cuDeviceGetUuid_v2(uuid.as_mut_ptr().cast(), number)) }?;
+        Ok(uuid)
+    }
+
     pub(crate) fn handle(self) -> CudaResult<cust::device::Device> {
         initialise()?;
         cust::device::Device::get_device(self.0).map_err(CudaError::last)

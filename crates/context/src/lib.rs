@@ -20,4 +20,5 @@ pub use context::Context;
 pub use current::Entered;
 pub use device::Device;
 pub use live::block_at;
-pub use sync::{RawEvent, RawStream};
+pub use readable::is_readable;
+pub use sync::{Pending, RawEvent, RawStream};

@@ -1,9 +1,18 @@
 //! Whether an address can be read without a fault.
 
-/// Whether the machine word at `address` is readable memory of this process.
+/// Whether the machine word at `address` is readable memory of this process.  What is null or
+/// not aligned is not.
 ///
-/// The kernel is asked to copy it; unlike a load, that fails softly.
-pub(crate) fn is_readable(address: usize) -> bool {
+/// The driver reads through the handles that it is given.  Those that come from outside are
+/// asked about here first.
+///
+/// ```
+/// let word = 7usize;
+/// assert!(arrow_cuda_context::is_readable(&raw const word as usize));
+/// assert!(!arrow_cuda_context::is_readable(0));
+/// ```
+pub fn is_readable(address: usize) -> bool {
+    // The kernel is asked to copy the word; unlike a load, that fails softly.
     let size = size_of::<usize>();
     if address == 0 || !address.is_multiple_of(size) {
         return false;

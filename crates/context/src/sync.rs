@@ -3,6 +3,7 @@
 use crate::Context;
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
 use std::ffi::c_void;
+use std::time::{Duration, Instant};
 
 /// A `CUevent`.
 pub type RawEvent = *mut c_void;
@@ -10,6 +11,41 @@ pub type RawEvent = *mut c_void;
 pub type RawStream = *mut c_void;
 
 const DISABLE_TIMING: u32 = 2;
+const NOT_READY: i32 = 600;
+/// An idle GPU reaches an event some microseconds after it was recorded.
+const SOON: Duration = Duration::from_micros(100);
+
+/// What has to be waited for, see [`Context::pending`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pending {
+    /// Nothing: all of it is done.
+    Nothing,
+    /// One of the events that were given.
+    Given(RawEvent),
+    /// A new event, to be given up by the caller.
+    New(RawEvent),
+}
+
+const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
+
+/// An event that goes unless it is kept.
+struct Fresh<'context> {
+    context: &'context Context,
+    event: RawEvent,
+}
+
+impl Fresh<'_> {
+    fn keep(self) -> RawEvent {
+        std::mem::ManuallyDrop::new(self).event
+    }
+}
+
+impl Drop for Fresh<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by this context, and seen by nobody else.
+        unsafe { self.context.destroy_event(self.event) };
+    }
+}
 
 impl Context {
     /// Makes an event, without timing.
@@ -55,16 +91,110 @@ impl Context {
         unsafe { call!(cuEventSynchronize(event)) }
     }
 
+    /// Whether the work that the event recorded is done.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be live.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub unsafe fn is_reached(&self, event: RawEvent) -> CudaResult<bool> {
+        let _current = self.enter()?;
+        // SAFETY: the caller's promise.
+        match unsafe { call!(cuEventQuery(event)) } {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(NOT_READY) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What stands for all work that is not done yet: that of the given events, and that of the
+    /// legacy default stream and the streams that are ordered with it.
+    ///
+    /// Streams made to be independent of the default stream are not seen.  Takes some microseconds,
+    /// or a tenth of a millisecond where only streams that are ordered with it are busy.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Pending};
+    ///
+    /// let context = Context::primary(0)?;
+    /// context.synchronize()?;
+    /// // SAFETY: no events are given.
+    /// assert_eq!(unsafe { context.pending(&[]) }?, Pending::Nothing);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// The events must be live.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub unsafe fn pending(&self, events: &[RawEvent]) -> CudaResult<Pending> {
+        let _current = self.enter()?;
+        let mut unreached = Vec::new();
+        for &event in events {
+            // SAFETY: the caller's promise.
+            if !unsafe { self.is_reached(event) }? {
+                unreached.push(event);
+            }
+        }
+        let is_busy = self.is_default_stream_busy()?;
+        let fresh = Fresh { context: self, event: self.create_event()? };
+        // SAFETY: an event of this context, and the default stream; the caller's promise.
+        unsafe {
+            self.record_event(fresh.event, DEFAULT_STREAM)?;
+            // The query saw the stream's own work.  The event comes after that of the streams that
+            // are ordered with it as well.
+            match (&*unreached, !is_busy && self.is_soon_reached(fresh.event)?) {
+                ([], true) => return Ok(Pending::Nothing),
+                ([only], true) => return Ok(Pending::Given(*only)),
+                ([], false) => {}
+                (several, _) => {
+                    for &event in several {
+                        self.stream_wait_event(DEFAULT_STREAM, event)?;
+                    }
+                    self.record_event(fresh.event, DEFAULT_STREAM)?;
+                }
+            }
+        }
+        Ok(Pending::New(fresh.keep()))
+    }
+
+    /// Whether an event is reached by the time that a device with nothing to do needs to reach it.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be live.
+    unsafe fn is_soon_reached(&self, event: RawEvent) -> CudaResult<bool> {
+        let start = Instant::now();
+        loop {
+            // SAFETY: the caller's promise.
+            let is_reached = unsafe { self.is_reached(event) }?;
+            if is_reached || start.elapsed() > SOON {
+                return Ok(is_reached);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     /// Gives an event up.
     ///
     /// # Safety
     ///
     /// The handle must be live, and is not any more.
     pub unsafe fn destroy_event(&self, event: RawEvent) {
-        if may_release() {
-            // SAFETY: the caller's promise.
-            report_failure("an event", unsafe { call!(cuEventDestroy_v2(event)) });
+        if !may_release() {
+            return;
         }
+        let destroyed = self.enter().and_then(|_current| {
+            // SAFETY: the caller's promise.
+            unsafe { call!(cuEventDestroy_v2(event)) }
+        });
+        report_failure("an event", destroyed);
     }
 
     /// Makes a stream with the driver's `CU_STREAM_*` flags.

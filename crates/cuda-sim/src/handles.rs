@@ -2,12 +2,33 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::code::{Code, INVALID_HANDLE};
+use crate::window::map;
 
 /// A handle as the C interface carries it: an opaque pointer.
 pub type Handle = usize;
+
+/// Bytes between two handles.
+const STEP: usize = 16;
+/// Bytes of address space for handles: enough for a billion.
+const ROOM: u64 = 1 << 34;
+
+/// A handle that no thing has had yet.
+///
+/// One series for all kinds, never reused: a stale handle, or one of another kind, names nothing.
+/// As with a real driver, a handle is the address of readable memory; it holds zeros.
+fn next() -> Handle {
+    static FIRST: OnceLock<usize> = OnceLock::new();
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    let first = *FIRST.get_or_init(|| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // Without such a mapping handles are unreadable, but as good otherwise.
+        map(0, ROOM, libc::PROT_READ, flags, -1, 0).unwrap_or(0x5150_0000_0000)
+    });
+    first + GIVEN.fetch_add(STEP, Ordering::Relaxed)
+}
 
 /// Things that the caller names by handles.
 pub struct Handles<T>(Mutex<HashMap<Handle, T>>);
@@ -18,10 +39,7 @@ impl<T: Clone> Handles<T> {
     }
 
     pub fn insert(&self, thing: T) -> Handle {
-        // One series for all kinds, never reused: a stale handle, or one of another kind,
-        // names nothing.
-        static NEXT: AtomicUsize = AtomicUsize::new(0x5150_0000_0000);
-        let handle = NEXT.fetch_add(16, Ordering::Relaxed);
+        let handle = next();
         lock(&self.0).insert(handle, thing);
         handle
     }

@@ -223,3 +223,17 @@ fn many_threads_share_a_context() {
         assert_eq!(cuda_sim_live_allocations(), 0);
     });
 }
+
+#[test]
+fn handles_are_addresses_of_readable_memory() {
+    in_own_process(&[], || {
+        ready(0);
+        let (one, other) = (stream(1), stream(1));
+        assert_ne!(one, other);
+        for handle in [one, other] {
+            assert_eq!(handle % size_of::<usize>(), 0);
+            // SAFETY: what this test is about: a word at the handle can be read.
+            assert_eq!(unsafe { (handle as *const usize).read_volatile() }, 0);
+        }
+    });
+}

@@ -48,6 +48,7 @@ driver_functions! {
     cuDeviceGetAttribute(pi: P, attrib: i32, dev: i32);
     cuDeviceGetCount(count: P);
     cuDeviceGetName(name: P, len: i32, dev: i32);
+    cuDeviceGetUuid_v2(uuid: P, dev: i32);
     cuDevicePrimaryCtxGetState(dev: i32, flags: P, active: P);
     cuDevicePrimaryCtxRelease_v2(dev: i32);
     cuDevicePrimaryCtxReset_v2(dev: i32);

@@ -14,4 +14,4 @@ pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
 pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
 pub use metadata::{Content, Metadata};
-pub use share::{export, open};
+pub use share::{export, lend, open};

@@ -21,6 +21,45 @@ const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 /// [`Error::AlreadyExported`] for memory of another process, or the driver's for memory that
 /// cannot be shared (pinned host memory, memory of an asynchronous pool).
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
+    let handle = name(buffer)?;
+    if let Some(block) = buffer.block() {
+        block.keep();
+    }
+    Ok(handle)
+}
+
+/// Names the buffer's memory to another process, for as long as the buffer stays.
+///
+/// The same handle as [`export`] gives, but the memory goes with its last buffer, as if it had
+/// not been shared.  So this is for callers who hear of it when the importer is done, and who
+/// hold the buffer until then: what is freed while another process has it mapped may hold
+/// anything.
+///
+/// The importer's work is not ordered after work on the memory that this process has queued:
+/// [`Context::synchronize`] before the handle is sent.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{export, lend};
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::allocate(&context, 100)?;
+/// let handle = lend(&buffer)?;
+/// // The other process copies from it, unmaps it and says so.
+/// drop(buffer);
+/// # assert_eq!(handle.size(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`export`].
+pub fn lend(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
+    name(buffer)
+}
+
+fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     if buffer.is_imported() {
         return Err(Error::AlreadyExported);
     }
@@ -32,9 +71,6 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
     unsafe { call!(cuIpcGetMemHandle(allocation.as_mut_ptr().cast(), buffer.address())) }?;
     let (base, _) = allocation_of(buffer.address())?;
-    if let Some(block) = buffer.block() {
-        block.keep();
-    }
     Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
 }
 

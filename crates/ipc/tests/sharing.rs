@@ -1,8 +1,8 @@
 //! Device memory between processes.  The importer is this test binary again.
 
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
-use arrow_cuda_context::Context;
-use arrow_cuda_ipc::{Error, IpcMemHandle, export, open};
+use arrow_cuda_context::{Context, block_at};
+use arrow_cuda_ipc::{Error, IpcMemHandle, export, lend, open};
 use std::process::Command;
 
 const HANDLE: &str = "TEST_IPC_HANDLE";
@@ -62,6 +62,31 @@ fn another_process_sees_and_changes_the_bytes() {
 
     let slice = buffer.slice(3, 4).expect("within");
     assert!(import(&export(&slice).expect("exportable")).contains("content: [4, 5, 6, 7]"));
+}
+
+#[test]
+fn lent_memory_goes_with_its_buffer() {
+    let context = context();
+    let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
+    buffer.copy_from_host(0, b"lent").expect("a copy");
+    let part = buffer.slice(0, 4).expect("within");
+    let handle = lend(&part).expect("exportable");
+    assert!(import(&handle).contains("content: [108, 101, 110, 116]"));
+    let address = buffer.address();
+    assert!(block_at(address, address).is_some());
+    drop(buffer);
+    assert!(block_at(address, address).is_some(), "the slice keeps it");
+    drop(part);
+    assert!(block_at(address, address).is_none());
+    assert!(import(&handle).contains("refused"));
+
+    let exported = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
+    lend(&exported).expect("exportable");
+    export(&exported).expect("exportable");
+    lend(&exported).expect("exportable");
+    let address = exported.address();
+    drop(exported);
+    assert!(block_at(address, address).is_some(), "what was exported stays");
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) static API: RustApi = RustApi {
     event_record: sync::event_record,
     event_wait: sync::event_wait,
     event_destroy: sync::event_destroy,
+    event_at: sync::event_at,
+    event_pending: sync::event_pending,
     stream_create: sync::stream_create,
     stream_wait_event: sync::stream_wait_event,
     stream_synchronize: sync::stream_synchronize,

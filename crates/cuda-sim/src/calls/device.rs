@@ -104,6 +104,12 @@ pub extern "C" fn cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: 
 /// Gives the 16 bytes that identify a device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) -> Code {
+    cuDeviceGetUuid_v2(uuid, device)
+}
+
+/// The same: devices here are not divided.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: i32) -> Code {
     call(|driver| {
         let place = uuid.place()?;
         let mut uuid = *b"cuda-simulator-\0";

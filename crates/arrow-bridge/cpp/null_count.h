@@ -1,0 +1,22 @@
+// Null counts of arrays on a device, which libarrow would look for on the host.
+#pragma once
+
+#include <cstdint>
+
+#include "arrow/array/data.h"
+#include "arrow/buffer.h"
+#include "arrow/result.h"
+#include "arrow/status.h"
+
+namespace arrow_cuda {
+
+// How many of the `length` bits from bit `offset` on are zero.  Waits for the bitmap.
+arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length);
+
+// Whether an array, or one within it, has a bitmap on a device and a null count that is unknown.
+bool HasUncountedNulls(const arrow::ArrayData& data);
+
+// Counts them, once and for all.
+arrow::Status CountNulls(const arrow::ArrayData& data);
+
+}  // namespace arrow_cuda

@@ -1,0 +1,118 @@
+//! DLPack's binary interface, field by field as its specification has it.
+
+use std::ffi::c_void;
+
+/// `kDLCPU`: host memory.
+pub const CPU: i32 = 1;
+/// `kDLCUDA`: device memory.
+pub const CUDA: i32 = 2;
+/// `kDLCUDAHost`: page-locked host memory.
+pub const CUDA_HOST: i32 = 3;
+/// `kDLCUDAManaged`: memory that migrates between host and devices.
+pub const CUDA_MANAGED: i32 = 13;
+
+/// The major version whose layout this module has.
+pub const MAJOR: u32 = 1;
+/// The minor version that structures made here claim.
+pub const MINOR: u32 = 1;
+
+/// In [`DLManagedTensorVersioned::flags`]: the memory must not be written to.
+pub const READ_ONLY: u64 = 1;
+/// In [`DLManagedTensorVersioned::flags`]: the memory was copied for this exchange.
+pub const IS_COPIED: u64 = 1 << 1;
+
+/// Where memory lies.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DLDevice {
+    /// [`CPU`], [`CUDA`] and others.
+    pub device_type: i32,
+    /// The device's number among those of its type.
+    pub device_id: i32,
+}
+
+/// What an element is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DLDataType {
+    /// 0 signed integer, 1 unsigned integer, 2 floating point, and others.
+    pub code: u8,
+    /// The size of a lane, in bits.
+    pub bits: u8,
+    /// Lanes an element.
+    pub lanes: u16,
+}
+
+/// An array, which owns nothing.
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLTensor {
+    /// The address to which `byte_offset` is added; may be null when there are no elements.
+    pub data: *mut c_void,
+    /// Where it lies.
+    pub device: DLDevice,
+    /// How many dimensions there are.
+    pub ndim: i32,
+    /// What an element is.
+    pub dtype: DLDataType,
+    /// `ndim` lengths, in elements.
+    pub shape: *mut i64,
+    /// `ndim` strides, in elements; null when the last dimension is the densest.
+    pub strides: *mut i64,
+    /// Where the first element lies, in bytes from `data`.
+    pub byte_offset: u64,
+}
+
+/// The version of a structure's layout.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DLPackVersion {
+    /// Another one means another layout.
+    pub major: u32,
+    /// Another one means additions.
+    pub minor: u32,
+}
+
+/// What is given away, before version 1.0.
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLManagedTensor {
+    /// The array.
+    pub dl_tensor: DLTensor,
+    /// The producer's own.
+    pub manager_ctx: *mut c_void,
+    /// Frees the structure and gives the memory up; may be null.
+    pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
+}
+
+/// What is given away, from version 1.0 on.
+#[repr(C)]
+#[derive(Debug)]
+pub struct DLManagedTensorVersioned {
+    /// To be looked at first.
+    pub version: DLPackVersion,
+    /// The producer's own.
+    pub manager_ctx: *mut c_void,
+    /// Frees the structure and gives the memory up; may be null.
+    pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
+    /// [`READ_ONLY`], [`IS_COPIED`].
+    pub flags: u64,
+    /// The array.
+    pub dl_tensor: DLTensor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn the_layout_is_that_of_64_bit_c() {
+        assert_eq!((size_of::<DLTensor>(), offset_of!(DLTensor, byte_offset)), (48, 40));
+        assert_eq!(offset_of!(DLTensor, dtype), 20);
+        assert_eq!((size_of::<DLManagedTensor>(), offset_of!(DLManagedTensor, deleter)), (64, 56));
+        assert_eq!(size_of::<DLManagedTensorVersioned>(), 80);
+        assert_eq!(offset_of!(DLManagedTensorVersioned, flags), 24);
+        assert_eq!(offset_of!(DLManagedTensorVersioned, dl_tensor), 32);
+    }
+}
