@@ -32,13 +32,16 @@ try:
         BufferWriter,
         Context,
         CudaBuffer,
+        DeviceTensor,
         HostBuffer,
         IpcMemHandle,
+        from_dlpack,
         new_host_buffer,
         read_message,
         read_record_batch,
         serialize_record_batch,
     )
+    from .dlpack import to_dlpack
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.
     if sys.argv[:1] != ["-m"] or not any(word.endswith(__name__) for word in sys.orig_argv):
@@ -51,10 +54,13 @@ __all__ = [
     "BufferWriter",
     "Context",
     "CudaBuffer",
+    "DeviceTensor",
     "HostBuffer",
     "IpcMemHandle",
+    "from_dlpack",
     "new_host_buffer",
     "read_message",
     "read_record_batch",
     "serialize_record_batch",
+    "to_dlpack",
 ]

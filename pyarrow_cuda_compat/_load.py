@@ -23,3 +23,9 @@ BRIDGE = Path(__file__).parent / "lib" / f"libarrow_bridge_{pyarrow.cpp_version_
 
 _native._start(BRIDGE)
 _hook.install()
+
+from . import _device_arrays, _watch, pickling  # noqa: E402  (need the classes)
+
+pickling.register()
+_device_arrays.install()
+_watch.follow("distributed", f"{__package__}.dask")

@@ -6,7 +6,13 @@ whose objects are of other classes with the same attributes.
 
 Importing this module imports neither.  Objects of Numba tell which one they belong to; where
 there is none to ask, the one that the program has imported is used, and `numba.cuda` when it
-has imported neither.
+has imported both or neither.
+
+Numba's own arrays lie in our memory when this module is its external memory manager::
+
+    NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba python program.py
+
+or, before Numba has made a context, ``numba.cuda.set_memory_manager(memory_manager)``.
 """
 
 from __future__ import annotations
@@ -17,13 +23,61 @@ from importlib import import_module
 from typing import Any
 
 from . import _native
+from ._numba_memory import OTHER_DRIVER, allocated_part, identity, integer, manager_for
+
+__all__ = ["memory_manager"]
 
 _NUMBA = "numba.cuda"
 _MLIR = "numba_cuda_mlir.cuda"
-_OTHER_DRIVER = (
-    "{package} uses another CUDA driver than this package, whose driver PYARROW_CUDA_DRIVER "
-    "chooses: memory cannot be shared between them"
-)
+
+
+def memory_manager(context: Any = None) -> Any:
+    """Let Numba allocate its arrays in memory of this package's contexts.
+
+    Numba calls it, once a context: set the environment variable
+    ``NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba``, or pass this
+    function to Numba's ``set_memory_manager`` before it makes a context.
+
+    Each array is then counted in `Context.bytes_allocated` until it goes,
+    `CudaBuffer.from_numba` gives the very memory and not a foreign view of it,
+    and what is exported to other processes, by either package, stays allocated
+    until this process ends.  Memory goes back with the last array over it, not
+    some time later, except within Numba's ``defer_cleanup``: there it goes back
+    at the end of the block.  Page-locked, mapped and managed memory remains
+    Numba's own affair.
+
+    Numba's ``Context.reset`` takes the memory from arrays that are still there,
+    as it does without this; buffers of `CudaBuffer.from_numba` keep theirs.
+
+    Parameters
+    ----------
+    context : numba.cuda.cudadrv.driver.Context, optional
+        The context that memory is needed in, of numba-cuda or numba-cuda-mlir.
+        Without one the result tells its `interface_version` only.
+
+    Returns
+    -------
+    manager : numba.cuda.HostOnlyCUDAMemoryManager
+        The memory manager of that context.
+
+    Raises
+    ------
+    TypeError
+        If `context` is no context of Numba's.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat.numba import memory_manager
+    >>> memory_manager().interface_version
+    1
+
+    ``numba.cuda.set_memory_manager(memory_manager)`` makes Numba use it.
+    """
+    return manager_for(context)
+
+
+# Where Numba looks for it.
+_numba_memory_manager = memory_manager
 
 
 def context_from_numba(context: Any) -> Any:
@@ -42,11 +96,16 @@ def buffer_from_numba(mem: Any) -> Any:
     """A `CudaBuffer` over the memory of Numba's pointer, which it keeps."""
     try:
         address, size, context = mem.device_pointer_value, mem.size, mem.context
+        own = allocated_part(mem)
+    except ReferenceError:
+        raise ValueError("the memory went with a reset of its Numba context") from None
     except AttributeError:
         raise TypeError(
             "expected a Numba MemoryPointer, such as the gpu_data of a device array, "
             f"got {_class_name(mem)}"
         ) from None
+    if own is not None:
+        return own
     if context is None:  # an external memory manager of Numba may leave it open
         context = _current_context(_package_of(mem))
     ours = _of_context(context)
@@ -109,10 +168,9 @@ def _current_context(package: str) -> Any:
 
 def _of_context(context: Any) -> Any:
     try:
-        number, handle = context.device.id, context.handle
-    except AttributeError:
+        number, handle = identity(context)
+    except (AttributeError, TypeError):
         raise TypeError(f"expected a Numba CUDA context, got {_class_name(context)}") from None
-    handle = _integer(handle)
     if handle == 0:
         raise ValueError("the Numba context has no handle")
     return _native.Context(number, handle)
@@ -125,9 +183,9 @@ def _to_context(package: str, context: Any) -> Any:
     # be its own object.  Making that one current first keeps Numba from leaving it current.
     gpus = _import(package).gpus
     if number >= len(gpus):
-        raise RuntimeError(_OTHER_DRIVER.format(package=package))
+        raise RuntimeError(OTHER_DRIVER.format(package=package))
     own = _native._in_primary_context(gpus[number].get_primary_context, number)
-    handle = _integer(own.handle)
+    handle = integer(own.handle)
     kind_of_handle: Any = type(own.handle)
     kind = _with_value(kind_of_handle)
     if handle == context.handle:
@@ -135,7 +193,7 @@ def _to_context(package: str, context: Any) -> Any:
             own.handle = kind(handle)
         return own
     if _native.Context(number).handle == context.handle:
-        raise RuntimeError(_OTHER_DRIVER.format(package=package))
+        raise RuntimeError(OTHER_DRIVER.format(package=package))
     return driver.Context(own.device, kind(context.handle))
 
 
@@ -148,12 +206,6 @@ def _with_value(kind: Any) -> Any:
     if hasattr(kind, "value"):
         return kind
     return type(kind.__name__, (kind,), {"value": property(int), "__module__": kind.__module__})
-
-
-def _integer(handle: Any) -> int:
-    """A handle as an integer: `ctypes.c_void_p` up to numba-cuda 0.27, later `CUcontext`."""
-    value = getattr(handle, "value", handle)
-    return int(value or 0)
 
 
 def _class_name(value: object) -> str:

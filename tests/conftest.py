@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from work import Queue
 
 # Fixtures here hold no state that examples change, and time says nothing on a shared machine.
 settings.register_profile(
@@ -114,6 +115,53 @@ def other_ctx(contexts):
     if len(contexts) < 2:
         pytest.skip("needs two devices")
     return contexts[1]
+
+
+@pytest.fixture
+def current(ctx, driver):
+    """The context is current for the test's own driver calls."""
+    before = driver.current()
+    driver.set_current(ctx.handle)
+    yield
+    ctx.synchronize()
+    driver.set_current(before)
+
+
+@pytest.fixture
+def default_stream(driver, current):
+    """Work of the test's own for the default stream."""
+    return Queue(driver)
+
+
+@pytest.fixture
+def make_stream(driver, current):
+    """A factory for work on streams of the test's own."""
+    made = []
+
+    def make(flags):
+        made.append(ctypes.c_void_p())
+        driver.call("cuStreamCreate", ctypes.byref(made[-1]), flags)
+        return Queue(driver, made[-1])
+
+    yield make
+    for stream in made:
+        driver.call("cuStreamSynchronize", stream)
+        driver.call("cuStreamDestroy_v2", stream)
+
+
+@pytest.fixture
+def make_event(driver, current):
+    """A factory for events of the test's own, without timing."""
+    made = []
+
+    def make():
+        made.append(ctypes.c_void_p())
+        driver.call("cuEventCreate", ctypes.byref(made[-1]), 2)
+        return made[-1]
+
+    yield make
+    for event in made:
+        driver.call("cuEventDestroy_v2", event)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Arrow's own view of device memory: arrays, devices, managers, the C Device interface."""
 
-import pickle
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -89,7 +87,6 @@ def test_devices_and_managers(ctx, contexts):
         lambda array: array.validate(full=True),
         lambda array: array.is_null(),
         lambda array: array.take(pa.array([0])),
-        lambda array: pickle.dumps(array),
     ],
 )
 def test_what_only_the_cpu_can_do(ctx, work):
@@ -105,9 +102,6 @@ def test_buffers_of_a_device_do_what_they_can(cuda, ctx):
     assert type(generic) is pa.Buffer
     for each in (buffer, generic):
         assert (each.size, len(each), each.is_cpu, each.device_type) == (10, 10, False, CUDA)
-        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-            with pytest.raises(NotImplementedError, match=ON_CPU_ONLY):
-                pickle.dumps(each, protocol)
         with pytest.raises((BufferError, NotImplementedError)):
             memoryview(each)
     same = cuda.CudaBuffer.from_buffer(generic)

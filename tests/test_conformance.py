@@ -167,8 +167,14 @@ def test_a_case_without_a_snapshot(suite, tmp_path, capsys):
     assert "there is no snapshot" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("need", ["no_such_module", "numba kernels"])
+NEEDS = ["no_such_module", "numba kernels", "cupy", "torch", "jax"]
+
+
+@pytest.mark.parametrize("need", NEEDS)
 def test_what_is_lacking_is_skipped(suite, capsys, monkeypatch, tmp_path, need):
+    for name in ("cupy", "torch"):
+        (tmp_path / f"{name}.py").write_text("class cuda: is_available = lambda: False")
+    (tmp_path / "jax.py").touch()
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").touch()
     (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
@@ -178,6 +184,26 @@ def test_what_is_lacking_is_skipped(suite, capsys, monkeypatch, tmp_path, need):
     output = capsys.readouterr().out
     assert f"needs {need} (" in output
     assert "0 passed, 0 failed, 1 skipped" in output
+
+
+@pytest.mark.parametrize("need", ["cupy", "torch", "jax"])
+def test_a_library_that_can_use_the_gpu(suite, capsys, monkeypatch, tmp_path, need):
+    for name in ("cupy", "torch"):
+        (tmp_path / f"{name}.py").write_text("class cuda: is_available = lambda: True")
+    for name in ("jax", "jax_cuda99_plugin"):
+        (tmp_path / f"{name}.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    suite(odd=f"# A case.\n# needs: {need}\nprint(1 + 1)\n")
+    assert run() == 0
+    assert "1 passed, 0 failed, 0 skipped" in capsys.readouterr().out
+
+
+def test_variables_are_set_before_anything_is_imported(suite, capsys, monkeypatch, tmp_path):
+    (tmp_path / "looks.py").write_text("import os; assert os.environ['OF_THE_CASE'] == 'a b'")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    suite(odd="# A case.\n# environment: OF_THE_CASE=a b\n# needs: looks\nprint(1 + 1)\n")
+    assert run() == 0
+    assert "1 passed, 0 failed, 0 skipped" in capsys.readouterr().out
 
 
 @pytest.mark.simulator
@@ -301,6 +327,7 @@ def test_what_the_snapshots_mask():
     assert {name for name, text in texts.items() if "0x<address>" in text} == {
         "context__new_buffer",
         "context__numba_arguments",
+        "context__two_devices_refused",
         "cuda_buffer__repr",
         "differences__array_interface",
         "differences__read_only",

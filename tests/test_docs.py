@@ -1,30 +1,86 @@
-"""The snippets on the pages of the documentation run, page by page, one after another."""
+"""The snippets on the pages of the documentation run, page by page, one after another.
+
+A snippet that needs something (a library, a GPU) says so above it, in a comment that is not shown:
+``<!-- needs: gpu, cupy -->``, in the words of the conformance suite.  Those with the same needs run
+together with what needs nothing, in a process of their own.
+"""
 
 import gc
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from pyarrow_cuda_compat.conformance import replay
+
 PAGES = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
-SNIPPET = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+SNIPPET = re.compile(
+    r"^(?:<!-- needs: (?P<needs>[^\n]+) -->\n)?```python\n(?P<code>.*?)^```",
+    flags=re.DOTALL | re.MULTILINE,
+)
 
 
 def _with_snippets():
     return [page for page in PAGES if SNIPPET.search(page.read_text())]
 
 
+def _with_needs():
+    for page in PAGES:
+        found = (each["needs"] for each in SNIPPET.finditer(page.read_text()))
+        for needs in dict.fromkeys(each for each in found if each):
+            marks = [pytest.mark.hardware] if "gpu" in needs.split(", ") else []
+            yield pytest.param(page, needs, marks=marks, id=f"{page.stem}: {needs}")
+
+
+def play(page, needs=None):
+    """Runs the snippets of a page that need nothing, or these things."""
+    text = page.read_text()
+    namespace = {"__name__": "__main__" if needs else page.stem}
+    for found in SNIPPET.finditer(text):
+        if found["needs"] not in (None, needs):
+            continue
+        # Line numbers in a traceback are the page's.
+        lines_before = text.count("\n", 0, found.start("code"))
+        exec(compile("\n" * lines_before + found["code"], str(page), "exec"), namespace)
+
+
 def test_there_are_pages_with_snippets():
-    assert {"guide", "index"} <= {page.stem for page in _with_snippets()}
+    assert {"guide", "index", "interop"} <= {page.stem for page in _with_snippets()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_snippet_is_found(page):
+    """None is left out because of how it is written."""
+    text = page.read_text()
+    assert len(re.findall("^```.*python", text, re.MULTILINE)) == len(SNIPPET.findall(text))
+    needs = [each["needs"] for each in SNIPPET.finditer(text)]
+    assert text.count("<!-- needs") == len([each for each in needs if each])
 
 
 @pytest.mark.leaks  # one of them exports memory
 @pytest.mark.parametrize("page", _with_snippets(), ids=lambda page: page.stem)
 def test_a_page_runs(page):
     gc.collect()  # what earlier tests left may not go while a page counts bytes
-    text = page.read_text()
-    namespace = {"__name__": page.stem}
-    for found in SNIPPET.finditer(text):
-        # Line numbers in a traceback are the page's.
-        lines_before = text.count("\n", 0, found.start(1))
-        exec(compile("\n" * lines_before + found[1], str(page), "exec"), namespace)
+    play(page)
+
+
+@pytest.mark.parametrize(("page", "needs"), list(_with_needs()))
+def test_snippets_with_needs_run(run_python, page, needs):
+    arguments = [Path(__file__).parent, page, needs]
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import test_docs; test_docs.main()"
+    # JAX would take most of the device's memory, which other tests need too.
+    status, out, err = run_python(code, *arguments, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    if status == replay.SKIPPED:
+        pytest.skip(out)
+    assert status == 0, f"{out}{err}"
+
+
+def main():
+    """What the test above runs in a process of its own."""
+    page, needs = sys.argv[2:]
+    lacking = replay.lacking(f"# needs: {needs}")
+    if lacking:
+        print("needs", lacking, end="")
+        sys.exit(replay.SKIPPED)
+    play(Path(page), needs)

@@ -1,25 +1,32 @@
-"""Numba itself over our memory, and we over its.  What it warns of is its own affair."""
+"""Numba itself over our memory, and we over its.  What it warns of is its own affair.
+
+TEST_NUMBA names the package, `numba.cuda` or `numba_cuda_mlir.cuda`, which has to work then.  One
+process uses one of them.  With NUMBA_CUDA_MEMORY_MANAGER the same holds.
+"""
 
 import gc
+import importlib
+import os
 
 import numpy as np
 import pytest
 
 from pyarrow_cuda_compat.conformance import replay
 
+REQUIRED = os.environ.get("TEST_NUMBA")
+PACKAGE = REQUIRED or "numba.cuda"
+
 pytestmark = [pytest.mark.hardware, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")
 def numba_cuda():
-    import numba.cuda
-
-    return numba.cuda
+    return importlib.import_module(PACKAGE)
 
 
 @pytest.fixture(scope="module")
 def increment(numba_cuda):
-    lacking = replay.lacking("# needs: numba kernels")
+    lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")
     if lacking:
         pytest.skip(lacking)
 
@@ -33,10 +40,9 @@ def increment(numba_cuda):
 
 
 def array_over(mem, shape, dtype):
-    from numba.cuda.cudadrv.devicearray import DeviceNDArray
-
+    array = importlib.import_module(f"{PACKAGE}.cudadrv.devicearray").DeviceNDArray
     host = np.empty(shape, dtype)
-    return DeviceNDArray(host.shape, host.strides, host.dtype, gpu_data=mem)
+    return array(host.shape, host.strides, host.dtype, gpu_data=mem)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
@@ -131,4 +137,21 @@ def test_a_context_of_ones_own(cuda, driver):
         theirs.pop()
         assert cuda.Context.from_numba(theirs).handle == handle
     finally:
+        driver.destroy_context(handle)
+
+
+@pytest.mark.usefixtures("numba_cuda")
+def test_no_current_context_of_numbas(cuda, driver):
+    handle = driver.create_context()
+    was = driver.current()
+    driver.set_current(handle)
+    try:
+        # Its own error, and what is current stays so.
+        with pytest.raises(RuntimeError, match="non-primary CUDA context"):
+            cuda.Context.from_numba()
+        assert driver.current() == handle
+        assert cuda.Context(0).to_numba().device.id == 0
+        assert driver.current() == handle
+    finally:
+        driver.set_current(was)
         driver.destroy_context(handle)

@@ -12,8 +12,12 @@ A script begins with its title, and may go on with what it needs beside a device
     # needs: gpu, numba.cuda
 
 which is `gpu`, `two devices`, `5 GiB` of free memory on the first device (or another number),
-`numba kernels`, or modules.  Where something is lacking the exit status is 77, and the transcript
-says what.
+`numba kernels`, or modules; of `cupy`, `torch` and `jax` also that they can use the GPU.  Where
+something is lacking the exit status is 77, and the transcript says what.  A line
+
+    # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
+
+sets a variable before anything is imported.
 Needs nothing but the standard library, so that a script sees only what it imports itself.
 """
 
@@ -24,25 +28,28 @@ import builtins
 import faulthandler
 import importlib.util
 import os
+import pkgutil
 import re
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 
 SKIPPED = 77
 # Without the package every script would show that, and nothing else.
 NO_PACKAGE = 69
 HEADER = re.compile(r"(#.*\n)+")
 NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
+ENVIRONMENT = re.compile(r"^# environment: (\w+)=(.*)$", re.MULTILINE)
 FREE_MEMORY = re.compile(r"(\d+) GiB")
 # Smaller numbers are sizes, greater ones are limits such as 2**63 - 1.
 ADDRESSES = range(1 << 32, 1 << 62)
 HEXADECIMAL = re.compile(r"0x[0-9a-f]{7,}")
 # Not the digits within a string or a number with a fraction, nor negative numbers.
 INTEGER = re.compile(r"(?<![\w'\".-])\d{10,}(?![\w'\"]|\.\d)")
+JAX_PLUGIN = re.compile(r"jax_cuda\d+_plugin")
 DEVICE_NAME = re.compile(r'(device_number=\d+, name=)"[^"]*"')
 
 
@@ -128,10 +135,23 @@ def lacking(header: str) -> str | None:
                 if need == "numba kernels":
                     compile_kernel()
                 else:
-                    importlib.import_module(need)
+                    check_gpu_of(importlib.import_module(need))
             except Exception as error:
                 return f"{need} ({error})"
     return None
+
+
+def check_gpu_of(module: ModuleType) -> None:
+    """Fails for a library of GPU arrays that was installed without its part for CUDA."""
+    if module.__name__ in ("cupy", "torch"):
+        can = module.cuda.is_available()
+    elif module.__name__ == "jax":
+        # Asking JAX itself would have it take most of the device's memory.
+        can = any(JAX_PLUGIN.fullmatch(each.name) for each in pkgutil.iter_modules())
+    else:
+        return
+    if not can:
+        raise RuntimeError("without CUDA")
 
 
 def compile_kernel() -> None:
@@ -145,6 +165,7 @@ def replay(source: str) -> int:
     """Returns the exit status."""
     header = HEADER.match(source)
     head = header[0] if header else ""
+    os.environ.update(ENVIRONMENT.findall(head))
     missing = lacking(head)
     if missing:
         print(f"needs {missing}")

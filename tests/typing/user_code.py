@@ -12,6 +12,8 @@ import pyarrow.cuda
 from pyarrow import cuda
 from pyarrow.cuda import BufferReader, CudaBuffer
 
+from pyarrow_cuda_compat import DeviceTensor, from_dlpack, to_dlpack
+
 
 def contexts() -> cuda.Context:
     ctx = pyarrow.cuda.Context()
@@ -158,6 +160,20 @@ def record_batches(ctx: cuda.Context) -> None:
     assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
 
 
+def exchange(ctx: cuda.Context, buf: CudaBuffer) -> None:
+    tensor = DeviceTensor(buf, "<i4", (2, 1))
+    assert_type(tensor.shape, tuple[int, ...])
+    assert_type(tensor.typestr, str)
+    assert_type(tensor.__dlpack_device__(), tuple[int, int])
+    assert_type(ctx.buffer_from_object(tensor), CudaBuffer)
+    assert_type(from_dlpack(tensor, device=ctx, copy=True), CudaBuffer)
+    assert_type(from_dlpack(buf.__dlpack__(stream=1, max_version=(1, 0))), CudaBuffer)
+    array = pa.array([1.5]).copy_to(ctx.memory_manager)
+    assert_type(to_dlpack(array), DeviceTensor)
+    assert buf.__cuda_array_interface__["shape"] == (8,)
+    assert np.from_dlpack(tensor, device="cpu").tolist() == [[1], [2]]
+
+
 def length(buf: pa.Buffer) -> int:
     return buf.size
 
@@ -171,6 +187,7 @@ def main() -> None:
     elements(digits, digits.copy_to_host(), pinned)
     two = ctx.buffer_from_data(np.array([1, 2], dtype=np.int32))
     host_copies(two, pa.allocate_buffer(8), unknown=False)
+    exchange(ctx, two)
     copies(ctx, two)
     pinned_memory(ctx)
     ipc(ctx)

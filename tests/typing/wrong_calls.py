@@ -7,6 +7,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import DeviceTensor, from_dlpack
+
 
 class NotOnTheDevice:
     __array_interface__: dict[str, Any]
@@ -29,6 +31,22 @@ def contexts(ctx: cuda.Context) -> None:
     cuda.Context.get_num_devices(0)  # rejected
     text: str = cuda.Context.get_num_devices()  # rejected
     print(text)
+
+
+def exchange(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
+    from_dlpack(buf)
+    from_dlpack(x=buf)  # rejected
+    from_dlpack(b"bytes")  # rejected
+    from_dlpack(buf, ctx)  # rejected
+    from_dlpack(buf, device=0)  # rejected
+    from_dlpack(buf, copy="yes")  # rejected
+    buf.__dlpack__(1)  # rejected
+    buf.__dlpack__(stream="x")  # rejected
+    buf.__dlpack__(max_version=1)  # rejected
+    DeviceTensor(buf)  # rejected
+    DeviceTensor(buf, "<i4", 5)  # rejected
+    DeviceTensor(b"bytes", "<i4", (5,))  # rejected
+    DeviceTensor(buf, "<i4", (5,)).shape = (6,)  # rejected
 
 
 def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> None:

@@ -1,16 +1,53 @@
-//! The CUDA array interface: how other libraries describe their device arrays.
+//! The CUDA array interface: how libraries describe their device arrays to each other.
 
+use crate::errors::OrRaise;
+use arrow_cuda_buffer::{DeviceBuffer, strided};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
+
+/// The interface of dense elements at the start of a buffer.
+pub(crate) fn produce<'py>(
+    py: Python<'py>,
+    buffer: &DeviceBuffer,
+    typestr: &str,
+    shape: &[i64],
+) -> PyResult<Bound<'py, PyDict>> {
+    // All work here is done when a call returns, but others may have queued theirs.  Consumers that
+    // honour a stream wait for it themselves; PyTorch does not.
+    if !buffer.is_empty() {
+        py.detach(|| buffer.context().synchronize_default_stream()).or_raise(py)?;
+    }
+    let interface = PyDict::new(py);
+    interface.set_item("shape", PyTuple::new(py, shape)?)?;
+    interface.set_item("typestr", typestr)?;
+    interface.set_item("data", (buffer.address(), !buffer.is_mutable()))?;
+    interface.set_item("version", 3)?;
+    interface.set_item("strides", py.None())?;
+    interface.set_item("mask", py.None())?;
+    interface.set_item("stream", py.None())?;
+    Ok(interface)
+}
+
+const LEGACY_DEFAULT_STREAM: u64 = 1;
 
 /// The memory behind an object's `__cuda_array_interface__`.
 pub(crate) struct ArrayMemory {
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) is_read_only: bool,
-    /// A stream whose work has to be waited for.
-    pub(crate) stream: Option<usize>,
+    /// Whose work has to be waited for.
+    pub(crate) pending: Pending,
+}
+
+/// What work may still write to an array.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pending {
+    Nothing,
+    DefaultStream,
+    /// That of a stream which is known by a handle only.  The driver crashes on one that is wrong,
+    /// so it is never handed on.
+    SomeStream,
 }
 
 /// What the object's interface says; none when it has no interface.
@@ -18,6 +55,10 @@ pub(crate) fn describe(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemory
     let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else {
         return Ok(None);
     };
+    // JAX queues work on threads of its own, and gives its interface before the device knows of it.
+    if let Some(wait) = object.getattr_opt("block_until_ready")? {
+        wait.call0()?;
+    }
     let interface = interface
         .cast_into::<PyDict>()
         .map_err(|_| PyTypeError::new_err("__cuda_array_interface__ must be a dict"))?;
@@ -36,21 +77,31 @@ pub(crate) fn describe(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemory
     let item_size = item_size(&required("typestr")?)?;
     let shape: Vec<i64> = required("shape")?.extract()?;
     let strides: Option<Vec<i64>> = get("strides")?.map(|strides| strides.extract()).transpose()?;
-    let (start, size) = contiguous_span(&shape, strides.as_deref(), item_size)?;
-    let stream = get("stream")?.map(|stream| stream.extract()).transpose()?;
-    if stream == Some(0) {
-        return Err(PyValueError::new_err("stream 0 is not allowed in __cuda_array_interface__"));
-    }
+    let (start, size) = strided::span(&shape, strides.as_deref(), item_size)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let pending = match get("stream")?.map(|stream| stream.extract::<u64>()).transpose()? {
+        // Before version 3 nothing could be said, and PyTorch and JAX have older ones.
+        None if get("version")?.is_none_or(|version| !version.ge(3).unwrap_or(false)) => {
+            Pending::SomeStream
+        }
+        None => Pending::Nothing,
+        Some(0) => {
+            let text = "stream 0 is not allowed in __cuda_array_interface__";
+            return Err(PyValueError::new_err(text));
+        }
+        Some(LEGACY_DEFAULT_STREAM) => Pending::DefaultStream,
+        Some(_) => Pending::SomeStream,
+    };
     let Some(address) = address else {
         if size > 0 {
             return Err(PyValueError::new_err(format!("an array of {size} bytes at no address")));
         }
-        return Ok(Some(ArrayMemory { address: 0, size: 0, is_read_only, stream }));
+        return Ok(Some(ArrayMemory { address: 0, size: 0, is_read_only, pending }));
     };
     let address = address
         .checked_add_signed(start)
         .ok_or_else(|| PyValueError::new_err("the array's strides leave the address space"))?;
-    Ok(Some(ArrayMemory { address, size, is_read_only, stream }))
+    Ok(Some(ArrayMemory { address, size, is_read_only, pending }))
 }
 
 fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {
@@ -67,36 +118,4 @@ fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {
 fn item_size(typestr: &Bound<'_, PyAny>) -> PyResult<i64> {
     let dtype = typestr.py().import("numpy")?.call_method1("dtype", (typestr,))?;
     dtype.getattr("itemsize")?.extract()
-}
-
-/// Where the array's memory begins, relative to its first element, and its size in bytes.
-/// Elements may be in any order, but must lie side by side.
-fn contiguous_span(shape: &[i64], strides: Option<&[i64]>, item_size: i64) -> PyResult<(i64, u64)> {
-    let overflow = || PyValueError::new_err("the array's size overflows");
-    if let Some(length) = shape.iter().find(|length| **length < 0) {
-        return Err(PyValueError::new_err(format!("the array's shape has a length of {length}")));
-    }
-    if shape.contains(&0) || item_size == 0 {
-        return Ok((0, 0));
-    }
-    let product = shape.iter().try_fold(item_size, |size, length| size.checked_mul(*length));
-    let size = product.ok_or_else(overflow)?;
-    let Some(strides) = strides else { return Ok((0, size.cast_unsigned())) };
-    if strides.len() != shape.len() {
-        return Err(PyValueError::new_err(format!(
-            "the array has {} lengths but {} strides",
-            shape.len(),
-            strides.len()
-        )));
-    }
-    let (mut start, mut end) = (0i64, item_size);
-    for (length, stride) in shape.iter().zip(strides) {
-        let reach = stride.checked_mul(length - 1).ok_or_else(overflow)?;
-        let bound = if reach < 0 { &mut start } else { &mut end };
-        *bound = bound.checked_add(reach).ok_or_else(overflow)?;
-    }
-    if end.checked_sub(start) != Some(size) {
-        return Err(PyValueError::new_err("array data is non-contiguous"));
-    }
-    Ok((start, size.cast_unsigned()))
 }

@@ -26,6 +26,14 @@ pub(crate) fn pointers(
             "pyarrow_wrap_buffer",
             c"PyObject *(std::shared_ptr< arrow::Buffer>  const &)",
         )?,
+        unwrap_array: function(
+            "pyarrow_unwrap_array",
+            c"std::shared_ptr< arrow::Array>  (PyObject *)",
+        )?,
+        wrap_array: function(
+            "pyarrow_wrap_array",
+            c"PyObject *(std::shared_ptr< arrow::Array>  const &)",
+        )?,
         unwrap_batch: function(
             "pyarrow_unwrap_batch",
             c"std::shared_ptr< arrow::RecordBatch>  (PyObject *)",

@@ -242,6 +242,17 @@ pub(crate) fn checked_batch<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'p
     }
 }
 
+/// A record batch without its data: an empty host buffer in place of each buffer that is not
+/// plain host memory, which is the empty one's parent.
+pub(crate) fn skeleton<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = batch.py();
+    // SAFETY: a live object, and the GIL is held; the result is a new reference.
+    unsafe {
+        let skeleton = pyarrow(py)?.bridge.skeleton_of(batch.as_ptr().cast()).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, skeleton.cast())
+    }
+}
+
 /// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
 pub(crate) fn check_pool(argument: &str, pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(pool) = pool else { return Ok(()) };

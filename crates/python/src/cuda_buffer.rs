@@ -1,17 +1,21 @@
 //! `CudaBuffer`.
 
+use crate::array_interface;
 use crate::context::PyContext;
 use crate::convert::{device_buffer, host_bytes, is_cuda_buffer, span, wrap_memory_of, wrap_slice};
 use crate::copies::{self, Target};
+use crate::dlpack::{self, Request};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::graft::{Class, constructor};
 use crate::ipc_handle::PyIpcMemHandle;
 use crate::numba;
+use crate::pickling;
 use arrow_cuda_buffer::range;
+use arrow_cuda_dlpack::Element;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice};
+use pyo3::types::{PyBytes, PyDict, PySlice};
 use std::ffi::c_int;
 
 pub(crate) const CLASS: Class = Class {
@@ -475,6 +479,97 @@ impl Methods {
         })
     }
 
+    /// The bytes as version 3 of the CUDA array interface describes them.
+    ///
+    /// An array of unsigned bytes; `DeviceTensor` has other types and shapes.
+    ///
+    /// Waits for the work that is queued on the legacy default stream, so that
+    /// consumers need not: several ignore the interface's `stream`, which is None.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(b"0123456789")
+    /// >>> interface = buf.__cuda_array_interface__
+    /// >>> interface["shape"], interface["typestr"]
+    /// ((10,), '|u1')
+    /// >>> interface["data"] == (buf.address, False)
+    /// True
+    #[getter]
+    fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let buffer = device_buffer(slf)?;
+        array_interface::produce(slf.py(), buffer, "|u1", &[buffer.size().cast_signed()])
+    }
+
+    /// The bytes in a capsule, as DLPack defines it.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : int, optional
+    ///     The consumer's stream, which sees all work queued on the legacy
+    ///     default stream so far; -1 for no such order.
+    /// max_version : tuple of int, optional
+    ///     The newest version that the consumer knows; without it the capsule
+    ///     is of the form before version 1.0.
+    /// dl_device : tuple of int, optional
+    ///     Where it wants the tensor: ``(1, 0)`` is the host, ``(2, n)`` a
+    ///     device.  By default the buffer's own.
+    /// copy : bool, optional
+    ///     True for a copy in any case, False for an error where one is needed.
+    ///
+    /// Returns
+    /// -------
+    /// capsule
+    ///     A tensor of unsigned bytes, which keeps the memory.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     If the memory cannot be had there, or in that way.
+    /// ValueError
+    ///     If there is no such stream.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(b"\x01\x02\x03")
+    /// >>> np.from_dlpack(buf, device="cpu")
+    /// array([1, 2, 3], dtype=uint8)
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let buffer = device_buffer(slf)?;
+        let request = Request { stream, max_version, dl_device, copy };
+        let shape = vec![buffer.size().cast_signed()];
+        dlpack::export(slf.py(), buffer, Element::uint(8), shape, &request)
+    }
+
+    /// Where the memory lies, in DLPack's numbers.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     2 for CUDA, and the device's number.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context(0).new_buffer(10).__dlpack_device__()
+    /// (2, 0)
+    fn __dlpack_device__(slf: &Bound<'_, Self>) -> PyResult<(i32, u32)> {
+        Ok(dlpack::device(device_buffer(slf)?))
+    }
+
     fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -500,6 +595,21 @@ impl Methods {
         let mut byte = [0];
         py.detach(|| buffer.copy_to_host(index.cast_unsigned(), &mut byte)).or_raise(py)?;
         Ok(byte[0].into_pyobject(py)?.into_any())
+    }
+
+    fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
+        pickling::call("reduce_buffer", (slf, protocol), slf.py())
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        pickling::call("copy_buffer", (slf,), slf.py())
+    }
+
+    fn __deepcopy__<'py>(
+        slf: &Bound<'py, Self>,
+        _memo: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::__copy__(slf)
     }
 
     // Device memory has no address that the host could read.

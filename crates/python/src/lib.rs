@@ -8,9 +8,10 @@
 //! | `convert.rs` | Python objects to Rust's and back: the only place with unsafe conversions |
 //! | `graft.rs`, `members.rs`, `classes.rs` | classes with methods from here and the memory layout of pyarrow's |
 //! | `copies.rs`, `bounds.rs` | what a copy takes, and how much |
-//! | `views.rs`, `array_interface.rs` | memory that somebody else owns |
+//! | `views.rs` | memory that somebody else owns |
+//! | `array_interface.rs`, `dlpack.rs`, `device_tensor.rs`, `device_arrays.rs` | exchange with other libraries |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
-//! | `numba.rs` | what the Numba methods, which are Python, need |
+//! | `numba.rs`, `pickling.rs` | what the Numba methods, pickling and Dask, which are Python, need |
 //! | `lifecycle.rs` | destructors, failed releases, interpreter exit |
 
 mod array_interface;
@@ -22,6 +23,9 @@ mod context;
 mod convert;
 mod copies;
 mod cuda_buffer;
+mod device_arrays;
+mod device_tensor;
+mod dlpack;
 mod errors;
 mod graft;
 mod host_buffer;
@@ -30,6 +34,7 @@ mod ipc_handle;
 mod lifecycle;
 mod members;
 mod numba;
+mod pickling;
 mod pyarrow;
 mod reader;
 mod views;
@@ -66,6 +71,8 @@ fn start(module: &Bound<'_, PyModule>, bridge: &Bound<'_, PyAny>) -> PyResult<()
 
 /// Where the public names are found, by `pickle` too: the module that stands in for pyarrow's.
 const PUBLIC_MODULE: &str = "pyarrow._cuda";
+/// The same for what pyarrow has no name for.
+const PACKAGE: &str = "pyarrow_cuda_compat";
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -73,13 +80,30 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ipc_handle::PyIpcMemHandle>()?;
     for function in [
         pyo3::wrap_pyfunction!(start, module)?,
+        pyo3::wrap_pyfunction!(device_arrays::finish_export, module)?,
+        pyo3::wrap_pyfunction!(device_arrays::prepare_export, module)?,
+        pyo3::wrap_pyfunction!(device_arrays::prepare_import, module)?,
+        pyo3::wrap_pyfunction!(device_arrays::finish_import, module)?,
+        pyo3::wrap_pyfunction!(device_arrays::class_changed, module)?,
         pyo3::wrap_pyfunction!(numba::in_primary_context, module)?,
+        pyo3::wrap_pyfunction!(numba::allocate, module)?,
+        pyo3::wrap_pyfunction!(numba::memory_info, module)?,
+        pyo3::wrap_pyfunction!(pickling::batch_is_on_device, module)?,
+        pyo3::wrap_pyfunction!(pickling::batch_skeleton, module)?,
+        pyo3::wrap_pyfunction!(pickling::lend, module)?,
+        pyo3::wrap_pyfunction!(pickling::new_packed_buffer, module)?,
+        pyo3::wrap_pyfunction!(pickling::read_only, module)?,
+        pyo3::wrap_pyfunction!(pickling::uuid, module)?,
         pyo3::wrap_pyfunction!(info::driver, module)?,
         pyo3::wrap_pyfunction!(info::device, module)?,
     ] {
         // Not `add_function`, which would list these in `__all__` as well.
         module.setattr(function.getattr("__name__")?.cast::<PyString>()?, &function)?;
     }
+    let from_dlpack = pyo3::wrap_pyfunction!(dlpack::from_dlpack, module)?;
+    from_dlpack.setattr("__module__", PACKAGE)?;
+    module.add_function(from_dlpack)?;
+    module.add_class::<device_tensor::DeviceTensor>()?;
     for function in [
         pyo3::wrap_pyfunction!(host_buffer::new_host_buffer, module)?,
         pyo3::wrap_pyfunction!(batches::serialize_record_batch, module)?,

@@ -160,7 +160,7 @@ impl Drop for Owner {
             // The interpreter may be gone: then nobody misses the reference.
             std::mem::forget(object);
         } else {
-            with_gil(Box::new(|_| release(object)));
+            with_gil(Box::new(|py| release(py, object)));
         }
     }
 }
@@ -175,11 +175,13 @@ thread_local! {
     static WAITING: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
 }
 
-fn release(object: Py<PyAny>) {
+fn release(py: Python<'_>, object: Py<PyAny>) {
     let depth = DEPTH.get();
     if depth >= DEEPEST {
         return WAITING.with_borrow_mut(|waiting| waiting.push(object));
     }
+    // The deleter of a DLPack tensor may call into Python, which fails with an exception set.
+    let travelling = PyErr::take(py);
     DEPTH.set(depth + 1);
     drop(object);
     if depth == 0 {
@@ -188,4 +190,7 @@ fn release(object: Py<PyAny>) {
         }
     }
     DEPTH.set(depth);
+    if let Some(travelling) = travelling {
+        travelling.restore(py);
+    }
 }

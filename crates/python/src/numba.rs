@@ -1,8 +1,12 @@
 //! What the Numba methods need of this extension.  The methods themselves are Python, as Numba
 //! is: `pyarrow_cuda_compat/numba.py`.
 
+use crate::context::PyContext;
+use crate::convert::wrap_buffer;
 use crate::errors::OrRaise;
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
+use arrow_cuda_driver::CudaError;
 use pyo3::prelude::*;
 
 /// Calls a function of `pyarrow_cuda_compat.numba`, which is imported by the first call.
@@ -26,4 +30,31 @@ pub(crate) fn in_primary_context<'py>(
     let context = py.detach(|| Context::primary(device_number)).or_raise(py)?;
     let _entered = context.enter().or_raise(py)?;
     function.call0()
+}
+
+/// Allocates as `Context.new_buffer` does.  When the driver refuses, its code and the error's text
+/// come back instead of a buffer: Numba has an exception of its own for that.
+#[pyfunction]
+#[pyo3(name = "_allocate")]
+pub(crate) fn allocate<'py>(
+    py: Python<'py>,
+    context: &PyContext,
+    size: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    match py.detach(|| DeviceBuffer::allocate(context.context(), size)) {
+        Ok(buffer) => wrap_buffer(py, buffer),
+        Err(error) => match error.code() {
+            Some(code) => Ok((code, error.to_string()).into_pyobject(py)?.into_any()),
+            None => Err(error).or_raise(py),
+        },
+    }
+}
+
+/// The free bytes and all bytes of a context's device.
+#[pyfunction]
+#[pyo3(name = "_memory_info")]
+pub(crate) fn memory_info(py: Python<'_>, context: &PyContext) -> PyResult<(u64, u64)> {
+    let context = context.context();
+    py.detach(|| Ok::<_, CudaError>((context.free_memory()?, context.device().total_memory()?)))
+        .or_raise(py)
 }

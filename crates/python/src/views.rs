@@ -1,8 +1,10 @@
 //! Device buffers over memory that somebody else owns.
 
-use crate::array_interface;
+use crate::array_interface::{self, Pending};
 use crate::classes::classes;
-use crate::convert::{cuda_buffer_argument, is_cuda_buffer, span, wrap_buffer, wrap_memory_of};
+use crate::convert::{
+    cuda_buffer_argument, device_buffer, is_cuda_buffer, span, wrap_buffer, wrap_memory_of,
+};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::lifecycle::Owner;
 use crate::pyarrow::pyarrow;
@@ -22,7 +24,7 @@ pub(crate) fn of_address<'py>(
         return empty(py, context);
     }
     let size = non_negative("size", size)?;
-    view(py, context, address.extract()?, size, true, base)
+    of_memory(py, context, address.extract()?, size, true, base)
 }
 
 /// `Context.buffer_from_object`: a view of the memory that an object has.
@@ -38,7 +40,7 @@ pub(crate) fn of_object<'py>(
         }
         let size = non_negative("size", span.size)?;
         let base = Some(obj.clone().unbind());
-        return view(py, context, span.address, size, span.is_mutable, base);
+        return of_memory(py, context, span.address, size, span.is_mutable, base);
     }
     if is_cuda_buffer(obj)? {
         cuda_buffer_argument(obj)?;
@@ -51,16 +53,15 @@ pub(crate) fn of_object<'py>(
         if array.size == 0 {
             return empty(py, context);
         }
-        if let Some(stream) = array.stream {
-            py.detach(|| {
-                // SAFETY: the interface promises a live stream.
-                unsafe { context.synchronize_stream(stream as *mut _) }
-            })
-            .or_raise(py)?;
-        }
+        py.detach(|| match array.pending {
+            Pending::Nothing => Ok(()),
+            Pending::DefaultStream => context.synchronize_default_stream(),
+            Pending::SomeStream => context.synchronize(),
+        })
+        .or_raise(py)?;
         let base = Some(obj.clone().unbind());
         let is_mutable = !array.is_read_only;
-        return view(py, context, array.address, array.size, is_mutable, base);
+        return of_memory(py, context, array.address, array.size, is_mutable, base);
     }
     Err(pyarrow_exception(
         py,
@@ -69,11 +70,13 @@ pub(crate) fn of_object<'py>(
     ))
 }
 
-fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
+/// A buffer of no bytes.
+pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }
 
-fn view<'py>(
+/// A view of memory that `base` keeps valid, at an address of the host or of the device.
+pub(crate) fn of_memory<'py>(
     py: Python<'py>,
     context: &Context,
     address: u64,
@@ -86,4 +89,15 @@ fn view<'py>(
     // With the GIL: look-ups do not block, and a refused owner has to go at once.
     let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
     wrap_buffer(py, buffer)
+}
+
+/// A new buffer with the bytes of another one, which may lie on another device.
+pub(crate) fn copy_of<'py>(
+    buffer: &Bound<'py, PyAny>,
+    context: &Context,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let source = device_buffer(buffer)?;
+    let copy = py.detach(|| source.copy_to(context)).or_raise(py)?;
+    wrap_buffer(py, copy)
 }

@@ -1,0 +1,81 @@
+//! What pickling and Dask need of this extension.  The rest is Python, as they are:
+//! `pyarrow_cuda_compat/pickling.py` and `dask.py`.
+
+use crate::context::context_argument;
+use crate::convert::{
+    check_batch_argument, cuda_buffer_argument, is_on_device, skeleton, wrap_buffer, wrap_slice,
+};
+use crate::errors::OrRaise;
+use crate::ipc_handle::PyIpcMemHandle;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Device;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Calls a function of `pyarrow_cuda_compat.pickling`.
+pub(crate) fn call<'py>(
+    function: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("pyarrow_cuda_compat.pickling")?.call_method1(function, arguments)
+}
+
+/// Whether any data of a record batch lies in device memory, whatever the batch says of itself.
+#[pyfunction]
+#[pyo3(name = "_is_on_device")]
+pub(crate) fn batch_is_on_device(batch: &Bound<'_, PyAny>) -> PyResult<bool> {
+    check_batch_argument(batch)?;
+    is_on_device(batch)
+}
+
+/// A record batch without its data: an empty host buffer in place of each buffer that is not
+/// plain host memory, which is the empty one's parent.
+#[pyfunction]
+#[pyo3(name = "_skeleton")]
+pub(crate) fn batch_skeleton<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    check_batch_argument(batch)?;
+    skeleton(batch)
+}
+
+/// New memory for a buffer of an array: packed, as Arrow's own allocations are.
+#[pyfunction]
+#[pyo3(name = "_new_packed_buffer")]
+pub(crate) fn new_packed_buffer<'py>(
+    context: &Bound<'py, PyAny>,
+    nbytes: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = context.py();
+    let context = context_argument(context)?.context();
+    let buffer = py.detach(|| DeviceBuffer::allocate_packed(context, nbytes)).or_raise(py)?;
+    wrap_buffer(py, buffer)
+}
+
+/// The same memory, which may not be written to through the result.
+#[pyfunction]
+#[pyo3(name = "_read_only")]
+pub(crate) fn read_only<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    wrap_slice(buffer, cuda_buffer_argument(buffer)?.read_only())
+}
+
+/// Names a buffer's memory to another process for as long as the buffer stays; its context's
+/// work is waited for.
+#[pyfunction]
+#[pyo3(name = "_lend")]
+pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
+    let py = buffer.py();
+    let buffer = cuda_buffer_argument(buffer)?;
+    let handle = py.detach(|| {
+        buffer.context().synchronize().map_err(arrow_cuda_buffer::Error::from)?;
+        arrow_cuda_ipc::lend(buffer)
+    });
+    Ok(PyIpcMemHandle::new(handle.or_raise(py)?))
+}
+
+/// What identifies a device in every process.
+#[pyfunction]
+#[pyo3(name = "_uuid")]
+pub(crate) fn uuid(py: Python<'_>, device_number: u32) -> PyResult<Bound<'_, PyBytes>> {
+    let uuid = py.detach(|| Device::get(device_number)?.uuid()).or_raise(py)?;
+    Ok(PyBytes::new(py, &uuid))
+}

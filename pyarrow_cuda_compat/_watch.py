@@ -1,0 +1,60 @@
+"""Imports a module of this package once another package, which it serves, has been imported."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+def follow(package: str, module: str) -> None:
+    """Imports `module` now, if `package` is imported, or right after its import."""
+    if package in sys.modules:
+        _import(module)
+    else:
+        sys.meta_path.insert(0, _Watcher(package, module))
+
+
+def _import(module: str) -> None:
+    try:
+        import_module(module)
+    except Exception as error:
+        # The import that was asked for has succeeded.
+        warnings.warn(f"{module} does not work here: {error!r}", RuntimeWarning, stacklevel=2)
+
+
+class _Watcher:
+    """Finds nothing itself: it looks at what the other finders find."""
+
+    def __init__(self, package: str, module: str) -> None:
+        self._package = package
+        self._module = module
+
+    def find_spec(
+        self, name: str, path: object = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self._package:
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)
+        try:
+            spec = find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)
+        execute = getattr(spec and spec.loader, "exec_module", None)
+        if spec is None or execute is None:
+            return spec
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            # An import that failed may be tried again, so the watch ends only here.
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                _import(self._module)
+
+        # The loader is the package's own.  Its class stays, for those who look at it.
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign, union-attr]
+        return spec

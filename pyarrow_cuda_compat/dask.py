@@ -1,0 +1,260 @@
+"""Device memory between the workers of Dask.
+
+Buffers, record batches and tables that lie on a device go from one worker of `distributed` to
+another on the same machine by CUDA IPC: the bytes are copied from device to device and do not pass
+through the host.  All else travels as host frames, as a pickle does: to other machines, to clients
+and through the scheduler, and what is small (`THRESHOLD`) or cannot be shared.
+
+This needs nothing of the user.  Importing ``pyarrow_cuda_compat`` (or ``pyarrow.cuda``) in a
+process that uses ``distributed`` imports this module, in whichever order the two are imported.  A
+worker takes memory by IPC once this module was imported in its process; so that the first transfer
+does already, import it when the workers start:
+
+* ``client.register_plugin(pyarrow_cuda_compat.dask.Plugin())``, or
+* ``distributed.worker.preload: pyarrow_cuda_compat.dask`` in Dask's configuration.
+
+With ``pyarrow-cuda-compat.ipc: false`` in Dask's configuration (in the environment:
+``DASK_PYARROW_CUDA_COMPAT__IPC=false``) a worker sends host frames only.
+
+How it works: a worker that asks another one for data announces in its connection's handshake
+which machine it is on, and which devices it has.  The one that answers lends it the memory, which
+it holds until the other has confirmed the reply; by then that one has made its own copy.  Where
+opening such memory fails after all, for example between containers that may not share it, the
+worker asks again, and announces itself no more, so that it gets host frames.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import cloudpickle  # type: ignore[import-untyped,unused-ignore]
+import distributed.protocol.arrow  # before what is below: it would take pyarrow's classes back
+import distributed.worker
+import pyarrow as pa
+from dask.sizeof import sizeof
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.protocol.serialize import dask_deserialize, dask_serialize
+
+from . import _native
+from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
+from .pickling import Part, is_host_batch
+
+__all__ = ["THRESHOLD", "Plugin", "transfers"]
+
+THRESHOLD = 64 * 1024
+"""Buffers of fewer bytes than this go as host frames: mapping them would take longer."""
+
+_ADVICE = (
+    "set `pyarrow-cuda-compat.ipc: false` in Dask's configuration of the workers "
+    "(DASK_PYARROW_CUDA_COMPAT__IPC=false) to have it sent through the host"
+)
+
+_transfers = {"ipc": 0, "host": 0}
+_lock = threading.Lock()
+
+
+def transfers() -> dict[str, int]:
+    """How often this process has sent device data to others, by the way that it took.
+
+    Returns
+    -------
+    counts : dict
+        ``ipc``: objects of which at least one buffer was lent to another worker; ``host``:
+        objects of which all bytes went through host memory.  Objects are buffers, record batches
+        and tables on a device, as far as they were not a part of others.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.dask
+    >>> sorted(pyarrow_cuda_compat.dask.transfers())
+    ['host', 'ipc']
+    """
+    with _lock:
+        return dict(_transfers)
+
+
+def _count(way: str) -> None:
+    with _lock:
+        _transfers[way] += 1
+
+
+class Plugin(WorkerPlugin):
+    """Lets the workers take device memory by CUDA IPC from the first transfer on.
+
+    Examples
+    --------
+    >>> import distributed, pyarrow_cuda_compat.dask
+    >>> with distributed.Client(processes=False, dashboard_address=":0") as client:
+    ...     results = client.register_plugin(pyarrow_cuda_compat.dask.Plugin())
+    >>> [result["status"] for result in results.values()]
+    ['OK']
+    """
+
+    name = NAME
+    idempotent = True
+
+    def setup(self, worker: Any) -> None:
+        """Called by the worker."""
+        prepare(worker)
+
+
+def dask_setup(worker: Any) -> None:
+    """Called where this module is preloaded."""
+    if isinstance(worker, distributed.worker.Worker):
+        prepare(worker)
+
+
+def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
+    return _Unpickler(header["lent"], frames).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts copies of lent memory into what it loads."""
+
+    def __init__(self, lent: list[Mapping[str, Any]], frames: list[Any]) -> None:
+        super().__init__(io.BytesIO(frames[0]), buffers=frames[1:])
+        self._lent = lent
+        self._taken: dict[int, Any] = {}
+
+    def persistent_load(self, pid: int) -> Any:
+        if pid not in self._taken:
+            self._taken[pid] = _take(self._lent[pid])
+        return self._taken[pid]
+
+
+def _take(lent: Mapping[str, Any]) -> Any:
+    """Copies memory of another worker, which is unmapped again when this returns."""
+    try:
+        [context] = (
+            _native.Context(number)
+            for number in devices()
+            if _native._uuid(number).hex() == lent["device"]
+        )
+        handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(lent["handle"]))
+        theirs = context.open_ipc_buffer(handle)
+    except (OSError, ValueError) as error:
+        openings.failed()
+        # As an OSError `distributed` takes it for a broken connection, and asks again.
+        raise OSError(
+            f"device memory of another worker cannot be opened by CUDA IPC ({error}): {_ADVICE}"
+        ) from error
+    openings.succeeded()
+    if lent["is_part"]:
+        ours = _native._new_packed_buffer(context, theirs.size)
+    else:
+        ours = context.new_buffer(theirs.size)
+    ours.copy_from_device(theirs)
+    return ours if lent["is_mutable"] else _native._read_only(ours)
+
+
+def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
+    if known := devices_of_borrower(context):
+        pickler = _Pickler(known)
+        frames = pickler.dump_frames(value)
+        if pickler.lent:
+            _count("ipc")
+            return {"lent": pickler.lent}, frames
+    if context and "recipient" in context:
+        _count("host")
+    # `distributed` goes on to the next way of serialising, which is to pickle.
+    raise NotImplementedError
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Lends the device memory in what it pickles, as far as it can be lent."""
+
+    def __init__(self, devices: list[str]) -> None:
+        self._file = io.BytesIO()
+        self._host: list[Any] = []
+        super().__init__(self._file, protocol=5, buffer_callback=self._host.append)
+        self._devices = devices
+        # By identity, with the object, so that the identity stays its own.
+        self._numbers: dict[int, tuple[Any, int | None]] = {}
+        self.lent: list[dict[str, Any]] = []
+
+    def dump_frames(self, value: Any) -> list[Any]:
+        self.dump(value)
+        return [self._file.getvalue(), *(memoryview(buffer) for buffer in self._host)]
+
+    def persistent_id(self, value: Any) -> int | None:
+        if type(value) is Part:
+            return self._number(value, value.buffer)
+        if type(value) is _native.CudaBuffer:
+            return self._number(value, value)
+        return None
+
+    def _number(self, value: Any, buffer: Any) -> int | None:
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = value, self._lend(buffer, type(value) is Part)
+        return self._numbers[id(value)][1]
+
+    def _lend(self, buffer: Any, is_part: bool) -> int | None:
+        device = _native._uuid(buffer.context.device_number).hex()
+        if buffer.size < THRESHOLD or device not in self._devices:
+            return None
+        try:
+            handle = _native._lend(buffer)
+        except (OSError, pa.ArrowInvalid):
+            return None  # memory of a pool, of another process, and so on
+        self.lent.append(
+            {
+                "device": device,
+                "handle": handle.serialize().to_pybytes(),
+                "is_mutable": buffer.is_mutable,
+                "is_part": is_part,
+            }
+        )
+        return len(self.lent) - 1
+
+
+# --- registration --------------------------------------------------------------------------------
+
+
+def _register() -> None:
+    dask_serialize.register(_native.CudaBuffer, _serialize)
+    dask_deserialize.register(_native.CudaBuffer, _deserialize)
+    _register_beside(pa.RecordBatch, is_host_batch)
+    _register_beside(pa.Table, lambda table: table.is_cpu)
+    sizeof.register(_native.CudaBuffer, lambda buffer: sys.getsizeof(object()) + buffer.size)
+    sizeof.register(pa.RecordBatch, _size_of_batch)
+    sizeof.register(pa.Array, _size_of_array)
+    distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
+    for worker in list(distributed.worker.Worker._instances):
+        prepare(worker)
+
+
+def _register_beside(kind: type, is_on_host: Callable[[Any], bool]) -> None:
+    """For what lies on a device; the rest goes on to the functions that are registered already."""
+    serialize_host = dask_serialize.dispatch(kind)
+    deserialize_host = dask_deserialize.dispatch(kind)
+
+    def serialize(value: Any, context: Mapping[str, Any] | None = None) -> Any:
+        return serialize_host(value) if is_on_host(value) else _serialize(value, context)
+
+    def deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
+        load = _deserialize if "lent" in header else deserialize_host
+        return load(header, frames)
+
+    dask_serialize.register(kind, serialize)
+    dask_deserialize.register(kind, deserialize)
+
+
+def _size_of_batch(batch: Any) -> int:
+    if is_host_batch(batch):
+        return sys.getsizeof(batch)
+    return sum(map(_size_of_array, batch.columns))
+
+
+def _size_of_array(array: Any) -> int:
+    if array.is_cpu:
+        return sys.getsizeof(array)
+    size: int = sum(buffer.size for buffer in array.buffers() if buffer is not None)
+    return sys.getsizeof(object()) + size
+
+
+_register()

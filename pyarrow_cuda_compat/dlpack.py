@@ -1,0 +1,111 @@
+"""Arrow arrays on a device as tensors for other libraries.
+
+Arrow's own arrays speak DLPack on the host only (apache/arrow#39296).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from ._native import Context, CudaBuffer, DeviceTensor
+
+
+def to_dlpack(array: pa.Array) -> DeviceTensor:
+    """View the values of an Arrow array on a device as a tensor.
+
+    Parameters
+    ----------
+    array : pyarrow.Array
+        Integers or floating-point numbers without nulls, on a CUDA device.
+        Lists of a fixed size give one more dimension each.
+
+    Returns
+    -------
+    DeviceTensor
+        The same memory, for ``from_dlpack`` and the like of other libraries.
+        It keeps the memory, and so do they.
+
+    Raises
+    ------
+    BufferError
+        If the array cannot be a tensor: it has nulls, or values of another
+        type (booleans are single bits in Arrow), or lies on the host.
+    TypeError
+        If it is no array.
+
+    Notes
+    -----
+    Arrow's data is not meant to change. Where the memory itself is read-only
+    the tensor says so; several libraries refuse such tensors, and a copy
+    (``copy=True``) is what helps.
+
+    A validity bitmap without a null in it is found to be so by a copy of the
+    bitmap to the host.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from pyarrow import cuda
+    >>> from pyarrow_cuda_compat import to_dlpack
+    >>> array = pa.array([1.5, 2.5, 3.5]).copy_to(cuda.Context(0).memory_manager)
+    >>> tensor = to_dlpack(array)
+    >>> tensor.shape, tensor.typestr
+    ((3,), '<f8')
+    >>> np.from_dlpack(tensor, device="cpu")  # a GPU library would take it without a copy
+    array([1.5, 2.5, 3.5])
+    """
+    if not isinstance(array, pa.Array):
+        raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
+    if isinstance(array, pa.ExtensionArray):
+        return to_dlpack(array.storage)
+    shape = [len(array)]
+    while pa.types.is_fixed_size_list(array.type):
+        _check_no_nulls(array)
+        size = array.type.list_size
+        shape.append(size)
+        array = array.values.slice(array.offset * size, len(array) * size)
+    typestr = _typestr(array.type)
+    _check_no_nulls(array)
+    values = _on_device(array.buffers()[1], array)
+    if len(array) == 0:  # what is empty may end where the buffer ends, which is no place in it
+        return DeviceTensor(values, typestr, shape)
+    width = array.type.bit_width // 8
+    return DeviceTensor(values.slice(array.offset * width), typestr, shape)
+
+
+def _typestr(kind: Any) -> str:
+    order = "|" if kind in (pa.int8(), pa.uint8()) else "<"
+    for code, is_kind in (
+        ("u", pa.types.is_unsigned_integer),
+        ("i", pa.types.is_signed_integer),
+        ("f", pa.types.is_floating),
+    ):
+        if is_kind(kind):
+            return f"{order}{code}{kind.bit_width // 8}"
+    raise BufferError(f"values of type {kind} cannot be a tensor: only integers and floats can")
+
+
+def _check_no_nulls(array: pa.Array) -> None:
+    bitmap = array.buffers()[0]
+    if bitmap is None or len(array) == 0:
+        return
+    # pyarrow counts nulls on the host only.
+    bits = _on_device(bitmap, array).copy_to_host()
+    valid = pa.Array.from_buffers(pa.bool_(), len(array), [None, bits], offset=array.offset)
+    nulls = len(array) - valid.true_count
+    if nulls:
+        raise BufferError(f"an array with nulls ({nulls} of {len(array)}) cannot be a tensor")
+
+
+def _on_device(buffer: pa.Buffer | None, array: pa.Array) -> CudaBuffer:
+    if buffer is None:
+        return Context(0).new_buffer(0)
+    try:
+        return CudaBuffer.from_buffer(buffer)
+    except TypeError:
+        raise BufferError(
+            "the array lies on the host, where pyarrow's arrays speak DLPack themselves"
+        ) from None

@@ -1,0 +1,215 @@
+"""Pickles and copies of what lies in device memory.
+
+The bodies of `CudaBuffer.__reduce_ex__` and its like, and reducers for pyarrow's own classes:
+record batches, tables, chunked arrays and arrays whose data lies on a device are pickled as those
+on the host are.  Importing this package registers the reducers with `copyreg`; whatever lies on
+the host goes on to pyarrow's own at once.
+
+A pickle holds the bytes and the number of the device.  Loading it copies them to the device of
+that number, or to device 0 where there is none of that number, into memory of the new object's
+own.  With protocol 5 and a ``buffer_callback`` the bytes travel out of band: one copy from the
+device, and no other.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from . import _native
+
+# An array taken apart: its type, length and so on, with a `Part` for each of its buffers.
+_Tree = Any
+
+
+class Part:
+    """A buffer of a device array, on its way.
+
+    It becomes a generic buffer of an array again: when it is loaded from a pickle, or right away
+    where an object is copied.
+    """
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: Any) -> None:
+        self.buffer = buffer
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return restore_part, (_contents(self.buffer, protocol), self.buffer.context.device_number)
+
+    def __deepcopy__(self, memo: object) -> Part:
+        part = _native._new_packed_buffer(self.buffer.context, self.buffer.size)
+        part.copy_from_device(self.buffer)
+        return Part(part)
+
+
+def reduce_buffer(buffer: Any, protocol: int) -> tuple[Any, ...]:
+    """A `CudaBuffer` for `pickle`."""
+    number = buffer.context.device_number
+    return restore_buffer, (_contents(buffer, protocol), number, buffer.is_mutable)
+
+
+def copy_buffer(buffer: Any) -> Any:
+    """A `CudaBuffer` of the same bytes, in memory of its own beside them."""
+    copied = buffer.context.new_buffer(buffer.size)
+    copied.copy_from_device(buffer)
+    return _as_mutable(copied, buffer.is_mutable)
+
+
+def restore_buffer(contents: Any, device_number: int, is_mutable: bool) -> Any:
+    """A `CudaBuffer` from a pickle."""
+    contents = pa.py_buffer(contents)
+    buffer = context_for(device_number).new_buffer(contents.size)
+    buffer.copy_from_host(contents)
+    return _as_mutable(buffer, is_mutable)
+
+
+def restore_part(contents: Any, device_number: int) -> Any:
+    """A buffer of an array, from a pickle."""
+    contents = pa.py_buffer(contents)
+    buffer = _native._new_packed_buffer(context_for(device_number), contents.size)
+    buffer.copy_from_host(contents)
+    return buffer
+
+
+def context_for(device_number: int) -> Any:
+    """The context of the device of that number, or of device 0 where there is none."""
+    there = device_number < _native.Context.get_num_devices()
+    return _native.Context(device_number if there else 0)
+
+
+def _as_mutable(buffer: Any, is_mutable: bool) -> Any:
+    return buffer if is_mutable else _native._read_only(buffer)
+
+
+def _contents(buffer: Any, protocol: int) -> Any:
+    """The bytes, for a pickle of that protocol."""
+    if protocol >= 5:
+        return pickle.PickleBuffer(buffer.copy_to_host())
+    return buffer.to_pybytes()
+
+
+# --- arrays and what is made of them -------------------------------------------------------------
+
+
+def is_host_batch(batch: Any) -> bool:
+    """Whether none of a record batch's data lies on a device."""
+    # One that libarrow has read calls itself a host batch, wherever its data lies.
+    return not _native._is_on_device(batch)
+
+
+def _reduce_batch(batch: Any) -> Any:
+    return _reduced_by_pyarrow(batch) if is_host_batch(batch) else _reduce_device_batch(batch)
+
+
+def _reduce_device_batch(batch: Any) -> Any:
+    return _restore_batch, (list(_trees([batch])), batch.schema)
+
+
+def _reduce_device_table(table: Any) -> Any:
+    chunks = [chunk for column in table.columns for chunk in column.chunks]
+    counts = [column.num_chunks for column in table.columns]
+    return _restore_table, (_trees_of_arrays(chunks), counts, table.schema)
+
+
+def _reduce_device_chunked_array(array: Any) -> Any:
+    return _restore_chunked_array, (_trees_of_arrays(array.chunks), array.type)
+
+
+def _reduce_device_array(array: Any) -> Any:
+    return _restore_array, tuple(_trees_of_arrays([array]))
+
+
+def _unless_refused(reduce_refused: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A reducer that asks pyarrow's own first, which refuses all but plain host memory."""
+
+    def reduce(value: Any) -> Any:
+        try:
+            return value.__reduce__()
+        except NotImplementedError:
+            return reduce_refused(value)
+
+    return reduce
+
+
+_reduced_by_pyarrow = _unless_refused(_reduce_device_batch)
+
+
+def _restore_batch(trees: list[_Tree], schema: Any) -> Any:
+    return pa.RecordBatch.from_arrays([_restore_array(tree) for tree in trees], schema=schema)
+
+
+def _restore_table(trees: list[_Tree], counts: list[int], schema: Any) -> Any:
+    chunks = iter([_restore_array(tree) for tree in trees])
+    columns = [
+        pa.chunked_array([next(chunks) for _ in range(count)], type)
+        for count, type in zip(counts, schema.types, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _restore_chunked_array(trees: list[_Tree], type: Any) -> Any:
+    return pa.chunked_array([_restore_array(tree) for tree in trees], type)
+
+
+def _restore_array(tree: _Tree) -> Any:
+    restore, data = tree
+    return restore(_replaced(data, Part, lambda part: part.buffer))
+
+
+def _trees_of_arrays(arrays: list[Any]) -> list[_Tree]:
+    batches = [pa.RecordBatch.from_arrays([array], [""]) for array in arrays]
+    return list(_trees(batches))
+
+
+def _trees(batches: list[Any]) -> Iterator[_Tree]:
+    """Each column of the batches as pyarrow's own function for its pickle and that one's argument,
+    with a `Part` for each buffer that pyarrow cannot pickle.
+
+    Memory that several arrays share is one part, which travels once.
+    """
+    parts: dict[tuple[int, int, int], Part] = {}
+
+    def part(placeholder: Any) -> Any:
+        original = placeholder.parent
+        if placeholder.size or original is None:
+            return placeholder  # it is plain host memory itself
+        if original.is_cpu:
+            return original  # pinned memory, which the host reads like any other
+        buffer = _native.CudaBuffer.from_buffer(original)
+        key = buffer.address, buffer.size, buffer.context.handle
+        return parts.setdefault(key, Part(buffer))
+
+    for batch in batches:
+        for column in _native._skeleton(batch).columns:
+            restore, (data,) = column.__reduce__()
+            yield restore, _replaced(data, pa.Buffer, part)
+
+
+def _replaced(tree: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
+    """A copy of nested tuples and lists, with all values of a class replaced."""
+    if isinstance(tree, tuple | list):
+        return type(tree)(_replaced(branch, kind, replace) for branch in tree)
+    return replace(tree) if isinstance(tree, kind) else tree
+
+
+def _array_classes(base: Any) -> Iterator[Any]:
+    for each in base.__subclasses__():
+        # The classes of users' extension types are theirs.
+        if each.__module__ == "pyarrow.lib":
+            yield each
+            yield from _array_classes(each)
+
+
+def register() -> None:
+    """Lets `pickle` and `copy` take pyarrow's objects that lie on a device."""
+    copyreg.pickle(pa.RecordBatch, _reduce_batch)
+    copyreg.pickle(pa.Table, _unless_refused(_reduce_device_table))
+    copyreg.pickle(pa.ChunkedArray, _unless_refused(_reduce_device_chunked_array))
+    reduce_array = _unless_refused(_reduce_device_array)
+    for each in _array_classes(pa.Array):
+        copyreg.pickle(each, reduce_array)
