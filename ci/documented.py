@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from sphinx.util.inventory import InventoryFile
@@ -20,8 +21,11 @@ def public_names() -> Iterator[str]:
         if not inspect.isclass(thing):
             continue
         for base in thing.__mro__:
-            if base.__module__ == "pyarrow._cuda":
+            if base.__module__ in ("pyarrow._cuda", "pyarrow_cuda_compat"):
                 yield from (f"{name}.{each}" for each in vars(base) if not each.startswith("_"))
+    for module in ("numba", "dask"):
+        names = import_module(f"pyarrow_cuda_compat.{module}").__all__
+        yield from (f"{module}.{name}" for name in names)
 
 
 def described(inventory: Path) -> set[str]:

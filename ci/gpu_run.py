@@ -1,98 +1,51 @@
 """Runs the bundle that ci/gpu makes, on a machine with a GPU; copied into it as run.py.
 
-    bash run.sh [LOG_FOLDER]
+    bash run.sh [LOG_FOLDER [STEP...]]
 
-All steps run, also after one that failed.  The environment may say:
+Without a STEP as many run as there is time for, in this order; STEPs are their names, or the names
+of groups: core, interop, suites.  All of them run, also after one that failed.  The
+environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
+GPU_MLIR              the folder that `ci/gpu mlir` makes, where it is not beside this bundle
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from statistics import median
 
-HERE = Path(__file__).resolve().parent
+# Python may have been told to leave a script's folder out.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import gpu_numba
+from gpu_step import (
+    DRIVER,
+    HERE,
+    SIMULATED,
+    LeftOut,
+    Step,
+    pytest,
+    pytest_counts,
+    python,
+    upstream_suite,
+)
+
 # Seconds for everything: whatever hangs, there are logs in the end.
 BUDGET = 525.0
 LOG_LIMIT = 15 << 20
-DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
-SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
-
-
-class LeftOut(Exception):
-    """A step that cannot run here, and why."""
-
-
-@dataclass
-class Step:
-    """One line of the summary, while it runs and afterwards."""
-
-    name: str
-    log: Path
-    deadline: float
-    env: dict[str, str]
-    scratch: Path
-    codes: list[int] = field(default_factory=list)
-    counts: str = ""
-
-    def run(self, command: list[str], *, cwd: Path | None = None, **env: str) -> str:
-        """Runs a command to the step's deadline at most, and returns what it wrote."""
-        with self.log.open("a+", encoding="utf-8", errors="replace") as log:
-            log.write(f"$ {' '.join(command)}\n")
-            log.flush()
-            start = log.tell()
-            process = subprocess.Popen(
-                command,
-                cwd=cwd or self.scratch,
-                env=self.env | env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(max(self.deadline - time.monotonic(), 1.0))
-            except subprocess.TimeoutExpired:
-                # With its children: one that holds the GPU would disturb the steps that follow.
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                code = 124
-            log.seek(start)
-            output = log.read()
-            log.write(f"[exit status {code}{', out of time' if code == 124 else ''}]\n\n")
-        self.codes.append(code)
-        return output
-
-    def note(self, text: str) -> None:
-        with self.log.open("a", encoding="utf-8") as log:
-            log.write(f"{text}\n")
-
-
-def python(*arguments: str) -> list[str]:
-    return [sys.executable, *arguments]
-
-
-def pytest(*arguments: str) -> list[str]:
-    return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
-
-
-def pytest_counts(output: str) -> str:
-    lines = re.findall(r"^=* ?(\d+ (?:passed|failed|skipped|error).*?) in [\d.]+s", output, re.M)
-    return lines[-1] if lines else ""
 
 
 def machine(step: Step) -> None:
@@ -111,7 +64,9 @@ def install(step: Step) -> None:
     wheels = [str(path) for path in sorted(HERE.glob("*.whl"))]
     for path in sorted((HERE / "wheels").glob("*.whl")):
         name = path.name.split("-")[0]
-        if importlib.util.find_spec(name) is None or (name == "numpy" and numba_needs_another()):
+        lacking = not is_installed(name) or (name == "numpy" and numba_needs_another())
+        # Where Python is another one, what is compiled has to be there already.
+        if lacking and is_for_this_python(path.name):
             wheels.append(str(path))
     other_pyarrow = os.environ.get("PYARROW_WHEEL")
     if other_pyarrow:
@@ -134,12 +89,24 @@ def install(step: Step) -> None:
     step.counts = step.run(python("-c", versions)).splitlines()[-1]
 
 
+def is_for_this_python(wheel: str) -> bool:
+    made_for = re.search(r"-cp3(\d+)-cp3", wheel)
+    return made_for is None or int(made_for[1]) == sys.version_info.minor
+
+
+def is_installed(distribution: str) -> bool:
+    try:
+        metadata.distribution(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def numba_needs_another() -> bool:
     """NumPy 2.5 has no `row_stack`, without which numba-cuda up to 0.30.4 compiles nothing."""
     import numpy
 
-    has_numba = importlib.util.find_spec("numba_cuda") is not None
-    return has_numba and not hasattr(numpy, "row_stack")
+    return is_installed("numba-cuda") and not hasattr(numpy, "row_stack")
 
 
 def import_time(step: Step) -> None:
@@ -157,19 +124,7 @@ def import_time(step: Step) -> None:
 
 
 def upstream(step: Step) -> None:
-    upstream_suite(step, "test_cuda")
-
-
-def upstream_numba(step: Step) -> None:
-    if importlib.util.find_spec("numba_cuda") is None:
-        raise LeftOut("there is no numba-cuda here")
-    upstream_suite(step, "test_cuda_numba_interop")
-
-
-def upstream_suite(step: Step, name: str) -> None:
-    """From a folder of its own, away from this project's settings and fixtures."""
-    command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
-    step.counts = pytest_counts(step.run([*command, "--pyargs", f"pyarrow.tests.{name}"]))
+    step.counts = pytest_counts(step.run(upstream_suite(step, "test_cuda")))
 
 
 def own_tests(step: Step) -> None:
@@ -187,8 +142,8 @@ def snapshots(step: Step) -> None:
     # Else it asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
     if not SIMULATED:
-        where["CONFORMANCE_MAY_LACK"] = "a second device, numba"
-    rust_programs(step, lambda name: name.startswith("conformance-"), **where)
+        where["CONFORMANCE_MAY_LACK"] = "a second device, numba, cupy, torch, jax, distributed"
+    rust_programs(step, lambda name: name.startswith("conformance-"), where)
 
 
 def conformance(step: Step) -> None:
@@ -198,16 +153,23 @@ def conformance(step: Step) -> None:
     step.counts = step.run(command).strip().splitlines()[-1]
 
 
-def rust_programs(step: Step, wanted: Callable[[str], bool], **env: str) -> None:
+def rust_programs(
+    step: Step, wanted: Callable[[str], bool], where: Mapping[str, str] | None = None
+) -> None:
+    env = dict(where or {})
     passed = failed = ignored = 0
-    programs = sorted(path for path in (HERE / "rust").iterdir() if not path.suffix)
+    folder = step.scratch / "rust"
+    if not folder.exists():
+        with tarfile.open(HERE / "rust.tar.xz") as archive:
+            archive.extractall(step.scratch, filter="data")
+    programs = sorted(path for path in folder.iterdir() if not path.suffix)
     programs = [path for path in programs if wanted(path.name)]
     # The simulator lies in the wheel: beside the extension, and not beside these programs.
     package = folder_of(step, "pyarrow_cuda_compat") if SIMULATED else None
     if package:
         env["LD_LIBRARY_PATH"] = str(package / "lib")
     for program in programs:
-        output = step.run([str(program)], cwd=HERE, **env)
+        output = step.run([str(program)], cwd=HERE, env=env)
         for counts in re.findall(
             r"^test result: .*? (\d+) passed; (\d+) failed; (\d+) ignored", output, re.M
         ):
@@ -275,21 +237,33 @@ def sanitizer(step: Step) -> None:
     step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
 
 
-# Name, log file (eight files with the summary and the results), seconds, and what to do.
-STEPS: list[tuple[str, str, float, Callable[[Step], None]]] = [
-    ("machine", "machine.log", 20, machine),
-    ("install", "machine.log", 90, install),
-    ("import time", "machine.log", 30, import_time),
-    ("upstream's suite", "upstream.log", 90, upstream),
-    ("upstream's, Numba", "upstream.log", 90, upstream_numba),
-    ("tour", "machine.log", 60, tour),
-    ("conformance", "conformance.log", 120, conformance),
-    ("snapshots", "conformance.log", 120, snapshots),
-    ("driver probe", "rust.log", 120, probe),
-    ("Rust tests", "rust.log", 90, rust),
-    ("Python tests", "python.log", 240, own_tests),
-    ("memcheck", "sanitizer.log", BUDGET, sanitizer),
+# Name, group, log file (eight files with the summary and the results), seconds, what to do.
+STEPS: list[tuple[str, str, str, float, Callable[[Step], None]]] = [
+    ("machine", "always", "machine.log", 20, machine),
+    ("install", "always", "machine.log", 90, install),
+    ("import time", "core", "machine.log", 30, import_time),
+    ("upstream's suite", "core", "upstream.log", 90, upstream),
+    ("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
+    ("tour", "core", "machine.log", 60, tour),
+    ("conformance", "core", "conformance.log", 120, conformance),
+    ("snapshots", "core", "conformance.log", 120, snapshots),
+    ("driver probe", "core", "rust.log", 120, probe),
+    ("Rust tests", "core", "rust.log", 90, rust),
+    ("Python tests", "core", "python.log", 240, own_tests),
+    ("memcheck", "core", "sanitizer.log", BUDGET, sanitizer),
+    *((name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS),
+    *((name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN),
 ]
+
+
+def chosen(names: list[str]) -> list[tuple[str, str, str, float, Callable[[Step], None]]]:
+    known = {word.lower() for name, group, *_ in STEPS for word in (name, group)}
+    wanted = {name.lower() for name in names} or known
+    if wanted - known:
+        sys.exit(
+            f"no such step: {', '.join(wanted - known)}; there are: {', '.join(sorted(known))}"
+        )
+    return [step for step in STEPS if step[1] == "always" or {step[0].lower(), step[1]} & wanted]
 
 
 def shorten(log: Path) -> None:
@@ -303,7 +277,8 @@ def shorten(log: Path) -> None:
 def main() -> None:
     logs = Path(sys.argv[1] if len(sys.argv) > 1 else "gpu-logs").resolve()
     logs.mkdir(parents=True, exist_ok=True)
-    for log in {name for _, name, _, _ in STEPS} | {"summary.txt"}:
+    steps = chosen(sys.argv[2:])
+    for log in {log for _, _, log, _, _ in steps} | {"summary.txt"}:
         (logs / log).unlink(missing_ok=True)
     end = time.monotonic() + BUDGET
     lines = []
@@ -316,15 +291,17 @@ def main() -> None:
             "PYTHONDONTWRITEBYTECODE": "1",
             "RUST_BACKTRACE": "1",
         }
-        for name, log, limit, action in STEPS:
+        for name, group, log, limit, action in steps:
             print(f"--- {name}", flush=True)
             start = time.monotonic()
             deadline = min(start + limit, end)
             step = Step(name, logs / log, deadline, env, Path(scratch))
             step.note(f"=== {name}")
             try:
-                if start >= end:
+                if start >= end and group in ("core", "always"):
                     raise TimeoutError("no time was left")
+                if start >= end:
+                    raise LeftOut(f"no time was left; ask for it: run.sh {logs.name} '{group}'")
                 action(step)
                 outcome = "FAILED" if any(step.codes) else "ok"
             except LeftOut as reason:
