@@ -482,7 +482,7 @@ TYPES = [
 
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_numbers_of_arrow(ctx, kind):
-    host = np.arange(50).astype(kind.to_pandas_dtype())
+    host = np.arange(50).astype(pa.array([], kind).to_numpy().dtype)
     array = pa.array(host, kind).copy_to(ctx.memory_manager)
     for part, expected in (
         (array, host),

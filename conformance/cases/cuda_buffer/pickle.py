@@ -1,4 +1,4 @@
-# A buffer on the device cannot be pickled or copied by Python; its copy on the host can.
+# A buffer on the device is pickled and copied by Python as one on the host is.
 import copy
 import pickle
 
@@ -7,13 +7,22 @@ from pyarrow import cuda
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(b"0123456789")
-pickle.dumps(buf)
-pickle.dumps(buf, protocol=2)
-pickle.dumps(buf, protocol=5)
+again = pickle.loads(pickle.dumps(buf))
+type(again) is cuda.CudaBuffer, again.equals(buf), again.address != buf.address
+again.context.device_number, again.is_mutable
+pickle.loads(pickle.dumps(buf, protocol=2)).to_pybytes()
+# With protocol 5 the bytes travel out of band.
+frames = []
+pickled = pickle.dumps(buf, protocol=5, buffer_callback=frames.append)
+[bytes(frame) for frame in frames], b"0123" in pickled
+pickle.loads(pickled, buffers=frames).to_pybytes()
 pickle.PickleBuffer(buf)
-copy.copy(buf)
-copy.deepcopy(buf)
-pickle.dumps(ctx.new_buffer(0))
+# Only a part's own bytes do.
+pickle.loads(pickle.dumps(buf.slice(2, 3))).to_pybytes()
+pickle.loads(pickle.dumps(ctx.new_buffer(0))).size
+# A copy is the device's own as well.
+copied = copy.deepcopy(buf)
+copied.copy_from_host(b"x")
+copied.to_pybytes(), copy.copy(buf).to_pybytes()
 pickle.dumps(pa.Buffer.slice(buf, 0))
 pickle.loads(pickle.dumps(buf.copy_to_host())).to_pybytes()
-buf.to_pybytes()

@@ -1,0 +1,32 @@
+# Device buffers and tensors have the CUDA array interface themselves.
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceTensor
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(bytes(range(24)))
+
+
+def show(thing):
+    interface = dict(thing.__cuda_array_interface__)
+    address, read_only = interface.pop("data")
+    return address - buf.address, read_only, interface
+
+
+show(buf)
+show(buf.slice(8, 4))
+show(DeviceTensor(buf.slice(4), "<i2", (2, 5)))
+ctx.new_buffer(0).__cuda_array_interface__["data"]
+
+
+# What its owner calls read-only is marked so.
+class ReadOnly:
+    __cuda_array_interface__ = buf.__cuda_array_interface__ | {"data": (buf.address, True)}
+
+
+view = ctx.buffer_from_object(ReadOnly())
+show(view)
+show(DeviceTensor(view, "<i2", (2, 5)))
+# Who takes it has the same memory.
+again = ctx.buffer_from_object(DeviceTensor(buf, "<f8", (3,)))
+(again.address - buf.address, again.size)

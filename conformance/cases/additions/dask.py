@@ -1,0 +1,83 @@
+# Device memory between the workers of Dask: by CUDA IPC, and as host frames where that is wanted.
+# needs: distributed
+import time
+
+import dask
+import distributed
+import pyarrow as pa
+
+import pyarrow_cuda_compat.dask
+
+
+def make(size):
+    from pyarrow import cuda  # on the worker
+
+    return cuda.Context(0).buffer_from_data(bytes(range(256)) * (size // 256))
+
+
+def make_batch(rows):
+    from pyarrow import cuda
+
+    return pa.record_batch({"x": range(rows)}).copy_to(cuda.Context(0).memory_manager)
+
+
+def look(buf):
+    intact = buf.to_pybytes() == bytes(range(256)) * (buf.size // 256)
+    return type(buf).__name__, buf.size, buf.is_cpu, intact
+
+
+def look_at_batch(batch):
+    there = [column.is_cpu for column in batch.columns]
+    last = batch.column(0).slice(len(batch) - 1).copy_to(pa.default_cpu_memory_manager())
+    return there, last.to_pylist()
+
+
+def transfers():
+    return pyarrow_cuda_compat.dask.transfers()
+
+
+def allocated():
+    import gc
+
+    from pyarrow import cuda
+
+    gc.collect()
+    return cuda.Context(0).bytes_allocated
+
+
+def send(first, second):
+    """Makes data on the first worker, and looks at it on the second."""
+    for function, other, size in (make, look, 1 << 20), (make_batch, look_at_batch, 100_000):
+        made = client.submit(function, size, workers=[first], pure=False)
+        print(client.submit(other, made, workers=[second], pure=False).result(timeout=60))
+    small = client.submit(make, 1024, workers=[first], pure=False)
+    print(client.submit(look, small, workers=[second], pure=False).result(timeout=60))
+    return client.run(transfers, workers=[first])[first]
+
+
+settings = {"distributed.logging": {"distributed": "critical"}}
+options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+pyarrow_cuda_compat.dask.THRESHOLD
+with (
+    dask.config.set(settings),
+    distributed.LocalCluster(**options) as cluster,
+    distributed.Client(cluster) as client,
+):
+    _ = client.register_plugin(pyarrow_cuda_compat.dask.Plugin())
+    first, second = client.scheduler_info()["workers"]
+    print(send(first, second))
+    # A client gets host frames.
+    print(look(client.submit(make, 1 << 20, workers=[first], pure=False).result()))
+    # Memory that was lent is released when nobody needs it any more.
+    deadline = time.monotonic() + 30
+    while any(client.run(allocated).values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    print(sum(client.run(allocated).values()))
+
+# With the setting there are host frames only.
+with (
+    dask.config.set(settings | {"pyarrow-cuda-compat.ipc": False}),
+    distributed.LocalCluster(**options) as cluster,
+    distributed.Client(cluster) as client,
+):
+    print(send(*client.scheduler_info()["workers"]))

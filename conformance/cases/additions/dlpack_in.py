@@ -1,0 +1,79 @@
+# Tensors of other libraries by DLPack: their memory is viewed, and kept until no part is in use.
+import ctypes
+import gc
+
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import from_dlpack
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [
+        ("version", ctypes.c_uint32 * 2),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("flags", ctypes.c_uint64),
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+# The tensors that have been handed out, by address, until their deleter is called.
+alive = {}
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(alive.__delitem__)
+NAME = b"dltensor_versioned"
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+
+
+class Theirs:
+    """A tensor of bytes over a buffer, as another library would hand it out."""
+
+    def __init__(self, buf, shape, strides=None, flags=0, byte_offset=0):
+        numbers = ctypes.c_int64 * len(shape)
+        self.buf, self.strides = buf, strides and numbers(*strides)
+        self.managed = Managed((1, 0), None, DELETER, flags, buf.address, (2, 0), len(shape))
+        self.managed.code, self.managed.bits, self.managed.lanes = 1, 8, 1
+        self.managed.shape, self.managed.byte_offset = numbers(*shape), byte_offset
+        if strides:
+            self.managed.strides = self.strides
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **request):
+        at = ctypes.addressof(self.managed)
+        alive[at] = self
+        return new_capsule(at, NAME, None)
+
+
+ctx = cuda.Context(0)
+memory = ctx.buffer_from_data(b"abcdefghijklmnopqrstuvwxyz")
+buf = from_dlpack(Theirs(memory, (2, 5), byte_offset=3))
+(type(buf), buf.address - memory.address, buf.size, buf.is_mutable, buf.context.device_number)
+buf.to_pybytes()
+buf.copy_from_host(b"DEF")
+memory.slice(0, 8).to_pybytes()
+# The elements may be in any order, if they lie side by side.
+from_dlpack(Theirs(memory, (2, 5), strides=(1, 2))).to_pybytes()
+from_dlpack(Theirs(memory, (5,), strides=(-1,), byte_offset=25)).to_pybytes()
+# What is read-only stays so.
+from_dlpack(Theirs(memory, (3,), flags=1)).copy_from_host(b"x")
+_ = gc.collect()
+# The tensor above is still in use, and is kept by any part of the buffer.
+len(alive)
+part = buf.slice(2, 4)
+del buf, memory
+_ = gc.collect()
+(len(alive), ctx.bytes_allocated, part.to_pybytes())
+del part
+_ = gc.collect()
+(len(alive), ctx.bytes_allocated)

@@ -1,0 +1,62 @@
+# A device buffer as a DLPack tensor: what the structure in the capsule says.
+import ctypes
+
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceTensor
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype = ctypes.c_void_p
+pointer_of.argtypes = ctypes.py_object, ctypes.c_char_p
+
+
+def look(thing):
+    """The tensor as a consumer finds it that knows version 1.1."""
+    capsule = thing.__dlpack__(max_version=(1, 1))
+    at = pointer_of(capsule, b"dltensor_versioned")
+    print("major", ctypes.c_uint32.from_address(at).value, end=", ")
+    print("flags", ctypes.c_uint64.from_address(at + 24).value)
+    tensor = Tensor.from_address(at + 32)
+    print("device", list(tensor.device), "at", tensor.data - buf.address, tensor.byte_offset)
+    print("type", tensor.code, tensor.bits, tensor.lanes)
+    print("shape", tensor.shape[: tensor.ndim], "strides", tensor.strides[: tensor.ndim])
+
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(bytes(range(96)))
+buf.__dlpack_device__()
+# A buffer is an array of unsigned bytes, its parts as well.
+look(buf)
+look(buf.slice(10, 20))
+# A tensor has a type of its elements and a shape; the last dimension is the densest.
+tensor = DeviceTensor(buf.slice(8), "<f4", (1, 2, 3))
+tensor.__dlpack_device__()
+look(tensor)
+look(DeviceTensor(buf, "<i8", (12,)))
+look(DeviceTensor(buf, "|u1", ()))
+
+
+# What its owner calls read-only is marked so.
+class ReadOnly:
+    __cuda_array_interface__ = buf.__cuda_array_interface__ | {"data": (buf.address, True)}
+
+
+look(ctx.buffer_from_object(ReadOnly()))
+# A copy is the consumer's own, and marked so.
+capsule = buf.__dlpack__(max_version=(1, 1), copy=True)
+ctypes.c_uint64.from_address(pointer_of(capsule, b"dltensor_versioned") + 24).value

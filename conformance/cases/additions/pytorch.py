@@ -1,0 +1,36 @@
+# Tensors of PyTorch and device buffers share memory, both ways.
+# needs: gpu, torch
+import gc
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceTensor, from_dlpack, to_dlpack
+
+ctx = cuda.Context(0)
+buf = ctx.buffer_from_data(np.arange(6, dtype=np.float32))
+tensor = torch.from_dlpack(DeviceTensor(buf, "<f4", (2, 3)))
+(tensor.data_ptr() == buf.address, tuple(tensor.shape), tensor.dtype, tensor.device)
+tensor *= 2
+np.frombuffer(buf.copy_to_host(), np.float32).tolist()
+torch.as_tensor(buf, device="cuda").data_ptr() == buf.address
+numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+torch.from_dlpack(to_dlpack(numbers)).sum().item()
+# PyTorch's tensor keeps the memory.
+before = ctx.bytes_allocated
+del buf
+_ = gc.collect()
+(ctx.bytes_allocated - before, tensor[1].tolist())
+del tensor
+_ = gc.collect()
+ctx.bytes_allocated - before
+# The other way the buffer keeps PyTorch's tensor.
+made = torch.arange(4, dtype=torch.int16, device="cuda")
+views = [from_dlpack(made), ctx.buffer_from_object(made)]
+[view.address == made.data_ptr() for view in views]
+del made
+[np.frombuffer(view.copy_to_host(), np.int16).tolist() for view in views]
+# A column of a matrix has gaps.
+from_dlpack(torch.zeros((4, 4), dtype=torch.uint8, device="cuda")[:, 1])

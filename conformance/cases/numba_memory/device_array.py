@@ -1,0 +1,26 @@
+# Uninitialised arrays of Numba's, in memory of this package's contexts.
+# environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
+# needs: gpu, numba kernels
+import numba.cuda
+import numpy as np
+from pyarrow import cuda
+
+ctx = cuda.Context(0)
+array = numba.cuda.device_array(shape=(4, 3), dtype=np.int32)
+type(array).__name__, array.shape, array.strides, array.dtype.name, array.nbytes
+ctx.bytes_allocated
+cuda.CudaBuffer.from_numba(array.gpu_data).size
+# Without a type they are 64-bit floats; without an order, row-major.
+plain = numba.cuda.device_array((2, 3))
+plain.dtype.name, plain.strides
+numba.cuda.device_array((2, 3), order="C").strides
+numba.cuda.device_array((2, 3), order="F").strides
+# Other strides reach over more memory than the items fill.
+before = ctx.bytes_allocated
+spread = numba.cuda.device_array((2, 3), dtype=np.int8, strides=(8, 1))
+spread.strides, ctx.bytes_allocated - before
+stream = numba.cuda.stream()
+numba.cuda.device_array(10, stream=stream).stream is stream
+# The memory goes with the arrays.
+del array, plain, spread
+ctx.bytes_allocated
