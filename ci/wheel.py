@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shlex
@@ -68,6 +69,13 @@ def build() -> None:
 
 def main() -> None:
     DIST.mkdir(exist_ok=True)
+    with (DIST / "wheel.lock").open("w") as lock:
+        # Two scripts at a time would build into the same folder.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        bring_up_to_date()
+
+
+def bring_up_to_date() -> None:
     # Taken before the build: what is edited meanwhile is built the next time.
     digest = digest_of_inputs()
     if STAMP.exists() and STAMP.read_text() == stamp(digest):
