@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
 
 import pyarrow
 
@@ -19,7 +19,8 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 
 from . import _native  # noqa: E402  (needs a pyarrow that is supported)
 
-BRIDGE = Path(__file__).parent / "lib" / f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
+_BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
+BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
 
 _native._start(BRIDGE)
 _hook.install()

@@ -152,10 +152,8 @@ class _Methods:
             part = _part(_buffers.get(int(base)), memory)
         if part is None:
             return self._driver.GetIpcHandleMixin.get_ipc_handle(self, memory)
-        exported = part.export_for_ipc().serialize().to_pybytes()
         handle = self._driver.binding.CUipcMemHandle()
-        handle.reserved = exported[8:72]
-        offset = int.from_bytes(exported[72:], sys.byteorder)
+        handle.reserved, offset = _native._allocation_of(part.export_for_ipc())
         device = self._driver.driver.get_device(part.context.device_number)
         return self._driver.IpcHandle(
             memory, handle, memory.size, device.get_device_identity(), offset=offset

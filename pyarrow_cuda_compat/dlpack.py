@@ -19,7 +19,10 @@ def to_dlpack(array: pa.Array) -> DeviceTensor:
     ----------
     array : pyarrow.Array
         Integers or floating-point numbers without nulls, on a CUDA device.
-        Lists of a fixed size give one more dimension each.
+        Lists of a fixed size give one more dimension each, arrays of
+        `pyarrow.fixed_shape_tensor` the dimensions of a tensor as it lies in
+        memory (the type's permutation is not applied), and other extension
+        arrays what their storage gives.
 
     Returns
     -------
@@ -59,17 +62,19 @@ def to_dlpack(array: pa.Array) -> DeviceTensor:
     """
     if not isinstance(array, pa.Array):
         raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
+    shape, kind = [len(array)], array.type
     if isinstance(array, pa.ExtensionArray):
-        return to_dlpack(array.storage)
-    shape = [len(array)]
+        array = array.storage
     while pa.types.is_fixed_size_list(array.type):
         _check_no_nulls(array)
         size = array.type.list_size
         shape.append(size)
         array = array.values.slice(array.offset * size, len(array) * size)
+    if isinstance(kind, pa.FixedShapeTensorType):
+        shape[1:] = kind.shape  # as the elements lie in memory, whatever the order of dimensions
     typestr = _typestr(array.type)
     _check_no_nulls(array)
-    values = _on_device(array.buffers()[1], array)
+    values = _on_device(array.buffers()[1])
     if len(array) == 0:  # what is empty may end where the buffer ends, which is no place in it
         return DeviceTensor(values, typestr, shape)
     width = array.type.bit_width // 8
@@ -93,16 +98,17 @@ def _check_no_nulls(array: pa.Array) -> None:
     if bitmap is None or len(array) == 0:
         return
     # pyarrow counts nulls on the host only.
-    bits = _on_device(bitmap, array).copy_to_host()
-    valid = pa.Array.from_buffers(pa.bool_(), len(array), [None, bits], offset=array.offset)
+    start, end = array.offset // 8, (array.offset + len(array) + 7) // 8
+    bits = _on_device(bitmap).copy_to_host(start, end - start)
+    valid = pa.Array.from_buffers(pa.bool_(), len(array), [None, bits], offset=array.offset % 8)
     nulls = len(array) - valid.true_count
     if nulls:
         raise BufferError(f"an array with nulls ({nulls} of {len(array)}) cannot be a tensor")
 
 
-def _on_device(buffer: pa.Buffer | None, array: pa.Array) -> CudaBuffer:
+def _on_device(buffer: pa.Buffer | None) -> CudaBuffer:
     if buffer is None:
-        return Context(0).new_buffer(0)
+        return Context(0).new_buffer(0)  # of an empty array, which says nothing of its device
     try:
         return CudaBuffer.from_buffer(buffer)
     except TypeError:

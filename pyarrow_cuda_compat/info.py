@@ -108,7 +108,7 @@ def pyarrow_facts() -> dict[str, object]:
     if spec is not None:
         ours = spec.origin == "pyarrow_cuda_compat"
         facts["pyarrow.cuda"] = "this package's" if ours else "pyarrow's own"
-    return facts | {"bridge": BRIDGE.name}
+    return facts | {"bridge": Path(BRIDGE).name}
 
 
 def driver_facts(native: ModuleType) -> dict[str, object]:

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
-from work import Queue
+from work import NON_BLOCKING, Queue
 
 from pyarrow_cuda_compat import DeviceTensor, from_dlpack, to_dlpack
 
@@ -519,7 +519,8 @@ def test_extension_arrays_are_their_storage(ctx):
     host = np.arange(12, dtype=np.int32).reshape(3, 2, 2)
     array = pa.FixedShapeTensorArray.from_numpy_ndarray(host).copy_to(ctx.memory_manager)
     assert array.type == kind
-    assert (np.from_dlpack(to_dlpack(array), device="cpu") == host.reshape(3, 4)).all()
+    assert (np.from_dlpack(to_dlpack(array), device="cpu") == host).all()
+    assert to_dlpack(array.slice(1)).shape == (2, 2, 2)
 
 
 def test_columns_that_were_read_on_the_device(cuda, ctx):
@@ -542,6 +543,9 @@ def test_nulls_are_counted_where_a_bitmap_is(ctx):
     assert np.from_dlpack(to_dlpack(array.slice(2, 2)), device="cpu").tolist() == [3, 4]
     assert np.from_dlpack(to_dlpack(array.slice(5)), device="cpu").tolist() == list(range(100))
     assert to_dlpack(array.slice(1, 0)).shape == (0,)
+    assert to_dlpack(array.slice(70, 8)).shape == (8,)
+    with pytest.raises(BufferError, match=r"nulls \(1 of 1\)"):
+        to_dlpack(array.slice(3).slice(1, 1))
 
 
 @pytest.mark.parametrize(
@@ -633,6 +637,13 @@ def test_a_capsule_itself(memory):
     assert theirs.deleted == 1
 
 
+def test_work_behind_a_capsule_is_waited_for(ctx, memory, make_stream):
+    stream = make_stream(NON_BLOCKING)
+    stream.sleep()
+    stream.fill(memory, 7)
+    assert from_dlpack(Producer(memory.address, (100,)).capsule()).to_pybytes() == b"\x07" * 100
+
+
 def test_a_capsule_given_twice(memory):
     class Stingy(Producer):
         def __dlpack__(self, **request):
@@ -656,8 +667,8 @@ def test_a_capsule_given_twice(memory):
         ({"shape": (2**40, 2**40)}, ValueError, "overflows"),
         ({"shape": (2**63 - 1,), "bits": 64}, ValueError, "overflows"),
         ({"shape": (101,)}, ValueError, "out-of-range"),
-        ({"shape": (10,), "strides": (2,)}, ValueError, "non-contiguous"),
-        ({"shape": (2, 2), "strides": (0, 3)}, ValueError, "non-contiguous"),
+        ({"shape": (10,), "strides": (2,)}, BufferError, "non-contiguous"),
+        ({"shape": (2, 2), "strides": (0, 3)}, BufferError, "non-contiguous"),
         ({"shape": (5,), "strides": (2**62,), "bits": 64}, ValueError, "overflow"),
         ({"ndim": -1}, ValueError, "-1 dimensions"),
         ({"ndim": 2**30}, ValueError, "dimensions"),

@@ -140,7 +140,11 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
             return invalid("the tensor's strides overflow".into());
         }
     }
-    let (start, size) = strided::span(list(tensor.shape), in_bytes.as_deref(), item_size)?;
+    let shape = list(tensor.shape);
+    strided::span(shape, None, item_size)?;
+    // What is wrong now are gaps, or elements that share a place.
+    let (start, size) = strided::span(shape, in_bytes.as_deref(), item_size)
+        .map_err(|error| Error::Unsupported(error.to_string()))?;
     let mut address = 0;
     if size > 0 {
         if tensor.data.is_null() {

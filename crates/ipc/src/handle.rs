@@ -52,6 +52,12 @@ impl IpcMemHandle {
         self.size
     }
 
+    /// The driver's own handle of the allocation, and where in it the memory begins; none for memory
+    /// of no bytes.
+    pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], u64)> {
+        self.memory.as_ref().map(|memory| (&memory.allocation, memory.offset))
+    }
+
     pub(crate) fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref()
     }

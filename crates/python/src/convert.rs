@@ -1,4 +1,5 @@
-//! Python objects to Rust's and back.  The only place that looks into pyarrow's objects.
+//! Python objects to Rust's and back.  What `device_arrays.rs` does with arrays in structures of C
+//! aside, the only place that looks into pyarrow's objects.
 
 use crate::classes::classes;
 use crate::errors::{OrRaise, expected, incorrect_type};

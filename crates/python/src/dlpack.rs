@@ -125,7 +125,8 @@ fn order_after_default_stream(
 /// x : object
 ///     Anything that speaks DLPack (``__dlpack__`` and ``__dlpack_device__``):
 ///     arrays of CuPy, PyTorch, JAX and others, on a CUDA device.  Its elements
-///     may be in any order, but have to lie side by side.
+///     may be in any order, but have to lie side by side.  A capsule that such
+///     an object has given is taken as well, once.
 /// device : Context, optional
 ///     Where the buffer has to lie; a tensor of another device is copied there.
 /// copy : bool, optional
@@ -135,7 +136,8 @@ fn order_after_default_stream(
 /// -------
 /// buf : CudaBuffer
 ///     The tensor's memory, which the buffer keeps, or the copy.  Work that
-///     its library has queued is ordered before every copy from the buffer.
+///     its library has queued is ordered before every copy from the buffer;
+///     for a capsule, all work of the device is waited for instead.
 ///
 /// Raises
 /// ------
@@ -166,12 +168,16 @@ pub(crate) fn from_dlpack<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let context = device.map(context_argument).transpose()?.map(PyContext::context);
-    let tensor = match x.cast::<PyCapsule>() {
-        Ok(capsule) => take(capsule)?,
-        Err(_) => take(ask(x)?.cast()?)?,
+    let (tensor, is_ordered) = match x.cast::<PyCapsule>() {
+        Ok(capsule) => (take(capsule)?, false),
+        Err(_) => (take(ask(x)?.cast()?)?, true),
     };
     let memory = tensor.memory().map_err(|error| raised(py, error))?;
     let lies_on = context_of(py, &memory)?;
+    if !is_ordered {
+        // Nobody knows for which stream the capsule was made.
+        py.detach(|| lies_on.synchronize()).or_raise(py)?;
+    }
     let context = context.unwrap_or(&lies_on);
     let is_elsewhere = context.device() != lies_on.device();
     if is_elsewhere && copy == Some(false) {

@@ -87,6 +87,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         pyo3::wrap_pyfunction!(device_arrays::class_changed, module)?,
         pyo3::wrap_pyfunction!(numba::in_primary_context, module)?,
         pyo3::wrap_pyfunction!(numba::allocate, module)?,
+        pyo3::wrap_pyfunction!(numba::allocation_of, module)?,
         pyo3::wrap_pyfunction!(numba::memory_info, module)?,
         pyo3::wrap_pyfunction!(pickling::batch_is_on_device, module)?,
         pyo3::wrap_pyfunction!(pickling::batch_skeleton, module)?,

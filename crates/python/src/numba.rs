@@ -4,10 +4,12 @@
 use crate::context::PyContext;
 use crate::convert::wrap_buffer;
 use crate::errors::OrRaise;
+use crate::ipc_handle::PyIpcMemHandle;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// Calls a function of `pyarrow_cuda_compat.numba`, which is imported by the first call.
 pub(crate) fn call<'py>(
@@ -57,4 +59,15 @@ pub(crate) fn memory_info(py: Python<'_>, context: &PyContext) -> PyResult<(u64,
     let context = context.context();
     py.detach(|| Ok::<_, CudaError>((context.free_memory()?, context.device().total_memory()?)))
         .or_raise(py)
+}
+
+/// The driver's own handle of an exported allocation, and where in it the memory begins.
+#[pyfunction]
+#[pyo3(name = "_allocation_of")]
+pub(crate) fn allocation_of<'py>(
+    py: Python<'py>,
+    handle: &PyIpcMemHandle,
+) -> Option<(Bound<'py, PyBytes>, u64)> {
+    let (allocation, offset) = handle.handle().allocation()?;
+    Some((PyBytes::new(py, allocation), offset))
 }
