@@ -11,22 +11,9 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from numba_stand_ins import CUcontext, CUdeviceptr
 
 PACKAGES = ("numba.cuda", "numba_cuda_mlir.cuda")
-
-
-class CUcontext:
-    """A handle as numba-cuda has it from 0.28 on."""
-
-    def __init__(self, value):
-        self._number = value
-
-    def __int__(self):
-        return self._number
-
-
-class CUdeviceptr(CUcontext):
-    pass
 
 
 class Context:
