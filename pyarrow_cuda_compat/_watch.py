@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from importlib import import_module
@@ -21,8 +22,12 @@ def _import(module: str) -> None:
     try:
         import_module(module)
     except Exception as error:
-        # The import that was asked for has succeeded.
-        warnings.warn(f"{module} does not work here: {error!r}", RuntimeWarning, stacklevel=2)
+        # The import that was asked for has succeeded, and stays so where warnings are errors.
+        text = f"{module} does not work here: {error!r}"
+        try:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        except Warning:
+            logging.getLogger(__name__).warning("%s", text)
 
 
 class _Watcher:

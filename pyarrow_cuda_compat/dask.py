@@ -29,7 +29,7 @@ import io
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped,unused-ignore]
@@ -42,7 +42,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from . import _native
 from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
-from .pickling import Part, is_host_batch
+from .pickling import Part, lies_on_host, restore_buffer, restore_part
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 
@@ -110,21 +110,31 @@ def dask_setup(worker: Any) -> None:
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    return _Unpickler(header["lent"], frames).load()
+    return _Unpickler(header["parts"], frames).load()
 
 
 class _Unpickler(pickle.Unpickler):
-    """Puts copies of lent memory into what it loads."""
+    """Puts copies of lent memory, and what came in frames instead, into what it loads."""
 
-    def __init__(self, lent: list[Mapping[str, Any]], frames: list[Any]) -> None:
-        super().__init__(io.BytesIO(frames[0]), buffers=frames[1:])
-        self._lent = lent
+    def __init__(self, parts: list[Mapping[str, Any]], frames: list[Any]) -> None:
+        rest = len(frames) - sum("handle" not in part for part in parts)
+        super().__init__(io.BytesIO(frames[0]), buffers=frames[1:rest])
+        self._parts = parts
+        self._contents = iter(frames[rest:])
         self._taken: dict[int, Any] = {}
 
     def persistent_load(self, pid: int) -> Any:
+        # New numbers come in the order of the frames.
         if pid not in self._taken:
-            self._taken[pid] = _take(self._lent[pid])
+            part = self._parts[pid]
+            self._taken[pid] = _take(part) if "handle" in part else self._restored(part)
         return self._taken[pid]
+
+    def _restored(self, part: Mapping[str, Any]) -> Any:
+        contents, number = next(self._contents), part["number"]
+        if part["is_part"]:
+            return restore_part(contents, number)
+        return restore_buffer(contents, number, part["is_mutable"])
 
 
 def _take(lent: Mapping[str, Any]) -> Any:
@@ -155,10 +165,10 @@ def _take(lent: Mapping[str, Any]) -> Any:
 def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
     if known := devices_of_borrower(context):
         pickler = _Pickler(known)
-        frames = pickler.dump_frames(value)
-        if pickler.lent:
+        pickler.dump(value)
+        if pickler.has_lent:
             _count("ipc")
-            return {"lent": pickler.lent}, frames
+            return {"parts": pickler.parts}, pickler.frames()
     if context and "recipient" in context:
         _count("host")
     # `distributed` goes on to the next way of serialising, which is to pickle.
@@ -166,7 +176,10 @@ def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[An
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Lends the device memory in what it pickles, as far as it can be lent."""
+    """Lends the device memory in what it pickles, as far as it can be lent.
+
+    The pickle itself holds none of it, so nothing has been copied when nothing can be lent.
+    """
 
     def __init__(self, devices: list[str]) -> None:
         self._file = io.BytesIO()
@@ -174,12 +187,19 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         super().__init__(self._file, protocol=5, buffer_callback=self._host.append)
         self._devices = devices
         # By identity, with the object, so that the identity stays its own.
-        self._numbers: dict[int, tuple[Any, int | None]] = {}
-        self.lent: list[dict[str, Any]] = []
+        self._numbers: dict[int, tuple[Any, int]] = {}
+        self._unlent: list[Any] = []
+        self.parts: list[dict[str, Any]] = []
 
-    def dump_frames(self, value: Any) -> list[Any]:
-        self.dump(value)
-        return [self._file.getvalue(), *(memoryview(buffer) for buffer in self._host)]
+    @property
+    def has_lent(self) -> bool:
+        return len(self._unlent) < len(self.parts)
+
+    def frames(self) -> list[Any]:
+        """The pickle, its buffers on the host, and what was not lent."""
+        buffers = [memoryview(buffer) for buffer in self._host]
+        contents = [memoryview(buffer.copy_to_host()) for buffer in self._unlent]
+        return [self._file.getvalue(), *buffers, *contents]
 
     def persistent_id(self, value: Any) -> int | None:
         if type(value) is Part:
@@ -188,28 +208,25 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return self._number(value, value)
         return None
 
-    def _number(self, value: Any, buffer: Any) -> int | None:
+    def _number(self, value: Any, buffer: Any) -> int:
         if id(value) not in self._numbers:
-            self._numbers[id(value)] = value, self._lend(buffer, type(value) is Part)
+            self._numbers[id(value)] = value, len(self.parts)
+            what = {"is_part": type(value) is Part, "is_mutable": buffer.is_mutable}
+            self.parts.append(what | self._lent(buffer))
         return self._numbers[id(value)][1]
 
-    def _lend(self, buffer: Any, is_part: bool) -> int | None:
-        device = _native._uuid(buffer.context.device_number).hex()
-        if buffer.size < THRESHOLD or device not in self._devices:
-            return None
-        try:
-            handle = _native._lend(buffer)
-        except (OSError, pa.ArrowInvalid):
-            return None  # memory of a pool, of another process, and so on
-        self.lent.append(
-            {
-                "device": device,
-                "handle": handle.serialize().to_pybytes(),
-                "is_mutable": buffer.is_mutable,
-                "is_part": is_part,
-            }
-        )
-        return len(self.lent) - 1
+    def _lent(self, buffer: Any) -> dict[str, Any]:
+        """How to open the buffer's memory, or its device's number when that cannot be."""
+        number = buffer.context.device_number
+        device = _native._uuid(number).hex()
+        if buffer.size >= THRESHOLD and device in self._devices:
+            try:
+                handle = _native._lend(buffer)
+                return {"device": device, "handle": handle.serialize().to_pybytes()}
+            except (OSError, pa.ArrowInvalid):
+                pass  # memory of a pool, of another process, and so on
+        self._unlent.append(buffer)
+        return {"number": number}
 
 
 # --- registration --------------------------------------------------------------------------------
@@ -218,8 +235,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 def _register() -> None:
     dask_serialize.register(_native.CudaBuffer, _serialize)
     dask_deserialize.register(_native.CudaBuffer, _deserialize)
-    _register_beside(pa.RecordBatch, is_host_batch)
-    _register_beside(pa.Table, lambda table: table.is_cpu)
+    _register_beside(pa.RecordBatch)
+    _register_beside(pa.Table)
     sizeof.register(_native.CudaBuffer, lambda buffer: sys.getsizeof(object()) + buffer.size)
     sizeof.register(pa.RecordBatch, _size_of_batch)
     sizeof.register(pa.Array, _size_of_array)
@@ -228,16 +245,16 @@ def _register() -> None:
         prepare(worker)
 
 
-def _register_beside(kind: type, is_on_host: Callable[[Any], bool]) -> None:
+def _register_beside(kind: type) -> None:
     """For what lies on a device; the rest goes on to the functions that are registered already."""
     serialize_host = dask_serialize.dispatch(kind)
     deserialize_host = dask_deserialize.dispatch(kind)
 
     def serialize(value: Any, context: Mapping[str, Any] | None = None) -> Any:
-        return serialize_host(value) if is_on_host(value) else _serialize(value, context)
+        return serialize_host(value) if lies_on_host(value) else _serialize(value, context)
 
     def deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-        load = _deserialize if "lent" in header else deserialize_host
+        load = _deserialize if "parts" in header else deserialize_host
         return load(header, frames)
 
     dask_serialize.register(kind, serialize)
@@ -245,13 +262,13 @@ def _register_beside(kind: type, is_on_host: Callable[[Any], bool]) -> None:
 
 
 def _size_of_batch(batch: Any) -> int:
-    if is_host_batch(batch):
+    if lies_on_host(batch):
         return sys.getsizeof(batch)
     return sum(map(_size_of_array, batch.columns))
 
 
 def _size_of_array(array: Any) -> int:
-    if array.is_cpu:
+    if lies_on_host(array):
         return sys.getsizeof(array)
     size: int = sum(buffer.size for buffer in array.buffers() if buffer is not None)
     return sys.getsizeof(object()) + size

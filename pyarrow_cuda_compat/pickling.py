@@ -9,6 +9,10 @@ A pickle holds the bytes and the number of the device.  Loading it copies them t
 that number, or to device 0 where there is none of that number, into memory of the new object's
 own.  With protocol 5 and a ``buffer_callback`` the bytes travel out of band: one copy from the
 device, and no other.
+
+Where the driver refuses what loading needs, that is an `OSError` as elsewhere.  Dask takes it for
+the failure of a connection and asks again, until there is room; with any other exception the task
+would wait for ever.
 """
 
 from __future__ import annotations
@@ -96,51 +100,47 @@ def _contents(buffer: Any, protocol: int) -> Any:
 # --- arrays and what is made of them -------------------------------------------------------------
 
 
-def is_host_batch(batch: Any) -> bool:
-    """Whether none of a record batch's data lies on a device."""
-    # One that libarrow has read calls itself a host batch, wherever its data lies.
-    return not _native._is_on_device(batch)
-
-
-def _reduce_batch(batch: Any) -> Any:
-    return _reduced_by_pyarrow(batch) if is_host_batch(batch) else _reduce_device_batch(batch)
+def lies_on_host(value: Any) -> bool:
+    """Whether all data of an array, chunked array, record batch or table is plain host memory."""
+    # libarrow asks the first buffer that there is: an array whose first child has none, or a batch
+    # that was read from device memory, says that it lies on the host.
+    return not _native._is_on_device(value) and value.is_cpu
 
 
 def _reduce_device_batch(batch: Any) -> Any:
-    return _restore_batch, (list(_trees([batch])), batch.schema)
+    return _restore_batch, (list(_trees(batch.columns)), batch.schema)
 
 
 def _reduce_device_table(table: Any) -> Any:
     chunks = [chunk for column in table.columns for chunk in column.chunks]
     counts = [column.num_chunks for column in table.columns]
-    return _restore_table, (_trees_of_arrays(chunks), counts, table.schema)
+    return _restore_table, (list(_trees(chunks)), counts, table.schema)
 
 
 def _reduce_device_chunked_array(array: Any) -> Any:
-    return _restore_chunked_array, (_trees_of_arrays(array.chunks), array.type)
+    return _restore_chunked_array, (list(_trees(array.chunks)), array.type)
 
 
 def _reduce_device_array(array: Any) -> Any:
-    return _restore_array, tuple(_trees_of_arrays([array]))
+    return _restore_array, tuple(_trees([array]))
 
 
-def _unless_refused(reduce_refused: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A reducer that asks pyarrow's own first, which refuses all but plain host memory."""
+def _unless_on_host(reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A reducer that leaves what is plain host memory to pyarrow's own."""
 
     def reduce(value: Any) -> Any:
-        try:
-            return value.__reduce__()
-        except NotImplementedError:
-            return reduce_refused(value)
+        if not _native._is_on_device(value):
+            try:
+                return value.__reduce__()
+            except NotImplementedError:
+                pass  # pinned memory
+        return reduce_there(value)
 
     return reduce
 
 
-_reduced_by_pyarrow = _unless_refused(_reduce_device_batch)
-
-
 def _restore_batch(trees: list[_Tree], schema: Any) -> Any:
-    return pa.RecordBatch.from_arrays([_restore_array(tree) for tree in trees], schema=schema)
+    return _native._assemble(schema, [_restore_array(tree) for tree in trees])
 
 
 def _restore_table(trees: list[_Tree], counts: list[int], schema: Any) -> Any:
@@ -149,7 +149,7 @@ def _restore_table(trees: list[_Tree], counts: list[int], schema: Any) -> Any:
         pa.chunked_array([next(chunks) for _ in range(count)], type)
         for count, type in zip(counts, schema.types, strict=True)
     ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    return _native._assemble(schema, columns)
 
 
 def _restore_chunked_array(trees: list[_Tree], type: Any) -> Any:
@@ -161,14 +161,9 @@ def _restore_array(tree: _Tree) -> Any:
     return restore(_replaced(data, Part, lambda part: part.buffer))
 
 
-def _trees_of_arrays(arrays: list[Any]) -> list[_Tree]:
-    batches = [pa.RecordBatch.from_arrays([array], [""]) for array in arrays]
-    return list(_trees(batches))
-
-
-def _trees(batches: list[Any]) -> Iterator[_Tree]:
-    """Each column of the batches as pyarrow's own function for its pickle and that one's argument,
-    with a `Part` for each buffer that pyarrow cannot pickle.
+def _trees(arrays: list[Any]) -> Iterator[_Tree]:
+    """Each array as pyarrow's own function for its pickle and that one's argument, with a `Part`
+    for each buffer that pyarrow cannot pickle.
 
     Memory that several arrays share is one part, which travels once.
     """
@@ -178,16 +173,16 @@ def _trees(batches: list[Any]) -> Iterator[_Tree]:
         original = placeholder.parent
         if placeholder.size or original is None:
             return placeholder  # it is plain host memory itself
-        if original.is_cpu:
+        try:
+            buffer = _native.CudaBuffer.from_buffer(original)
+        except TypeError:
             return original  # pinned memory, which the host reads like any other
-        buffer = _native.CudaBuffer.from_buffer(original)
         key = buffer.address, buffer.size, buffer.context.handle
         return parts.setdefault(key, Part(buffer))
 
-    for batch in batches:
-        for column in _native._skeleton(batch).columns:
-            restore, (data,) = column.__reduce__()
-            yield restore, _replaced(data, pa.Buffer, part)
+    for array in arrays:
+        restore, (data,) = pa.Array.__reduce__(_native._skeleton(array))
+        yield restore, _replaced(data, pa.Buffer, part)
 
 
 def _replaced(tree: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
@@ -207,9 +202,9 @@ def _array_classes(base: Any) -> Iterator[Any]:
 
 def register() -> None:
     """Lets `pickle` and `copy` take pyarrow's objects that lie on a device."""
-    copyreg.pickle(pa.RecordBatch, _reduce_batch)
-    copyreg.pickle(pa.Table, _unless_refused(_reduce_device_table))
-    copyreg.pickle(pa.ChunkedArray, _unless_refused(_reduce_device_chunked_array))
-    reduce_array = _unless_refused(_reduce_device_array)
+    copyreg.pickle(pa.RecordBatch, _unless_on_host(_reduce_device_batch))
+    copyreg.pickle(pa.Table, _unless_on_host(_reduce_device_table))
+    copyreg.pickle(pa.ChunkedArray, _unless_on_host(_reduce_device_chunked_array))
+    reduce_array = _unless_on_host(_reduce_device_array)
     for each in _array_classes(pa.Array):
         copyreg.pickle(each, reduce_array)

@@ -105,6 +105,14 @@ def shapes(array):
     return [array, array.slice(1), array.slice(1, 2), array.slice(0, len(array) - 1), array[:0]]
 
 
+def empty_of(type):
+    """An array of no values that is no part of another one."""
+    try:
+        return pa.array([], type)
+    except pa.ArrowNotImplementedError:  # unions
+        return pa.nulls(0, type)
+
+
 def buffers_of(array):
     return [buffer for buffer in array.buffers() if buffer is not None]
 

@@ -29,6 +29,7 @@ def test_the_methods_are_pyarrows(ctx):
         "__arrow_c_device_array__": "(self, requested_schema=None, **kwargs)",
         "_export_to_c_device": "(self, out_ptr, out_schema_ptr=0)",
         "_import_from_c_device_capsule": "(schema_capsule, array_capsule)",
+        "copy_to": "(self, destination)",
     }
     for cls, second in ((pa.Array, "type"), (pa.RecordBatch, "schema")):
         expected = signatures | {"_import_from_c_device": f"(in_ptr, {second})"}
@@ -68,6 +69,40 @@ def test_wrong_arguments_are_pyarrows_to_refuse(cls):
         cls._import_from_c_device()
     with pytest.raises(TypeError):
         cls._import_from_c_device(1)
+
+
+WRONG = """
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+array, batch = pa.array([1]), pa.record_batch({"a": [1]})
+there, here = cuda.Context(0).memory_manager, pa.default_cpu_memory_manager()
+uses = [
+    ("__arrow_c_device_array__",),
+    ("_export_to_c_device", 8),
+    ("copy_to", there),
+    ("copy_to", here),
+    ("copy_to", None),
+]
+wrong = {
+    pa.Array: [5, None, "x", batch, *(cls.__new__(cls) for cls in (
+        pa.Int64Array, pa.StructArray, pa.ExtensionArray, pa.NullArray, pa.RecordBatch))],
+    pa.RecordBatch: [5, None, "x", array, pa.table({"a": [1]}), pa.Int64Array.__new__(
+        pa.Int64Array), pa.RecordBatch.__new__(pa.RecordBatch)],
+}
+for cls, objects in wrong.items():
+    for name, *arguments in uses:
+        for object in objects:
+            try:
+                getattr(cls, name)(object, *arguments)
+            except TypeError as error:
+                assert str(error) == f"expected an initialised pyarrow.{cls.__name__}", error
+            else:
+                raise AssertionError((cls, name, object))
+"""
+
+
+def test_what_is_no_array_is_refused(run_python):
+    """By methods that are called as functions, and of objects that nobody has filled."""
+    assert run_python(WRONG) == (0, "", "")
 
 
 def test_pyarrow_stays_as_it_is_where_the_hook_is_off(run_python):

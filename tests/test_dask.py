@@ -3,6 +3,7 @@
 What tasks are made of runs on the workers, which import it from here.
 """
 
+import contextvars
 import doctest
 import gc
 import inspect
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from samples import ARRAYS, CPU, DICTIONARY, shapes
+from samples import ARRAYS, CPU, DICTIONARY, empty_of, shapes
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -84,6 +85,32 @@ def look_at_all_batches(batches):
         back.validate(full=True)
         assert back.column(0).equals(array)
         assert back.column(1).equals(array)
+    return len(batches)
+
+
+def empty_arrays():
+    bare = pa.StructArray.from_arrays([pa.nulls(2), pa.array(["a", "b"])], ["first", "second"])
+    arrays = [bare, pa.array(["", ""]), pa.array([], pa.json_())]
+    for each in ALL.values():
+        arrays += [empty_of(each.type), pa.nulls(2, each.type)]
+    return arrays
+
+
+def make_empty_batches():
+    from pyarrow import cuda
+
+    manager = cuda.Context(0).memory_manager
+    batches = [pa.record_batch({"a": each}).copy_to(manager) for each in empty_arrays()]
+    return batches, [pa.Table.from_batches([batch, batch]) for batch in batches]
+
+
+def look_at_empty_batches(there):
+    batches, tables = there
+    for batch, table, array in zip(batches, tables, empty_arrays(), strict=True):
+        assert on_host(batch.column(0)).equals(array)
+        # What has no memory at all goes as a host table, which loses chunks of no rows.
+        chunks = [on_host(chunk) for chunk in table.column(0).chunks]
+        assert chunks == [array] * 2 or not (chunks or any(array.buffers()) or len(array))
     return len(batches)
 
 
@@ -246,6 +273,16 @@ def test_batches_of_all_types(cluster, no_threshold):
     after = cluster.run(cluster.first, sent)
     # None of them fell back to host frames.  Batches without any buffer are host batches.
     assert (after["ipc"] - before["ipc"], after["host"] - before["host"]) == (with_data, 0)
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 16])
+def test_batches_and_tables_of_nothing(cluster, threshold):
+    [before] = set(cluster.client.run(set_threshold, threshold).values())
+    try:
+        future = cluster.on_first(make_empty_batches)
+        assert cluster.on_second(look_at_empty_batches, future) == len(empty_arrays())
+    finally:
+        cluster.client.run(set_threshold, before)
 
 
 def test_tables_and_arrays(cluster):
@@ -455,6 +492,26 @@ def test_handles_that_cannot_be_opened():
         assert "pyarrow-cuda-compat.ipc: false" in logs
 
 
+@pytest.mark.simulator
+@pytest.mark.parametrize("size", [1 << 15, LARGE])
+def test_nothing_is_lost_while_a_device_is_full(monkeypatch, size):
+    """`distributed` asks again until there is room."""
+    monkeypatch.setenv("CUDA_SIM_MEMORY", str(16 * LARGE))
+    with started(**PRELOAD) as cluster:
+        hog = cluster.client.submit(make_buffer, 16 * LARGE - 4096, workers=[cluster.second])
+        distributed.wait(hog, timeout=60)
+        future = cluster.on_first(make_buffer, size)
+        waiting = cluster.client.submit(look_at, future, workers=[cluster.second])
+        deadline, logs = time.monotonic() + 30, ""
+        while "Cuda error 2 " not in logs and time.monotonic() < deadline:
+            time.sleep(0.1)
+            logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
+        assert "out of memory" in logs
+        assert not waiting.done()
+        del hog
+        assert waiting.result(timeout=60) == ("CudaBuffer", size, 0, True)
+
+
 def test_one_failure_is_no_reason_to_give_up():
     with started(**PRELOAD) as cluster:
         with cluster.expect(ipc=1):
@@ -494,6 +551,45 @@ def test_preloaded():
 
 
 # --- in this process -----------------------------------------------------------------------------
+
+
+@pytest.mark.simulator
+def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
+    from distributed.protocol import serialize
+
+    import pyarrow_cuda_compat._dask_peers as peers
+
+    announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
+    monkeypatch.setattr(peers, "_is_held", contextvars.ContextVar("_is_held", default=True))
+
+    def copies():
+        return driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
+
+    before, sent_before = copies(), sent()
+    header, _ = serialize(make_buffer(), context={"recipient": {peers.NAME: announced}})
+    assert copies() - before == 1
+    assert sent()["host"] - sent_before["host"] == 1
+    # A process that has not imported this package can load it.
+    assert header["serializer"] == "pickle"
+
+
+def test_sizes_and_frames_of_what_calls_itself_a_host_object(ctx):
+    from dask.sizeof import sizeof
+    from distributed.protocol import deserialize, serialize
+
+    import pyarrow_cuda_compat.dask  # noqa: F401
+
+    struct = pa.StructArray.from_arrays([pa.nulls(2), pa.array(["a", "b"])], ["first", "second"])
+    host = pa.record_batch({"c": struct})
+    batch = host.copy_to(ctx.memory_manager)
+    size = sum(buffer.size for buffer in batch.column(0).buffers() if buffer)
+    table = pa.Table.from_batches([batch])
+    for value in (batch, batch.column(0), table, table.column(0)):
+        assert size <= sizeof(value) < size + 3000
+    for value in (batch, table):
+        back = deserialize(*serialize(value))
+        chunks = back.columns if value is batch else back.column(0).chunks
+        assert [on_host(chunk) for chunk in chunks] == [struct]
 
 
 def test_spilling_makes_host_frames(ctx):
@@ -591,6 +687,25 @@ def test_an_import_that_fails_may_be_tried_again(run_python, tmp_path):
     """
     expected = "not now\nTrue 1\npyarrow_cuda_compat.dask does not work here: Modul\n"
     assert run_python(code, WORKS=None) == (0, expected, "")
+
+
+@pytest.mark.parametrize("first", ["pyarrow.cuda", "distributed"])
+def test_no_import_fails_where_warnings_are_errors(run_python, tmp_path, first):
+    package = tmp_path / "distributed"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    last = "distributed" if first == "pyarrow.cuda" else "pyarrow.cuda"
+    code = f"""if True:
+        import sys, warnings
+        warnings.simplefilter("error", RuntimeWarning)
+        sys.path.insert(0, {str(tmp_path)!r})
+        import {first}
+        import {last}
+        print(sys.modules["distributed"].__file__ == {str(package / "__init__.py")!r})
+    """
+    status, out, err = run_python(code)
+    assert (status, out) == (0, "True\n")
+    assert err.startswith("pyarrow_cuda_compat.dask does not work here: Modul")
 
 
 @pytest.mark.parametrize("name", ["Plugin", "transfers"])

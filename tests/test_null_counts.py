@@ -29,6 +29,54 @@ def test_parts_of_arrays_go_out_and_come_in(ctx, name):
         assert pa.record_batch(Exported(back)).copy_to(CPU).column(0).equals(expected)
 
 
+COPIES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+from c_device import exported_capsule
+from samples import ARRAYS, DICTIONARY
+there = cuda.Context(0).memory_manager
+# Without what counts the nulls when it exports.
+export = pa.Array.__arrow_c_device_array__.__wrapped__
+class Plain:
+    def __init__(self, array):
+        self.array = array
+    def __arrow_c_device_array__(self):
+        return export(self.array)
+for name, array in (ARRAYS | {"dictionary": DICTIONARY}).items():
+    for make in (lambda a: a.slice(1), lambda a: a.slice(1, 2), lambda a: a.slice(0, 0)):
+        batch = pa.RecordBatch.from_arrays([array], ["a"])
+        batch = batch.slice(0, 0) if len(make(array)) == 0 else batch.slice(1, len(make(array)))
+        copies = [
+            make(array).copy_to(there),
+            make(array).copy_to(there.device),
+            make(array.copy_to(there)).copy_to(there),
+            batch.copy_to(there).column(0),
+        ]
+        assert pa.chunked_array(copies).num_chunks == len(copies)
+        assert pa.table({"a": pa.chunked_array(copies)}).num_columns == 1
+        assert pa.Table.from_batches([batch.copy_to(there)] * 2).num_columns == 1
+        for copy in copies:
+            with exported_capsule(Plain(copy)) as exported:
+                assert exported.array.null_count == make(array).null_count, name
+print("done")
+"""
+
+
+def test_copies_know_their_nulls(run_python, request):
+    """pyarrow counts those of chunks when it puts them together."""
+    assert run_python(COPIES, request.path.parent) == (0, "done\n", "")
+
+
+def test_copies_to_the_host_count_nothing(ctx, driver):
+    there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
+    assert there.copy_to(CPU).null_count == 1
+    assert pa.array([1, None, 3]).slice(1).copy_to(CPU).null_count == 1
+    for wrong in (None, 5, "cpu"):
+        with pytest.raises(TypeError):
+            there.copy_to(wrong)
+
+
 def bits_of(flags):
     return bytes(
         sum(flag << place for place, flag in enumerate(flags[start : start + 8]))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from peer import Peer
-from samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, shapes
+from samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, empty_of, shapes
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
@@ -230,6 +230,83 @@ def test_batches_tables_and_arrays(ctx, way, name):
         assert [chunk.copy_to(CPU) for chunk in column.chunks] == [ALL[name]] * 2
 
 
+def _struct(first):
+    return pa.StructArray.from_arrays([first, pa.array(["a", "bbbb"])], ["first", "second"])
+
+
+#: Arrays whose first part has no memory, so that libarrow takes them for the host's.
+BARE = {
+    "null first": _struct(pa.nulls(2)),
+    "fixed list of none first": _struct(pa.array([[], []], pa.list_(pa.int8(), 0))),
+    "binary of no width first": _struct(pa.array([b"", b""], pa.binary(0))),
+    "empty strings first": _struct(pa.array(["", ""])),
+    "no rows": ARRAYS["struct"][:0],
+    "no views": ARRAYS["string_view"][:0],
+    "no list views": ARRAYS["list view"][:0],
+    "no runs": ARRAYS["run-end encoded"][:0],
+    "no union": ARRAYS["sparse union"][:0],
+}
+EMPTY = {
+    **{f"no {name}": empty_of(array.type) for name, array in ALL.items()},
+    **{f"nulls of {name}": pa.nulls(2, array.type) for name, array in ALL.items()},
+    **{f"empty {type}": pa.array(["", ""], type) for type in (pa.string(), pa.large_string())},
+    "no json": pa.array([], pa.json_()),
+}
+
+
+def chunks_of(value):
+    if isinstance(value, pa.Array):
+        return [value]
+    if isinstance(value, pa.ChunkedArray):
+        return value.chunks
+    return [chunk for column in value.columns for chunk in chunks_of(column)]
+
+
+def where_it_lies(array):
+    buffers = array.buffers()
+    return [buffer if buffer is None else (buffer.device, buffer.size) for buffer in buffers]
+
+
+def check_round_trip(way, value, expected):
+    back = way(value)
+    assert type(back) is type(value)
+    for chunk, before in zip(chunks_of(back), chunks_of(value), strict=True):
+        copied = chunk.copy_to(CPU)
+        copied.validate(full=True)
+        assert copied.equals(expected)
+        # Bitmaps without nulls are left out, as pyarrow does on the host.
+        for there, here in zip(where_it_lies(chunk), where_it_lies(before), strict=True):
+            assert there in (here, None)
+    if isinstance(value, pa.RecordBatch | pa.Table):
+        assert back.schema.equals(value.schema)
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("name", [*BARE, *EMPTY])
+def test_arrays_without_memory_in_places(cuda, ctx, way, name):
+    array = (BARE | EMPTY)[name]
+    batch = pa.record_batch([array], ["c"])
+    copied = batch.copy_to(ctx.memory_manager)
+    values = [copied, array.copy_to(ctx.memory_manager), pa.chunked_array([copied.column(0)])]
+    values.append(pa.Table.from_batches([copied, copied]))
+    if not isinstance(array, pa.DictionaryArray):
+        read = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+        values += [read, read.column(0), pa.Table.from_batches([read])]
+        values.append(pa.chunked_array(read.columns * 2))
+    for value in values:
+        check_round_trip(way, value, array)
+
+
+@EVERY_WAY
+def test_imported_empty_strings(ctx, way):
+    for strings in (["", ""], []):
+        array = pa.array(strings, pa.string())
+        there = pa.record_batch({"c": array}).copy_to(ctx.memory_manager)
+        imported = pa.RecordBatch._import_from_c_device_capsule(*there.__arrow_c_device_array__())
+        check_round_trip(way, imported, array)
+        check_round_trip(way, imported.column(0), array)
+
+
 @EVERY_WAY
 def test_memory_of_arrays_is_their_own(ctx, way):
     before = ctx.bytes_allocated
@@ -355,3 +432,82 @@ def test_broken_pickles_are_errors(ctx):
     ):
         with pytest.raises((TypeError, ValueError, OverflowError)):
             function(*arguments)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.RecordBatch, pa.Table, pa.ChunkedArray, pa.Int64Array, pa.StructArray, pa.ExtensionArray],
+)
+@pytest.mark.parametrize("way", [in_band, copy.copy, copy.deepcopy])
+def test_what_was_never_initialised_is_refused(run_python, kind, way):
+    # In a process of its own: pyarrow's own functions crash on such objects.
+    use = {in_band: "pickle.dumps", copy.copy: "copy.copy", copy.deepcopy: "copy.deepcopy"}[way]
+    code = f"""if True:
+        import copy, pickle
+        import pyarrow as pa
+        from pyarrow import cuda
+        try:
+            {use}(pa.{kind.__name__}.__new__(pa.{kind.__name__}))
+        except TypeError as error:
+            print(error)
+    """
+    assert run_python(code) == (0, f"this {kind.__name__} was never initialised\n", "")
+
+
+@pytest.mark.parametrize(("code", "name"), [(2, "cuMemAlloc_v2"), (700, "cuMemcpyHtoD_v2")])
+@pytest.mark.simulator
+def test_what_the_driver_refuses(ctx, run_python, code, name):
+    batch = pa.record_batch({"x": [1, None, 3]}).copy_to(ctx.memory_manager)
+    script = """if True:
+        import pickle, sys
+        for each in sys.argv[1:]:
+            try:
+                pickle.loads(bytes.fromhex(each))
+            except Exception as error:
+                print(type(error).__name__, error)
+    """
+    pickled = [pickle.dumps(value).hex() for value in (ctx.buffer_from_data(BYTES), batch)]
+    status, out, err = run_python(script, *pickled, CUDA_SIM_FAULT=f"{name}:1+={code}")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith(f"OSError Cuda error {code} in function '{name.removesuffix('_v2')}")
+
+
+def test_a_forked_child_gets_an_error(run_python):
+    code = """if True:
+        import os, pickle
+        from pyarrow import cuda
+        pickled = pickle.dumps(cuda.Context(0).buffer_from_data(b"abc"))
+        if child := os.fork():
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        try:
+            pickle.loads(pickled)
+        except OSError as error:
+            print("Cuda error 3 " in str(error), flush=True)
+        os._exit(0)
+    """
+    assert run_python(code) == (0, "True\n", "")
+
+
+def test_columns_that_do_not_fit_are_refused(ctx):
+    from pyarrow_cuda_compat import pickling
+
+    there = pa.array([1, 2]).copy_to(ctx.memory_manager)
+    (tree,) = pickling._trees([there])
+    (short,) = pickling._trees([there.slice(0, 1)])
+    schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
+    for trees, text in (
+        ([tree], "1 columns, 2 needed"),
+        ([tree, short], "column 1 has 1 values, column 0 has 2"),
+    ):
+        with pytest.raises(pa.ArrowInvalid, match=text):
+            pickling._restore_batch(trees, schema)
+    with pytest.raises(pa.ArrowInvalid, match="column 1 has 1 values, column 0 has 2"):
+        pickling._restore_table([tree, short], [1, 1], schema)
+    wrong = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    with pytest.raises(pa.ArrowInvalid, match="column 1 has the type int64, not string"):
+        pickling._restore_batch([tree, tree], wrong)
+    with pytest.raises(TypeError, match="at least one column"):
+        pickling._restore_batch([], pa.schema([]))

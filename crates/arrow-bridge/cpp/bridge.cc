@@ -12,9 +12,11 @@
 #include "arrow/c/abi.h"
 #include "arrow/c/helpers.h"
 #include "arrow/util/config.h"
+#include "assembly.h"
 #include "buffer.h"
 #include "c_device.h"
 #include "check.h"
+#include "empty_buffers.h"
 #include "mappers.h"
 #include "message_reader.h"
 #include "null_count.h"
@@ -151,10 +153,9 @@ bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nu
 
 bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
 
-bool IsOnDeviceEntry(PyObject* object) noexcept {
-  const auto batch = UnwrapBatch(object);
-  return batch != nullptr && IsOnDevice(*batch);
-}
+bool HasArraysEntry(PyObject* object) noexcept { return HasArrays(object); }
+
+bool IsOnDeviceEntry(PyObject* object) noexcept { return IsAnyOnDevice(object); }
 
 PyObject* CheckedBatchEntry(PyObject* object, Failure* failure) noexcept {
   PyObject* checked = nullptr;
@@ -174,11 +175,18 @@ PyObject* CheckedBatchEntry(PyObject* object, Failure* failure) noexcept {
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
   PyObject* skeleton = nullptr;
   Guard(failure, [&]() -> Status {
-    const auto batch = UnwrapBatch(object);
-    if (batch == nullptr) return Status::TypeError("expected an initialised pyarrow.RecordBatch");
-    return WrapBatch(SkeletonOf(*batch)).Value(&skeleton);
+    const auto array = UnwrapArray(object);
+    if (array == nullptr) return Status::TypeError("expected an initialised pyarrow.Array");
+    return WrapArray(arrow::MakeArray(SkeletonOf(*array->data()))).Value(&skeleton);
   });
   return skeleton;
+}
+
+PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
+                        Failure* failure) noexcept {
+  PyObject* assembled = nullptr;
+  Guard(failure, [&] { return Assemble(schema, columns, count).Value(&assembled); });
+  return assembled;
 }
 
 // What a failed export or import leaves behind: nothing.
@@ -197,15 +205,73 @@ arrow::ArrayDataVector ColumnsOf(PyObject* object) {
   return batch->column_data();
 }
 
-bool PrepareExportEntry(PyObject* object, Failure* failure) noexcept {
-  return Guard(failure, [&]() -> Status {
-    const auto columns = ColumnsOf(object);
-    const auto is_uncounted = [](const auto& column) { return HasUncountedNulls(*column); };
-    if (std::none_of(columns.begin(), columns.end(), is_uncounted)) return Status::OK();
-    WithoutGil unlocked;
-    for (const auto& column : columns) ARROW_RETURN_NOT_OK(CountNulls(*column));
-    return Status::OK();
+Status CountNullsOf(const arrow::ArrayDataVector& columns) {
+  const auto is_uncounted = [](const auto& column) { return HasUncountedNulls(*column); };
+  if (std::none_of(columns.begin(), columns.end(), is_uncounted)) return Status::OK();
+  WithoutGil unlocked;
+  for (const auto& column : columns) ARROW_RETURN_NOT_OK(CountNulls(*column));
+  return Status::OK();
+}
+
+// Puts everything at `home`; whether there was anything to do.  An offset that has to be made there
+// waits for the default stream's work.
+arrow::Result<bool> Move(const Home& home, arrow::ArrayDataVector* columns) {
+  WithoutGil unlocked;
+  bool changed = false;
+  for (auto& column : *columns) {
+    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, home));
+    if (data == nullptr) continue;
+    column = std::move(data);
+    changed = true;
+  }
+  return changed;
+}
+
+// The same with everything at `home`, or null where it is.
+arrow::Result<PyObject*> MovedArray(const arrow::Array& array, const Home& home) {
+  arrow::ArrayDataVector columns{array.data()};
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  if (!changed) return nullptr;
+  return WrapArray(arrow::MakeArray(columns.front()));
+}
+
+arrow::Result<PyObject*> MovedBatch(const arrow::RecordBatch& batch, const Home& home) {
+  auto columns = batch.column_data();
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  if (!changed) return nullptr;
+  return WrapBatch(arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns),
+                                            home.type, batch.GetSyncEvent()));
+}
+
+arrow::Result<PyObject*> PrepareArray(PyObject* object, bool to_host) {
+  const auto array = UnwrapArray(object);
+  if (array == nullptr) return Status::TypeError("expected an initialised pyarrow.Array");
+  if (to_host) return nullptr;
+  const arrow::ArrayDataVector columns{array->data()};
+  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
+  const auto home = HomeOf(columns);
+  if (!home.has_value()) return nullptr;
+  return MovedArray(*array, *home);
+}
+
+arrow::Result<PyObject*> PrepareBatch(PyObject* object, bool to_host) {
+  const auto batch = UnwrapBatch(object);
+  if (batch == nullptr) return Status::TypeError("expected an initialised pyarrow.RecordBatch");
+  if (to_host) return nullptr;
+  const arrow::ArrayDataVector& columns = batch->column_data();
+  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
+  const auto home = HomeOf(columns);
+  if (!home.has_value()) return nullptr;
+  return MovedBatch(*batch, *home);
+}
+
+PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* failure) noexcept {
+  PyObject* prepared = nullptr;
+  Guard(failure, [&]() -> Status {
+    auto result = is_batch ? PrepareBatch(object, to_host) : PrepareArray(object, to_host);
+    return std::move(result).Value(&prepared);
   });
+  return prepared;
 }
 
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
@@ -232,38 +298,18 @@ bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* fa
   return ReleaseUnless(succeeded, array, schema);
 }
 
-arrow::Result<PyObject*> FinishArray(const arrow::Array& array, const ArrowDeviceArray& origin) {
-  ARROW_ASSIGN_OR_RAISE(const auto data, WithoutHostBuffers(array.data(), origin));
-  if (data == nullptr) return nullptr;
-  return WrapArray(arrow::MakeArray(data));
-}
-
-arrow::Result<PyObject*> FinishBatch(const arrow::RecordBatch& batch,
-                                     const ArrowDeviceArray& origin) {
-  auto columns = batch.column_data();
-  bool changed = false;
-  for (auto& column : columns) {
-    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(column, origin));
-    if (data == nullptr) continue;
-    column = std::move(data);
-    changed = true;
-  }
-  if (!changed) return nullptr;
-  return WrapBatch(arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns),
-                                            batch.device_type(), batch.GetSyncEvent()));
-}
-
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
   if (!IsOnGpu(origin)) return nullptr;
   PyObject* finished = nullptr;
   Guard(failure, [&]() -> Status {
+    ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(origin));
     if (const auto array = UnwrapArray(object)) {
-      return FinishArray(*array, origin).Value(&finished);
+      return MovedArray(*array, home).Value(&finished);
     }
     const auto batch = UnwrapBatch(object);
     if (batch == nullptr) return Status::TypeError("expected an Array or RecordBatch");
-    return FinishBatch(*batch, origin).Value(&finished);
+    return MovedBatch(*batch, home).Value(&finished);
   });
   return finished;
 }
@@ -285,13 +331,15 @@ constexpr BridgeApi kBridge{
     .allocate_host = AllocateHostEntry,
     .has_batch = HasBatchEntry,
     .has_schema = HasSchemaEntry,
+    .has_arrays = HasArraysEntry,
     .is_on_device = IsOnDeviceEntry,
     .checked_batch = CheckedBatchEntry,
-    .prepare_export = PrepareExportEntry,
+    .prepare = PrepareEntry,
     .finish_export = FinishExportEntry,
     .prepare_import = PrepareImportEntry,
     .finish_import = FinishImportEntry,
     .skeleton_of = SkeletonOfEntry,
+    .assemble = AssembleEntry,
 };
 
 Status Start(const RustApi* rust, const PyarrowApi* pyarrow) {

@@ -23,7 +23,7 @@ typedef struct _object PyObject;
 namespace arrow_cuda {
 
 // Raised by both sides when either table changes.
-constexpr uint32_t kAbiVersion = 2;
+constexpr uint32_t kAbiVersion = 3;
 
 enum class Kind : int32_t {
   kNone = 0,
@@ -150,6 +150,9 @@ struct PyarrowApi {
   void* unwrap_batch;         // std::shared_ptr<arrow::RecordBatch> (PyObject*)
   void* wrap_batch;           // PyObject* (const std::shared_ptr<arrow::RecordBatch>&)
   void* unwrap_schema;        // std::shared_ptr<arrow::Schema> (PyObject*)
+  void* unwrap_chunked_array;  // std::shared_ptr<arrow::ChunkedArray> (PyObject*)
+  void* unwrap_table;         // std::shared_ptr<arrow::Table> (PyObject*)
+  void* wrap_table;           // PyObject* (const std::shared_ptr<arrow::Table>&)
   void** buffer_vtable;       // init, getitem
   void** native_file_vtable;  // set_random_access_file, set_input_stream, set_output_stream, ...
   // Py_DecRef, PyEval_SaveThread and PyEval_RestoreThread.
@@ -206,8 +209,10 @@ struct BridgeApi {
   // Whether a pyarrow.RecordBatch, or a pyarrow.Schema, was ever initialised.
   bool (*has_batch)(PyObject* batch);
   bool (*has_schema)(PyObject* schema);
-  // Whether any column's data lies in device memory, whatever the batch says of itself.
-  bool (*is_on_device)(PyObject* batch);
+  // Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
+  bool (*has_arrays)(PyObject* object);
+  // Whether any data of such an object lies in device memory, whatever it says of itself.
+  bool (*is_on_device)(PyObject* object);
   // The batch (new reference) that libarrow has read from device memory, once each of its
   // buffers was found as long as its array's length demands; sizes alone are judged, no data is
   // read.  It says where its data lies, which libarrow's own does not.
@@ -216,9 +221,12 @@ struct BridgeApi {
   // What libarrow leaves out around the C Device interface.  `array` is an ArrowDeviceArray*,
   // `schema` an ArrowSchema* or null; both are released when a function fails that takes them.
   //
-  // Before pyarrow exports `object`, an Array or RecordBatch: counts its nulls, which libarrow
-  // itself would do on the host, where they are unknown.
-  bool (*prepare_export)(PyObject* object, Failure*);
+  // Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
+  // counts its nulls, which libarrow itself would do on the host, where they are unknown.  A new
+  // reference to what is to be used instead, all of it on one device, or null without a failure
+  // where nothing is wrong with it.  Fails for an object of another kind and for one that was
+  // never initialised, which is all that matters for a copy `to_host`.
+  PyObject* (*prepare)(PyObject* object, bool is_batch, bool to_host, Failure*);
   // After pyarrow has exported `object`, an Array or RecordBatch: gives the structure an event
   // for work that is not done yet.
   bool (*finish_export)(PyObject* object, void* array, void* schema, Failure*);
@@ -229,9 +237,12 @@ struct BridgeApi {
   // without a failure where nothing is wrong with it.  `array` is only asked for its device.
   PyObject* (*finish_import)(PyObject* object, const void* array, Failure*);
 
-  // The batch (new reference) without its data: an empty buffer in place of each that is not
+  // The array (new reference) without its data: an empty buffer in place of each that is not
   // plain host memory, which is that one's parent.
-  PyObject* (*skeleton_of)(PyObject* batch, Failure*);
+  PyObject* (*skeleton_of)(PyObject* array, Failure*);
+  // A RecordBatch of arrays, or a Table of chunked arrays (new reference), of which types and
+  // lengths are checked and nothing else: libarrow refuses empty memory, whose address is 0.
+  PyObject* (*assemble)(PyObject* schema, PyObject* const* columns, size_t count, Failure*);
 };
 
 }  // namespace arrow_cuda

@@ -101,30 +101,6 @@ Status CountNulls(int64_t device_id, ArrowArray* array) {
   return Status::OK();
 }
 
-bool IsReplacement(const std::shared_ptr<arrow::Buffer>& buffer) {
-  return buffer != nullptr && buffer->size() == 0 && buffer->is_cpu();
-}
-
-bool HasHostBuffers(const ArrayData& data) {
-  return std::any_of(data.buffers.begin(), data.buffers.end(), IsReplacement) ||
-         std::any_of(data.child_data.begin(), data.child_data.end(),
-                     [](const auto& child) { return child && HasHostBuffers(*child); }) ||
-         (data.dictionary != nullptr && HasHostBuffers(*data.dictionary));
-}
-
-std::shared_ptr<ArrayData> Replaced(const ArrayData& data,
-                                    const std::shared_ptr<arrow::Buffer>& empty) {
-  auto copy = std::make_shared<ArrayData>(data);
-  for (auto& buffer : copy->buffers) {
-    if (IsReplacement(buffer)) buffer = empty;
-  }
-  for (auto& child : copy->child_data) {
-    if (child != nullptr && HasHostBuffers(*child)) child = Replaced(*child, empty);
-  }
-  if (copy->dictionary != nullptr) copy->dictionary = Replaced(*copy->dictionary, empty);
-  return copy;
-}
-
 }  // namespace
 
 bool IsOnGpu(const ArrowDeviceArray& array) {
@@ -171,14 +147,10 @@ Status PrepareImport(bool is_batch, ArrowDeviceArray* array) {
   return is_uncounted ? CountNulls(device_id, &array->array) : Status::OK();
 }
 
-arrow::Result<std::shared_ptr<ArrayData>> WithoutHostBuffers(
-    const std::shared_ptr<ArrayData>& data, const ArrowDeviceArray& origin) {
-  if (!HasHostBuffers(*data)) return nullptr;
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(origin.device_id));
-  const auto empty = std::make_shared<arrow::Buffer>(
-      static_cast<const uint8_t*>(nullptr), 0, device->default_memory_manager(), nullptr,
-      static_cast<arrow::DeviceAllocationType>(origin.device_type));
-  return Replaced(*data, empty);
+arrow::Result<Home> HomeOf(const ArrowDeviceArray& array) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
+  return Home{device->default_memory_manager(),
+              static_cast<arrow::DeviceAllocationType>(array.device_type)};
 }
 
 }  // namespace arrow_cuda

@@ -9,6 +9,7 @@
 #include "arrow/c/abi.h"
 #include "arrow/result.h"
 #include "arrow/status.h"
+#include "empty_buffers.h"
 
 namespace arrow_cuda {
 
@@ -24,9 +25,7 @@ arrow::Status AttachEvent(const std::vector<std::shared_ptr<arrow::ArrayData>>& 
 // counts the nulls of what is to be a batch, where they are unknown.
 arrow::Status PrepareImport(bool is_batch, ArrowDeviceArray* array);
 
-// libarrow puts host buffers in place of null pointers.  The same data with empty buffers of the
-// structure's device instead, or null where there is none.
-arrow::Result<std::shared_ptr<arrow::ArrayData>> WithoutHostBuffers(
-    const std::shared_ptr<arrow::ArrayData>& data, const ArrowDeviceArray& origin);
+// Where the memory of a structure that is on a GPU lies.
+arrow::Result<Home> HomeOf(const ArrowDeviceArray& array);
 
 }  // namespace arrow_cuda

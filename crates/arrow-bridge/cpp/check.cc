@@ -9,6 +9,7 @@
 #include "arrow/buffer.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
+#include "resolve.h"
 
 namespace arrow_cuda {
 namespace {
@@ -188,15 +189,17 @@ class Checker {
   int64_t end_ = 0;
 };
 
+}  // namespace
+
 bool IsOnDevice(const ArrayData& data) {
-  const auto is_there = [](const auto& buffer) { return buffer != nullptr && !buffer->is_cpu(); };
+  const auto is_there = [](const auto& buffer) {
+    return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
+  };
   const auto is_child_there = [](const auto& child) { return child && IsOnDevice(*child); };
   return std::any_of(data.buffers.begin(), data.buffers.end(), is_there) ||
          std::any_of(data.child_data.begin(), data.child_data.end(), is_child_there) ||
          (data.dictionary != nullptr && IsOnDevice(*data.dictionary));
 }
-
-}  // namespace
 
 bool IsOnDevice(const arrow::RecordBatch& batch) {
   for (int i = 0; i < batch.num_columns(); ++i) {

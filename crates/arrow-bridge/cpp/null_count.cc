@@ -19,7 +19,7 @@ constexpr int64_t kPiece = int64_t{1} << 20;
 
 bool IsUncounted(const ArrayData& data) {
   return data.null_count == arrow::kUnknownNullCount && !data.buffers.empty() &&
-         data.buffers[0] != nullptr && IsOnDevice(*data.buffers[0]);
+         data.buffers[0] != nullptr;
 }
 
 }  // namespace
@@ -30,6 +30,9 @@ arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, i
       end / 8 + (end % 8 != 0) > bitmap.size()) {
     return Status::Invalid("a validity bitmap of ", bitmap.size(), " bytes is too short for ",
                            length, " values from ", offset, " on");
+  }
+  if (bitmap.is_cpu() && !IsOnDevice(bitmap)) {
+    return length - arrow::internal::CountSetBits(bitmap.data(), offset, length);
   }
   ARROW_RETURN_NOT_OK(WaitUntilReady(bitmap));
   ARROW_ASSIGN_OR_RAISE(const auto memory, Borrowed::From(bitmap));
@@ -58,7 +61,7 @@ bool HasUncountedNulls(const ArrayData& data) {
 
 Status CountNulls(const ArrayData& data) {
   if (IsUncounted(data)) {
-    // As libarrow does on the host; whoever counts at the same time finds the same number.
+    // As libarrow itself keeps it; whoever counts at the same time finds the same number.
     ARROW_ASSIGN_OR_RAISE(data.null_count, CountZeros(*data.buffers[0], data.offset, data.length));
   }
   for (const auto& child : data.child_data) {

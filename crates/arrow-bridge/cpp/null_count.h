@@ -1,4 +1,4 @@
-// Null counts of arrays on a device, which libarrow would look for on the host.
+// Null counts of arrays wherever they are; libarrow would look for them on the host.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace arrow_cuda {
 // How many of the `length` bits from bit `offset` on are zero.  Waits for the bitmap.
 arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length);
 
-// Whether an array, or one within it, has a bitmap on a device and a null count that is unknown.
+// Whether an array, or one within it, has a bitmap and a null count that is unknown.
 bool HasUncountedNulls(const arrow::ArrayData& data);
 
 // Counts them, once and for all.

@@ -13,6 +13,8 @@ using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using SchemaPtr = std::shared_ptr<arrow::Schema>;
 using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
+using TablePtr = std::shared_ptr<arrow::Table>;
 using InputPtr = std::shared_ptr<arrow::io::InputStream>;
 using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
 using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
@@ -90,6 +92,16 @@ BatchPtr UnwrapBatch(PyObject* object) {
   return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
 }
 
+ChunkedPtr UnwrapChunkedArray(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<ChunkedPtr (*)(PyObject*)>(Pyarrow().unwrap_chunked_array)(object);
+}
+
+TablePtr UnwrapTable(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<TablePtr (*)(PyObject*)>(Pyarrow().unwrap_table)(object);
+}
+
 SchemaPtr UnwrapSchema(PyObject* object) {
   if (object == nullptr) return nullptr;
   return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
@@ -119,6 +131,12 @@ arrow::Result<PyObject*> WrapArray(const ArrayPtr& array) {
 
 arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
   auto* object = reinterpret_cast<PyObject* (*)(const BatchPtr&)>(Pyarrow().wrap_batch)(batch);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
+  auto* object = reinterpret_cast<PyObject* (*)(const TablePtr&)>(Pyarrow().wrap_table)(table);
   if (object == nullptr) return PythonError();
   return object;
 }

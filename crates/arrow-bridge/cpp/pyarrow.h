@@ -7,8 +7,10 @@
 
 #include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
+#include "arrow/chunked_array.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/record_batch.h"
+#include "arrow/table.h"
 #include "bridge.h"
 
 namespace arrow_cuda {
@@ -17,6 +19,8 @@ namespace arrow_cuda {
 std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
 std::shared_ptr<arrow::Array> UnwrapArray(PyObject* object);
 std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
+std::shared_ptr<arrow::ChunkedArray> UnwrapChunkedArray(PyObject* object);
+std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
 std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
@@ -25,6 +29,7 @@ std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
 arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
 arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
+arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
 
 // Fill an object that `__new__` has just made.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);

@@ -1,9 +1,7 @@
 #include "skeleton.h"
 
 #include <utility>
-#include <vector>
 
-#include "arrow/array/data.h"
 #include "arrow/buffer.h"
 #include "arrow/device.h"
 #include "resolve.h"
@@ -20,6 +18,8 @@ std::shared_ptr<arrow::Buffer> Placeholder(std::shared_ptr<arrow::Buffer> buffer
                                          std::move(buffer));
 }
 
+}  // namespace
+
 std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data) {
   auto skeleton = data.Copy();
   for (auto& buffer : skeleton->buffers) {
@@ -30,15 +30,6 @@ std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data) {
   }
   if (skeleton->dictionary != nullptr) skeleton->dictionary = SkeletonOf(*skeleton->dictionary);
   return skeleton;
-}
-
-}  // namespace
-
-std::shared_ptr<arrow::RecordBatch> SkeletonOf(const arrow::RecordBatch& batch) {
-  std::vector<std::shared_ptr<arrow::ArrayData>> columns;
-  columns.reserve(static_cast<size_t>(batch.num_columns()));
-  for (const auto& column : batch.column_data()) columns.push_back(SkeletonOf(*column));
-  return arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns));
 }
 
 }  // namespace arrow_cuda

@@ -252,14 +252,25 @@ impl Bridge {
         unsafe { (self.api.has_schema)(object) }
     }
 
-    /// Whether any data of a `pyarrow.RecordBatch` lies in device memory.
+    /// Whether the object is a `pyarrow.Array`, `ChunkedArray`, `RecordBatch` or `Table`, and was
+    /// ever initialised.
     ///
     /// # Safety
     ///
     /// The object must be live; the GIL must be held.
-    pub unsafe fn is_on_device(&self, batch: Object) -> bool {
+    pub unsafe fn has_arrays(&self, object: Object) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { (self.api.is_on_device)(batch) }
+        unsafe { (self.api.has_arrays)(object) }
+    }
+
+    /// Whether any data of such an object lies in device memory.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn is_on_device(&self, object: Object) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.is_on_device)(object) }
     }
 
     /// The `pyarrow.RecordBatch` that was read from device memory, as a new reference, once every
@@ -277,19 +288,28 @@ impl Bridge {
         unsafe { made(|failure| (self.api.checked_batch)(batch, failure)) }
     }
 
-    /// Counts the nulls of an array or record batch on a device that is about to be exported, where
-    /// nobody knows their number.  libarrow would look for the bitmap on the host.
+    /// Readies an array, or a record batch if it `is_batch`, that pyarrow is about to export or to
+    /// copy: counts its nulls where nobody knows their number, for libarrow would look for the
+    /// bitmap on the host, and gives it empty buffers of its device in place of the host's.  What
+    /// is to be used instead of the object, as a new reference; none when nothing is wrong with it.
+    /// What is copied `to_host` needs nothing: only the object's kind is checked.
     ///
     /// # Errors
     ///
-    /// [`Kind::Invalid`] for a bitmap that is too short, and the driver's.
+    /// [`Kind::Type`] for another object and for one that was never filled, [`Kind::Invalid`] for
+    /// a bitmap that is too short, and the driver's.
     ///
     /// # Safety
     ///
     /// The object must be live; the GIL must be held.
-    pub unsafe fn prepare_export(&self, object: Object) -> Result<(), Fault> {
+    pub unsafe fn prepare(
+        &self,
+        object: Object,
+        is_batch: bool,
+        to_host: bool,
+    ) -> Result<Option<Object>, Fault> {
         // SAFETY: the caller's promise.
-        unsafe { filled(|failure| (self.api.prepare_export)(object, failure)) }
+        unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, to_host, failure)) }
     }
 
     /// Gives what pyarrow has exported of an array or record batch an event for the work that is
@@ -354,28 +374,39 @@ impl Bridge {
         object: Object,
         array: *const c_void,
     ) -> Result<Option<Object>, Fault> {
-        let mut failure = Failure::none();
         // SAFETY: the caller's promise.
-        let made = unsafe { (self.api.finish_import)(object, array, &raw mut failure) };
-        match failure.kind {
-            Kind::None => Ok((!made.is_null()).then_some(made)),
-            _ => Err(failure.into_fault()),
-        }
+        unsafe { made_or_none(|failure| (self.api.finish_import)(object, array, failure)) }
     }
 
-    /// A `pyarrow.RecordBatch` without its data, as a new reference: an empty host buffer in
+    /// A `pyarrow.Array` without its data, as a new reference: an empty host buffer in
     /// place of each buffer that is not plain host memory, which is the empty one's parent.
     ///
     /// # Errors
     ///
-    /// When host memory runs out.
+    /// [`Kind::Type`] for what is no array, or was never initialised.
     ///
     /// # Safety
     ///
-    /// The object must be a record batch; the GIL must be held.
-    pub unsafe fn skeleton_of(&self, batch: Object) -> Result<Object, Fault> {
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn skeleton_of(&self, array: Object) -> Result<Object, Fault> {
         // SAFETY: the caller's promise.
-        unsafe { made(|failure| (self.api.skeleton_of)(batch, failure)) }
+        unsafe { made(|failure| (self.api.skeleton_of)(array, failure)) }
+    }
+
+    /// A `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked arrays, as a new
+    /// reference.  Only the columns' types and lengths are checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for other columns, or none; [`Kind::Invalid`] for columns that do not fit.
+    ///
+    /// # Safety
+    ///
+    /// The objects must be live; the GIL must be held.
+    pub unsafe fn assemble(&self, schema: Object, columns: &[Object]) -> Result<Object, Fault> {
+        let (first, count) = (columns.as_ptr(), columns.len());
+        // SAFETY: the caller's promise; the columns are read during the call only.
+        unsafe { made(|failure| (self.api.assemble)(schema, first, count, failure)) }
     }
 }
 
@@ -390,4 +421,14 @@ fn made(call: impl FnOnce(*mut Failure) -> Object) -> Result<Object, Fault> {
     let mut failure = Failure::none();
     let object = call(&raw mut failure);
     if object.is_null() { Err(failure.into_fault()) } else { Ok(object) }
+}
+
+/// The same where null without a failure says that there is nothing to be made.
+fn made_or_none(call: impl FnOnce(*mut Failure) -> Object) -> Result<Option<Object>, Fault> {
+    let mut failure = Failure::none();
+    let object = call(&raw mut failure);
+    match failure.kind {
+        Kind::None => Ok((!object.is_null()).then_some(object)),
+        _ => Err(failure.into_fault()),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub(crate) const ABI_VERSION: u32 = 2;
+pub(crate) const ABI_VERSION: u32 = 3;
 
 /// How a failure is to be raised in Python.
 #[repr(i32)]
@@ -147,6 +147,12 @@ pub struct PyarrowApi {
     pub wrap_batch: *mut c_void,
     /// `pyarrow_unwrap_schema`.
     pub unwrap_schema: *mut c_void,
+    /// `pyarrow_unwrap_chunked_array`.
+    pub unwrap_chunked_array: *mut c_void,
+    /// `pyarrow_unwrap_table`.
+    pub unwrap_table: *mut c_void,
+    /// `pyarrow_wrap_table`.
+    pub wrap_table: *mut c_void,
     /// `pyarrow.lib.Buffer.__pyx_vtable__`.
     pub buffer_vtable: *mut *mut c_void,
     /// `pyarrow.lib.NativeFile.__pyx_vtable__`.
@@ -198,15 +204,17 @@ pub(crate) struct BridgeApi {
     pub(crate) allocate_host: unsafe extern "C" fn(i64, F) -> Object,
     pub(crate) has_batch: unsafe extern "C" fn(Object) -> bool,
     pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
+    pub(crate) has_arrays: unsafe extern "C" fn(Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,
     pub(crate) checked_batch: unsafe extern "C" fn(Object, F) -> Object,
 
-    pub(crate) prepare_export: unsafe extern "C" fn(Object, F) -> bool,
+    pub(crate) prepare: unsafe extern "C" fn(Object, bool, bool, F) -> Object,
     pub(crate) finish_export: unsafe extern "C" fn(Object, *mut c_void, *mut c_void, F) -> bool,
     pub(crate) prepare_import: unsafe extern "C" fn(*mut c_void, *mut c_void, bool, F) -> bool,
     pub(crate) finish_import: unsafe extern "C" fn(Object, *const c_void, F) -> Object,
 
     pub(crate) skeleton_of: unsafe extern "C" fn(Object, F) -> Object,
+    pub(crate) assemble: unsafe extern "C" fn(Object, *const Object, usize, F) -> Object,
 }
 
 pub(crate) type Entry =
@@ -228,8 +236,8 @@ mod tests {
         let pointer = size_of::<usize>();
         assert_eq!(size_of::<RustApi>(), pointer + table("RustApi") * pointer);
         assert_eq!(size_of::<BridgeApi>(), pointer + table("BridgeApi") * pointer);
-        // Nine data pointers, then functions.
-        assert_eq!(size_of::<PyarrowApi>(), (9 + table("PyarrowApi")) * pointer);
+        // Twelve data pointers, then functions.
+        assert_eq!(size_of::<PyarrowApi>(), (12 + table("PyarrowApi")) * pointer);
         assert!(header.contains(&format!("kAbiVersion = {ABI_VERSION};")));
     }
 }

@@ -46,6 +46,18 @@ pub(crate) fn pointers(
             "pyarrow_unwrap_schema",
             c"std::shared_ptr< arrow::Schema>  (PyObject *)",
         )?,
+        unwrap_chunked_array: function(
+            "pyarrow_unwrap_chunked_array",
+            c"std::shared_ptr< arrow::ChunkedArray>  (PyObject *)",
+        )?,
+        unwrap_table: function(
+            "pyarrow_unwrap_table",
+            c"std::shared_ptr< arrow::Table>  (PyObject *)",
+        )?,
+        wrap_table: function(
+            "pyarrow_wrap_table",
+            c"PyObject *(std::shared_ptr< arrow::Table>  const &)",
+        )?,
         buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
         native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
         decref,

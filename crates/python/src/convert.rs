@@ -2,7 +2,7 @@
 //! aside, the only place that looks into pyarrow's objects.
 
 use crate::classes::classes;
-use crate::errors::{OrRaise, expected, incorrect_type};
+use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::pyarrow;
 use crate::{graft, lifecycle};
 use arrow_cuda_bridge::Span;
@@ -210,10 +210,10 @@ pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     // SAFETY: a live object, and the GIL is held.
     let is_made = unsafe { pyarrow.bridge.has_batch(object.as_ptr().cast()) };
-    if is_made && object.is_instance(pyarrow.record_batch.bind(object.py()))? {
-        return Ok(());
+    if !object.is_instance(pyarrow.record_batch.bind(object.py()))? {
+        return Err(expected("RecordBatch", object));
     }
-    Err(expected("RecordBatch", object))
+    if is_made { Ok(()) } else { Err(not_initialised(object)) }
 }
 
 /// Refuses what is no `pyarrow.Schema`, or one that was never initialised.
@@ -227,10 +227,17 @@ pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(expected("Schema", object))
 }
 
-/// Whether any data of a record batch lies in device memory.
-pub(crate) fn is_on_device(batch: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether any data of an array, chunked array, record batch or table lies in device memory.
+pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     // SAFETY: a live object, and the GIL is held.
-    Ok(unsafe { pyarrow(batch.py())?.bridge.is_on_device(batch.as_ptr().cast()) })
+    Ok(unsafe { pyarrow(object.py())?.bridge.is_on_device(object.as_ptr().cast()) })
+}
+
+/// Refuses what has no arrays, as an object of pyarrow's that `__new__` alone has made.
+pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    // SAFETY: a live object, and the GIL is held.
+    let has_arrays = unsafe { pyarrow(object.py())?.bridge.has_arrays(object.as_ptr().cast()) };
+    if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
 }
 
 /// The record batch that libarrow has read, once its buffers were found long enough.
@@ -243,14 +250,29 @@ pub(crate) fn checked_batch<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'p
     }
 }
 
-/// A record batch without its data: an empty host buffer in place of each buffer that is not
-/// plain host memory, which is the empty one's parent.
-pub(crate) fn skeleton<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = batch.py();
+/// An array without its data: an empty host buffer in place of each buffer that is not plain host
+/// memory, which is the empty one's parent.
+pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
     // SAFETY: a live object, and the GIL is held; the result is a new reference.
     unsafe {
-        let skeleton = pyarrow(py)?.bridge.skeleton_of(batch.as_ptr().cast()).or_raise(py)?;
+        let skeleton = pyarrow(py)?.bridge.skeleton_of(array.as_ptr().cast()).or_raise(py)?;
         Bound::from_owned_ptr_or_err(py, skeleton.cast())
+    }
+}
+
+/// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate.
+pub(crate) fn assembled<'py>(
+    schema: &Bound<'py, PyAny>,
+    columns: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = schema.py();
+    let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr().cast()).collect();
+    // SAFETY: live objects, and the GIL is held; the result is a new reference.
+    unsafe {
+        let made = pyarrow(py)?.bridge.assemble(schema.as_ptr().cast(), &pointers).or_raise(py)?;
+        drop(columns); // kept until here
+        Bound::from_owned_ptr_or_err(py, made.cast())
     }
 }
 

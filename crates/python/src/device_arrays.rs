@@ -14,13 +14,26 @@ const ARRAY: &CStr = c"arrow_device_array";
 const SCHEMA: &CStr = c"arrow_schema";
 const FROM_R: &CStr = c"r_extptr";
 
-/// Counts the nulls of an array or record batch on a device, where nobody knows their number.
+/// An array, or a record batch if it `is_batch`, that pyarrow can export or copy, or what is to be
+/// used instead: its nulls are counted, and all of its memory is on one device, neither of which
+/// matters for a copy `to_host`.
 #[pyfunction]
-#[pyo3(name = "_prepare_export")]
-pub(crate) fn prepare_export(object: &Bound<'_, PyAny>) -> PyResult<()> {
+#[pyo3(name = "_prepare")]
+pub(crate) fn prepare<'py>(
+    object: Bound<'py, PyAny>,
+    is_batch: bool,
+    to_host: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    // SAFETY: a live object, and the GIL is held.
-    unsafe { pyarrow(py)?.bridge.prepare_export(object.as_ptr().cast()) }.or_raise(py)
+    let pointer = object.as_ptr().cast();
+    // SAFETY: a live object, and the GIL is held; what comes back is a new reference.
+    unsafe {
+        let made = pyarrow(py)?.bridge.prepare(pointer, is_batch, to_host).or_raise(py)?;
+        match made {
+            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
+            None => Ok(object),
+        }
+    }
 }
 
 /// Gives what pyarrow has just exported of an array or record batch an event, where work on it is

@@ -62,6 +62,11 @@ pub(crate) fn expected(class: &str, got: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected {class} instance, got {}", class_name(got)))
 }
 
+/// An object of pyarrow's that `__new__` alone has made.
+pub(crate) fn not_initialised(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("this {} was never initialised", class_name(object)))
+}
+
 /// An argument of the wrong class, in the words of Cython's argument checks.
 pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(

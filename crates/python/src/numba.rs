@@ -8,6 +8,7 @@ use crate::ipc_handle::PyIpcMemHandle;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -67,7 +68,10 @@ pub(crate) fn memory_info(py: Python<'_>, context: &PyContext) -> PyResult<(u64,
 pub(crate) fn allocation_of<'py>(
     py: Python<'py>,
     handle: &PyIpcMemHandle,
-) -> Option<(Bound<'py, PyBytes>, u64)> {
-    let (allocation, offset) = handle.handle().allocation()?;
-    Some((PyBytes::new(py, allocation), offset))
+) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+    let (allocation, offset) = handle
+        .handle()
+        .allocation()
+        .ok_or_else(|| PyValueError::new_err("memory of no bytes has no allocation"))?;
+    Ok((PyBytes::new(py, allocation), offset))
 }

@@ -3,7 +3,8 @@
 
 use crate::context::context_argument;
 use crate::convert::{
-    check_batch_argument, cuda_buffer_argument, is_on_device, skeleton, wrap_buffer, wrap_slice,
+    assembled, check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
+    skeleton, wrap_buffer, wrap_slice,
 };
 use crate::errors::OrRaise;
 use crate::ipc_handle::PyIpcMemHandle;
@@ -21,21 +22,33 @@ pub(crate) fn call<'py>(
     py.import("pyarrow_cuda_compat.pickling")?.call_method1(function, arguments)
 }
 
-/// Whether any data of a record batch lies in device memory, whatever the batch says of itself.
+/// Whether any data of an array, chunked array, record batch or table lies in device memory,
+/// whatever the object says of itself.
 #[pyfunction]
 #[pyo3(name = "_is_on_device")]
-pub(crate) fn batch_is_on_device(batch: &Bound<'_, PyAny>) -> PyResult<bool> {
-    check_batch_argument(batch)?;
-    is_on_device(batch)
+pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    check_has_arrays(object)?;
+    is_on_device(object)
 }
 
-/// A record batch without its data: an empty host buffer in place of each buffer that is not
-/// plain host memory, which is the empty one's parent.
+/// An array without its data: an empty host buffer in place of each buffer that is not plain host
+/// memory, which is the empty one's parent.
 #[pyfunction]
 #[pyo3(name = "_skeleton")]
-pub(crate) fn batch_skeleton<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    check_batch_argument(batch)?;
-    skeleton(batch)
+pub(crate) fn array_skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    skeleton(array)
+}
+
+/// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate: it
+/// refuses empty memory of a device.
+#[pyfunction]
+#[pyo3(name = "_assemble")]
+pub(crate) fn assemble<'py>(
+    schema: &Bound<'py, PyAny>,
+    columns: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_schema_argument(schema)?;
+    assembled(schema, columns)
 }
 
 /// New memory for a buffer of an array: packed, as Arrow's own allocations are.
