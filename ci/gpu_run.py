@@ -251,7 +251,7 @@ STEPS: list[tuple[str, str, str, float, Callable[[Step], None]]] = [
     ("snapshots", "core", "conformance.log", 120, snapshots),
     ("driver probe", "core", "rust.log", 120, probe),
     ("Rust tests", "core", "rust.log", 90, rust),
-    ("Python tests", "core", "python.log", 240, own_tests),
+    ("Python tests", "core", "python.log", 400, own_tests),
     ("memcheck", "core", "sanitizer.log", BUDGET, sanitizer),
     *((name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS),
     *((name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN),

@@ -38,7 +38,7 @@ def test_what_is_ready_has_no_event(ctx, default_stream, kind, export):
 
 @both_kinds
 @both_ways
-def test_what_is_pending_has_an_event(ctx, driver, default_stream, kind, export):
+def test_what_is_pending_has_an_event(ctx, driver, is_simulator, default_stream, kind, export):
     memory, data = kind(ctx)
     before = ctx.bytes_allocated
     default_stream.sleep()
@@ -50,7 +50,8 @@ def test_what_is_pending_has_an_event(ctx, driver, default_stream, kind, export)
         driver.call("cuEventSynchronize", event)
         assert driver.read(memory.address, memory.size) == b"\x07" * memory.size
         assert ctx.bytes_allocated == before
-    assert driver.library.cuEventQuery(event) not in (PENDING, REACHED), "the event is gone"
+    if is_simulator:  # a real driver may read through the handle
+        assert driver.library.cuEventQuery(event) not in (PENDING, REACHED), "the event is gone"
     del memory, data
     assert ctx.bytes_allocated == before - 1000
 

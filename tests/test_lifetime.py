@@ -283,3 +283,27 @@ def test_managed_by_ctypes(ctx, driver):
             part.copy_from_host(b"y")
     finally:
         driver.set_current(0)
+
+
+RESET = """
+import ctypes, re
+from pyarrow import cuda
+ctx = cuda.Context(0)
+driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
+old = [ctx.buffer_from_data(b"gone" * 1000) for _ in range(8)]
+assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+try: old[0].to_pybytes()
+except OSError as error: print(type(error).__name__)
+ctx = cuda.Context(0)
+new = [ctx.buffer_from_data(b"here" * 1000) for _ in range(8)]
+del old
+more = [ctx.buffer_from_data(b"more" * 1000) for _ in range(8)]
+print(all(buf.to_pybytes() == b"here" * 1000 for buf in new), ctx.bytes_allocated)
+del new, more
+print(ctx.bytes_allocated)
+"""
+
+
+def test_a_device_that_somebody_resets(run_python):
+    """What was there is gone, and what comes after it is not freed in its place."""
+    assert run_python(RESET) == (0, "OSError\nTrue 64000\n0\n", "")

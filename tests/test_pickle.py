@@ -477,8 +477,9 @@ def test_what_the_driver_refuses(ctx, run_python, code, name):
 
 def test_a_forked_child_gets_an_error(run_python):
     code = """if True:
-        import os, pickle
+        import os, pickle, warnings
         from pyarrow import cuda
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
         pickled = pickle.dumps(cuda.Context(0).buffer_from_data(b"abc"))
         if child := os.fork():
             os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -133,7 +133,7 @@ impl Block {
     fn free(&self) -> Result<(), CudaError> {
         // Once it is free, another thread may be given the same address.
         live::forget(self.address);
-        if self.context.check_alive().is_err() {
+        if self.context.is_gone() {
             // The memory went with its context, and the address may be somebody else's by now.
             return Ok(());
         }

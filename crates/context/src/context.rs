@@ -52,8 +52,9 @@ enum Owner {
 /// What every call answers in a forked child.
 const NOT_INITIALIZED: i32 = 3;
 
-/// What the driver answers for one that is gone.
+/// What the driver answers for one that is gone, or never was.
 const CONTEXT_IS_DESTROYED: i32 = 709;
+const INVALID_CONTEXT: i32 = 201;
 
 /// All contexts in use, by handle, so that two views of one context share one counter.
 static CONTEXTS: Mutex<Option<HashMap<usize, Weak<State>>>> = Mutex::new(None);
@@ -72,8 +73,12 @@ impl Context {
             return Err(CudaError::of_call("cuInit", NOT_INITIALIZED));
         }
         let mut primary = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, context)) = primary.iter().find(|(number, _)| *number == device) {
-            return Ok(context.clone());
+        if let Some(at) = primary.iter().position(|(number, _)| *number == device) {
+            if !primary[at].1.is_gone() {
+                return Ok(primary[at].1.clone());
+            }
+            // Somebody has reset the device; retaining it again makes another context.
+            primary.swap_remove(at);
         }
         let device = Device::get(device)?;
         let number = device.handle()?.as_raw();
@@ -257,6 +262,18 @@ impl Context {
         }
     }
 
+    /// Whether the context does not exist any more, with all that was in it.
+    ///
+    /// Asked before something is freed: any library may reset a primary context as well
+    /// (`numba.cuda.close()` does), and the next one has the same handle and the same addresses
+    /// (seen on an H200).  Freeing by address would then free somebody else's memory.
+    pub fn is_gone(&self) -> bool {
+        match identify(self.0.handle) {
+            Ok(id) => id != self.0.id,
+            Err(error) => matches!(error.code(), Some(INVALID_CONTEXT | CONTEXT_IS_DESTROYED)),
+        }
+    }
+
     /// What a higher layer keeps with the context, made by the first caller: compiled kernels.
     ///
     /// # Errors
@@ -299,6 +316,5 @@ fn identify(handle: usize) -> CudaResult<u64> {
 }
 
 fn invalid_context() -> CudaError {
-    const INVALID_CONTEXT: i32 = 201;
     CudaError::of_call("cuCtxGetApiVersion", INVALID_CONTEXT)
 }

@@ -141,7 +141,7 @@ impl Mapping {
     }
 
     fn close(&self) -> CudaResult<()> {
-        if self.context.check_alive().is_err() {
+        if self.context.is_gone() {
             // The mapping went with its context.
             return Ok(());
         }
