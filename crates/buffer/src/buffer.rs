@@ -178,14 +178,23 @@ impl DeviceBuffer {
 
     /// Fails when the memory is known to be gone.  Foreign memory may have been freed under the
     /// buffer, and some drivers crash when it is then used.
-    pub(crate) fn check_alive(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// The driver's, or [`Error::Invalid`].
+    pub fn check_alive(&self) -> Result<(), Error> {
         match self.memory.kind {
             Kind::Foreign { .. } => foreign::check(self.context(), self.address, self.size),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn check_mutable(&self) -> Result<(), Error> {
+    /// Fails when the memory must not be written to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`].
+    pub fn check_mutable(&self) -> Result<(), Error> {
         if self.is_mutable { Ok(()) } else { Err(Error::ReadOnly) }
     }
 }

@@ -161,6 +161,11 @@ impl Context {
         self.0.handle
     }
 
+    /// Whether it is its device's primary context, retained here, which stays.
+    pub fn is_primary(&self) -> bool {
+        self.0.owner == Owner::Primary
+    }
+
     /// What the context has in common with no other, not even with a later one of the same
     /// handle.
     pub fn identity(&self) -> (usize, u64) {

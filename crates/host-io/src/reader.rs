@@ -1,6 +1,7 @@
 //! Reading a device buffer as a file.
 
 use crate::Error;
+use crate::download_to_uninit;
 use crate::error::check_process;
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use std::mem::MaybeUninit;
@@ -115,7 +116,7 @@ impl BufferReader {
         let size = range::available(position, out.len() as u64, self.buffer.size());
         let size = usize::try_from(size).expect("no more than `out` holds");
         if size > 0 {
-            self.buffer.copy_to_uninit(position, &mut out[..size])?;
+            download_to_uninit(&self.buffer, position, &mut out[..size])?;
         }
         Ok(size)
     }

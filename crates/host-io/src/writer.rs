@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::error::check_process;
 use crate::staging::Staging;
+use crate::upload;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_driver::{blocking, may_release, report};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -228,7 +229,7 @@ impl State {
             }
             _ => {
                 self.flush(buffer)?;
-                buffer.copy_from_host(self.position, data)?;
+                upload(buffer, self.position, data)?;
             }
         }
         self.position = end;

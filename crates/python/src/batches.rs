@@ -9,6 +9,7 @@ use crate::convert::{
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_host_io::upload;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -54,7 +55,7 @@ pub(crate) fn serialize_record_batch<'py>(
     let buffer = py
         .detach(|| {
             let buffer = DeviceBuffer::allocate(context, bytes.len() as u64)?;
-            buffer.copy_from_host(0, bytes)?;
+            upload(&buffer, 0, bytes)?;
             Ok::<_, arrow_cuda_buffer::Error>(buffer)
         })
         .or_raise(py)?;

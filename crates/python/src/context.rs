@@ -9,6 +9,7 @@ use crate::numba;
 use crate::views;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device};
+use arrow_cuda_host_io::upload;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -467,7 +468,7 @@ impl PyContext {
             let bytes = host_bytes(&data)?
                 .get(offset as usize..(offset + size) as usize)
                 .ok_or_else(|| out_of_range("size"))?;
-            py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)?;
+            py.detach(|| upload(&buffer, 0, bytes)).or_raise(py)?;
         } else {
             let source = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
             let source = device_buffer(&source)?.slice(offset, size).or_raise(py)?;

@@ -8,6 +8,7 @@ use crate::convert::{
 use crate::errors::{OrRaise, incorrect_type};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_host_io::{download_to_uninit, upload};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,7 +55,7 @@ pub(crate) fn to_host<'py>(
         }
     };
     let bytes = host_bytes_mut(&out, size)?;
-    py.detach(|| buffer.copy_to_uninit(position.cast_unsigned(), bytes)).or_raise(py)?;
+    py.detach(|| download_to_uninit(buffer, position.cast_unsigned(), bytes)).or_raise(py)?;
     Ok(out)
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn from_host(
     let bytes = host_bytes(&data)?;
     let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
     let bytes = &bytes[..size as usize];
-    py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+    py.detach(|| upload(buffer, position, bytes)).or_raise(py)?;
     Ok(size)
 }
 

@@ -12,6 +12,7 @@ use crate::numba;
 use crate::pickling;
 use arrow_cuda_buffer::range;
 use arrow_cuda_dlpack::Element;
+use arrow_cuda_host_io::download;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -475,7 +476,7 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         PyBytes::new_with(py, buffer.size() as usize, |out| {
-            py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+            py.detach(|| download(buffer, 0, out)).or_raise(py)
         })
     }
 

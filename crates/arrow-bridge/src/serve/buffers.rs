@@ -3,6 +3,7 @@
 use super::{context, hand_over};
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
+use arrow_cuda_host_io::{download_to_uninit, upload};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -121,7 +122,7 @@ pub(super) unsafe extern "C" fn copy_to_host(
         let position = unsigned("a position", position)?;
         // SAFETY: `out` is writable for `size` bytes; the buffer is live.
         let (buffer, out) = unsafe { (&*buffer, host_mut(out, size)?) };
-        Ok(buffer.copy_to_uninit(position, out)?)
+        Ok(download_to_uninit(buffer, position, out)?)
     };
     // SAFETY: the caller's promise.
     unsafe { attempt(failure, work) }.is_some()
@@ -138,7 +139,7 @@ pub(super) unsafe extern "C" fn copy_from_host(
         let position = unsigned("a position", position)?;
         // SAFETY: `data` is readable for `size` bytes; the buffer is live.
         let (buffer, data) = unsafe { (&*buffer, host(data, size)?) };
-        Ok(buffer.copy_from_host(position, data)?)
+        Ok(upload(buffer, position, data)?)
     };
     // SAFETY: the caller's promise.
     unsafe { attempt(failure, work) }.is_some()

@@ -1,0 +1,123 @@
+//! Threads that help with copies.
+
+use super::job::Job;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a thread looks out for the next job before it falls asleep: waking it takes about as
+/// long.
+const ALERT: Duration = Duration::from_micros(100);
+
+/// The threads of one device.  They sleep between copies, touch nothing but host memory, and end
+/// with the crew, or with the process.
+#[derive(Debug, Default)]
+pub(super) struct Crew(Vec<(Arc<Mailbox>, Thread)>);
+
+/// Where one thread finds its next job.
+#[derive(Debug, Default)]
+struct Mailbox {
+    state: AtomicU8,
+    job: Mutex<Option<Arc<Job>>>,
+}
+
+const EMPTY: u8 = 0;
+const FULL: u8 = 1;
+const ASLEEP: u8 = 2;
+const DISMISSED: u8 = 3;
+
+impl Crew {
+    /// Starts `size` threads, or as many as there can be.
+    pub(super) fn start(size: usize) -> Self {
+        let mut crew = Self::default();
+        for number in 0..size {
+            let mailbox = Arc::new(Mailbox::default());
+            let theirs = mailbox.clone();
+            let builder = thread::Builder::new().name(format!("cuda-copy-{number}"));
+            let Ok(started) = builder.spawn(move || theirs.work()) else { break };
+            crew.0.push((mailbox, started.thread().clone()));
+        }
+        crew
+    }
+
+    /// How many threads there are.
+    pub(super) fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Offers a job to `wanted` of the threads.  Those that come late find it closed.
+    pub(super) fn post(&self, job: &Arc<Job>, wanted: usize) {
+        for (mailbox, thread) in self.0.iter().take(wanted) {
+            *mailbox.job.lock().unwrap_or_else(PoisonError::into_inner) = Some(job.clone());
+            if mailbox.state.swap(FULL, Ordering::AcqRel) == ASLEEP {
+                thread.unpark();
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        for (mailbox, thread) in &self.0 {
+            mailbox.state.store(DISMISSED, Ordering::Release);
+            thread.unpark();
+        }
+    }
+}
+
+impl Mailbox {
+    fn work(&self) {
+        while self.wait() {
+            let job = self.job.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(job) = job {
+                job.help();
+            }
+        }
+    }
+
+    /// Waits until there is something in it; false when there never will be.
+    fn wait(&self) -> bool {
+        let since = Instant::now();
+        while self.state.load(Ordering::Acquire) == EMPTY && since.elapsed() < ALERT {
+            spin_loop();
+        }
+        let order = Ordering::AcqRel;
+        if self.state.compare_exchange(EMPTY, ASLEEP, order, Ordering::Acquire).is_ok() {
+            while self.state.load(Ordering::Acquire) == ASLEEP {
+                thread::park();
+            }
+        }
+        let full = self.state.compare_exchange(FULL, EMPTY, order, Ordering::Acquire);
+        full.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::plan::Direction;
+
+    #[test]
+    fn a_crew_helps_with_one_job_after_the_other() {
+        let crew = Crew::start(3);
+        for round in 0..200 {
+            let (mut host, mut memory) = (vec![round as u8; 640], [0u8; 640]);
+            let slots = memory.chunks_mut(64).map(<[u8]>::as_mut_ptr).collect();
+            let job = Arc::new(Job::new(Direction::Upload, host.as_mut_ptr(), 640, 64, slots));
+            crew.post(&job, 1 + round % 3);
+            if round % 20 == 0 {
+                thread::sleep(2 * ALERT); // let them fall asleep
+            }
+            for piece in 0..job.pieces() {
+                while !job.may_issue(piece) {
+                    job.help_once();
+                }
+                job.issued(piece);
+            }
+            job.close();
+            assert_eq!(memory, [round as u8; 640]);
+        }
+    }
+}

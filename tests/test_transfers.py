@@ -1,0 +1,146 @@
+"""Large copies of ordinary memory, which threads of this package make through pinned memory.
+
+Each test runs a process of its own: the number of threads is read once.
+"""
+
+import pytest
+
+PREPARED = """
+import ctypes, os, sys
+from pathlib import Path
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+rng = np.random.default_rng(26)
+host = rng.integers(0, 256, 5_000_001, np.uint8)
+"""
+
+
+def check(run_python, code, threads=3, **env):
+    env |= {"PYARROW_CUDA_COPY_THREADS": str(threads)}
+    assert run_python(PREPARED + code + "\nprint('done')", **env) == (0, "done\n", "")
+
+
+WAYS = """
+buf = ctx.buffer_from_data(host)
+assert buf.to_pybytes() == host.tobytes()
+assert (np.frombuffer(buf.copy_to_host(), np.uint8) == host).all()
+out = pa.allocate_buffer(4_000_000)
+buf.copy_to_host(position=77, nbytes=3_999_999, buf=out)
+assert (np.frombuffer(out, np.uint8)[:3_999_999] == host[77:4_000_076]).all()
+guarded = ctx.buffer_from_data(bytes(len(host) + 200))
+assert guarded.copy_from_host(host, position=100) == len(host)
+whole = np.frombuffer(guarded.copy_to_host(), np.uint8)
+assert not whole[:100].any() and not whole[-100:].any() and (whole[100:-100] == host).all()
+assert cuda.BufferReader(buf).read() == host.tobytes()
+written = ctx.new_buffer(len(host))
+cuda.BufferWriter(written).write(host)
+assert written.equals(buf)
+batch = pa.record_batch({"x": host.astype(np.int64), "y": host.astype(str)})
+there = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+assert batch.copy_to(ctx.memory_manager).copy_to(pa.default_cpu_memory_manager()).equals(batch)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3, "auto"])
+def test_every_way_of_copying(run_python, threads):
+    check(run_python, WAYS, threads)
+
+
+ORDER = """
+sys.path.insert(0, sys.argv[1])
+from conftest import Driver
+from work import Queue
+import re
+path = re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0]
+driver = Driver(path)
+driver.set_current(ctx.handle)
+queue = Queue(driver)
+buf = ctx.buffer_from_data(bytes(4 << 20))
+queue.sleep()
+queue.fill(buf, 7)
+assert not queue.is_idle()
+assert buf.to_pybytes() == b"\\7" * (4 << 20)
+queue.sleep()
+queue.fill(buf, 8)
+data = bytes(4 << 20)
+buf.copy_from_host(data)
+assert queue.is_idle()
+assert buf.to_pybytes() == data
+"""
+
+
+def test_copies_come_after_the_default_streams_work(run_python):
+    code = ORDER.replace("sys.argv[1]", repr(__file__.rpartition("/")[0]))
+    check(run_python, code)
+
+
+def test_threads_of_python_copy_at_once(run_python):
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+def there_and_back(number):
+    data = host[number:] ^ number
+    return ctx.buffer_from_data(data).to_pybytes() == data.tobytes()
+with ThreadPoolExecutor(8) as pool:
+    assert all(pool.map(there_and_back, range(40)))
+"""
+    check(run_python, code)
+
+
+FAILS = """
+import pyarrow_cuda_compat
+sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
+buf = ctx.buffer_from_data(host)
+for name in ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventQuery",
+             "cuStreamWaitEvent"):
+    for call in (1, 2, 5, 9):
+        sim.cuda_sim_fault(f"{name}:{call}=999".encode())
+        for copy in (lambda: buf.copy_from_host(host), buf.to_pybytes):
+            try: copy()
+            except OSError as error: assert "Cuda error 999 in function" in str(error)
+        sim.cuda_sim_fault(b"")
+        assert buf.copy_from_host(host) == len(host)
+        assert buf.to_pybytes() == host.tobytes()
+"""
+
+
+@pytest.mark.simulator
+def test_a_copy_that_fails_can_be_repeated(run_python):
+    check(run_python, FAILS)
+
+
+@pytest.mark.simulator
+def test_without_pinned_memory_the_driver_copies(run_python):
+    check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostAlloc:1+=2")
+
+
+def test_programs_end_in_the_middle_of_copies(run_python):
+    code = """
+import threading, time
+buf = ctx.new_buffer(len(host))
+def copy():
+    while True: buf.copy_from_host(host)
+for _ in range(3): threading.Thread(target=copy, daemon=True).start()
+time.sleep(0.3)
+print("done", flush=True)
+os._exit(0)
+"""
+    check(run_python, code)
+
+
+def test_a_forked_child_gets_an_error(run_python):
+    code = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
+buf = ctx.buffer_from_data(host)
+child = os.fork()
+if not child:
+    try: buf.to_pybytes()
+    except OSError as error: os._exit("Cuda error 3 " in str(error))
+    os._exit(2)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+assert buf.to_pybytes() == host.tobytes()
+"""
+    check(run_python, code)
