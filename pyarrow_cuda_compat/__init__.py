@@ -9,7 +9,8 @@ variables matter:
 =============================  ==========================================================
 ``PYARROW_CUDA_DRIVER``        which driver is used: the real one by default, ``sim`` for
                                the simulated device, or a library's path
-``PYARROW_CUDA_COMPAT_HOOK``   ``0`` keeps ``pyarrow.cuda`` from finding this package
+``PYARROW_CUDA_COMPAT_HOOK``   ``0`` keeps ``pyarrow.cuda`` from finding this package, and
+                               leaves the methods of pyarrow's own arrays as they are
 =============================  ==========================================================
 
 Examples

@@ -237,22 +237,6 @@ impl Context {
         unsafe { call!(cuStreamSynchronize(std::ptr::null_mut())) }
     }
 
-    /// Whether work that was queued on the legacy default stream is not done yet.
-    ///
-    /// # Errors
-    ///
-    /// When queued work failed, or the context no longer exists.
-    pub fn is_default_stream_busy(&self) -> CudaResult<bool> {
-        const NOT_READY: i32 = 600;
-        let _current = self.enter()?;
-        // SAFETY: the null handle is the default stream of the current context.
-        match unsafe { call!(cuStreamQuery(std::ptr::null_mut())) } {
-            Ok(()) => Ok(false),
-            Err(error) if error.code() == Some(NOT_READY) => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Fails when a borrowed context is gone.  The driver does not check handles: it reads
     /// through them, so a dead one must never reach it.
     ///

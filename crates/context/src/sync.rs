@@ -28,6 +28,15 @@ pub enum Pending {
 
 const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
 
+/// What the answer to a query says.
+fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {
+    match answer {
+        Ok(()) => Ok(true),
+        Err(error) if error.code() == Some(NOT_READY) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// An event that goes unless it is kept.
 struct Fresh<'context> {
     context: &'context Context,
@@ -103,11 +112,18 @@ impl Context {
     pub unsafe fn is_reached(&self, event: RawEvent) -> CudaResult<bool> {
         let _current = self.enter()?;
         // SAFETY: the caller's promise.
-        match unsafe { call!(cuEventQuery(event)) } {
-            Ok(()) => Ok(true),
-            Err(error) if error.code() == Some(NOT_READY) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_done(unsafe { call!(cuEventQuery(event)) })
+    }
+
+    /// Whether work that was queued on the legacy default stream is not done yet.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context no longer exists.
+    pub fn is_default_stream_busy(&self) -> CudaResult<bool> {
+        let _current = self.enter()?;
+        // SAFETY: the null handle is the default stream of the current context.
+        Ok(!is_done(unsafe { call!(cuStreamQuery(DEFAULT_STREAM)) })?)
     }
 
     /// What stands for all work that is not done yet: that of the given events, and that of the
@@ -147,8 +163,8 @@ impl Context {
         // SAFETY: an event of this context, and the default stream; the caller's promise.
         unsafe {
             self.record_event(fresh.event, DEFAULT_STREAM)?;
-            // The query saw the stream's own work.  The event comes after that of the streams that
-            // are ordered with it as well.
+            // A query need not see more than the stream's own work (an H200's driver does).  The
+            // event comes after that of the streams that are ordered with it as well.
             match (&*unreached, !is_busy && self.is_soon_reached(fresh.event)?) {
                 ([], true) => return Ok(Pending::Nothing),
                 ([only], true) => return Ok(Pending::Given(*only)),

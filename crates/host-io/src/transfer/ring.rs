@@ -121,14 +121,9 @@ impl Ring {
     }
 
     fn has_ended(&self, job: &Job, piece: usize) -> CudaResult<bool> {
-        const NOT_READY: i32 = 600;
         let (slot, _) = job.slot(piece);
         // SAFETY: a live handle.
-        match unsafe { call!(cuEventQuery(self.done[slot])) } {
-            Ok(()) => Ok(true),
-            Err(error) if error.code() == Some(NOT_READY) => Ok(false),
-            Err(error) => Err(error),
-        }
+        unsafe { self.context.is_reached(self.done[slot]) }
     }
 }
 
