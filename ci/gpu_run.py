@@ -3,11 +3,13 @@
     bash run.sh [LOG_FOLDER [STEP...]]
 
 Without a STEP as many run as there is time for, in this order; STEPs are their names, or the names
-of groups: core, interop, suites.  All of them run, also after one that failed.  The
-environment may say:
+of groups: core, interop, suites.  All of them run, also after one that failed.  The step `bench`
+measures, and runs only when it is named.  The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
+BENCH                 for the step `bench`: other arguments, such as `--quick` (`python bench run
+                      --help` tells which there are)
 GPU_MLIR              the folder that `ci/gpu mlir` makes, where it is not beside this bundle
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -239,6 +242,18 @@ def sanitizer(step: Step) -> None:
     step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
 
 
+def bench(step: Step) -> None:
+    """How fast everything is, beside the other libraries that are here."""
+    results = step.log.with_name("bench.json")
+    results.unlink(missing_ok=True)
+    chosen = shlex.split(os.environ.get("BENCH", ""))
+    output = step.run(python(str(HERE / "bench"), "run", "--json", str(results), *chosen))
+    # The progress above it is in the log.
+    table = output[output.find("\n\n") :].strip()
+    print(table, flush=True)
+    step.counts = table.splitlines()[-1] if table else "there is no result"
+
+
 # Name, group, log file (eight files with the summary and the results), seconds, what to do.
 STEPS: list[tuple[str, str, str, float, Callable[[Step], None]]] = [
     ("machine", "always", "machine.log", 20, machine),
@@ -255,12 +270,14 @@ STEPS: list[tuple[str, str, str, float, Callable[[Step], None]]] = [
     ("memcheck", "core", "sanitizer.log", BUDGET, sanitizer),
     *((name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS),
     *((name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN),
+    ("bench", "by name", "bench.log", BUDGET, bench),
 ]
 
 
 def chosen(names: list[str]) -> list[tuple[str, str, str, float, Callable[[Step], None]]]:
-    known = {word.lower() for name, group, *_ in STEPS for word in (name, group)}
-    wanted = {name.lower() for name in names} or known
+    known = {word.lower() for name, group, *_ in STEPS for word in (name, group)} - {"by name"}
+    # Nothing that is measured goes with the tests.
+    wanted = {name.lower() for name in names} or known - {"bench"}
     if wanted - known:
         sys.exit(
             f"no such step: {', '.join(wanted - known)}; there are: {', '.join(sorted(known))}"

@@ -11,6 +11,8 @@ version = release = pyarrow_cuda_compat.__version__
 # Nothing here asks the network: links to other projects' documentation are written out.
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
 root_doc = "index"
+# Written by `ci/docs`, and included by the page on performance.
+exclude_patterns = ["generated"]
 html_theme = "alabaster"
 html_theme_options = {
     "description": "A working pyarrow.cuda for the pyarrow of PyPI",

@@ -150,6 +150,31 @@ def make_stream(driver, current):
 
 
 @pytest.fixture
+def stream(ctx, current):
+    """A stream of the package's that only waits for itself."""
+    from pyarrow_cuda_compat import Stream
+
+    yield Stream(ctx, non_blocking=True)
+    ctx.synchronize()
+
+
+@pytest.fixture
+def begin(driver, stream):
+    """Keeps the stream busy for a while from the call on, and gives it.
+
+    To be called when all memory is there: a driver may wait for the device to allocate more.
+    """
+    queue = Queue(driver, ctypes.c_void_p(stream.handle))
+
+    def begin():
+        queue.sleep()
+        assert not stream.query()
+        return stream
+
+    return begin
+
+
+@pytest.fixture
 def make_event(driver, current):
     """A factory for events of the test's own, without timing."""
     made = []

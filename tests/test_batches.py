@@ -1,7 +1,11 @@
 """Record batches as messages in device memory."""
 
+import struct
+
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from samples import ARRAYS, CPU, DICTIONARY, buffers_of, settle, shapes
 
 EVERY = pytest.mark.parametrize("name", ARRAYS)
@@ -47,6 +51,172 @@ def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
         host = back.copy_to(CPU)
         host.validate(full=True)
         assert host.equals(batch)
+
+
+@st.composite
+def batches(draw):
+    """Parts of arrays of every kind side by side, and parts of such batches."""
+    arrays = {**ARRAYS, "dictionary": DICTIONARY}
+    names = draw(st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=5))
+    rows = draw(st.integers(0, min(len(arrays[name]) for name in names)))
+    columns = []
+    for name in names:
+        offset = draw(st.integers(0, len(arrays[name]) - rows))
+        columns.append(arrays[name].slice(offset, rows))
+    batch = pa.record_batch(columns, names=names)
+    return batch.slice(draw(st.integers(0, rows)), draw(st.integers(0, rows)))
+
+
+@given(batch=batches())
+def test_the_message_is_what_pyarrow_writes(cuda, ctx, batch):
+    message = cuda.serialize_record_batch(batch, ctx)
+    assert message.to_pybytes() == batch.serialize().to_pybytes()
+
+
+@pytest.mark.parametrize("rows", [1000, 100_000, 400_000])
+def test_large_and_small_columns_side_by_side(cuda, ctx, rows):
+    numbers = pa.array(range(rows))
+    halves = pa.array([None if i % 2 else i for i in range(rows)], pa.int32())
+    words = pa.array([f"{i}" * (i % 3) for i in range(rows)])
+    names = ["numbers", "nothing", "halves", "words", "views", "lists", "more"]
+    lists = pa.ListArray.from_arrays(pa.array([*range(0, rows, 7), *[rows] * 2]), numbers)
+    lists = pa.concat_arrays([lists, pa.nulls(rows - len(lists), lists.type)])
+    columns = [numbers, pa.nulls(rows), halves, words, words.cast(pa.string_view()), lists, numbers]
+    batch = pa.record_batch(columns, names=names)
+    for part in (batch, batch.slice(3), batch.slice(rows // 3, rows // 2), batch.slice(rows - 1)):
+        message = cuda.serialize_record_batch(part, ctx)
+        assert message.to_pybytes() == part.serialize().to_pybytes()
+        assert cuda.read_record_batch(message, part.schema).copy_to(CPU).equals(part)
+
+
+def test_the_data_is_not_copied_on_the_host(run_python):
+    """In a process of its own: the most that was ever allocated is counted from its start."""
+    code = """
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+pool = pa.default_memory_pool()
+column = pa.array(range(2_000_000))
+batch = pa.record_batch([column, column], names=["a", "b"])
+before = pool.max_memory()
+held = [pa.allocate_buffer(before - pool.bytes_allocated())]
+message = cuda.serialize_record_batch(batch, ctx)
+print(message.size > 32_000_000, pool.max_memory() - before < 100_000)
+"""
+    assert run_python(code) == (0, "True True\n", "")
+
+
+def test_batches_of_pinned_and_of_device_memory(cuda, ctx):
+    data = struct.pack("<3q", 1, 2, 3)
+    pinned = cuda.new_host_buffer(24)
+    memoryview(pinned).cast("B")[:] = data
+    expected = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+    device = ctx.buffer_from_data(data)
+    for buffer in (pinned, device, device.slice(0, 24)):
+        column = pa.Array.from_buffers(pa.int64(), 3, [None, buffer], null_count=0)
+        batch = pa.RecordBatch.from_arrays([column, pa.array([4, 5, 6])], ["x", "y"])
+        message = cuda.serialize_record_batch(batch.select(["x"]), ctx)
+        assert message.to_pybytes() == expected.serialize().to_pybytes()
+        both = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+        assert both.copy_to(CPU).to_pydict() == {"x": [1, 2, 3], "y": [4, 5, 6]}
+
+
+def test_a_batch_without_columns_may_lie_on_a_device(cuda, ctx):
+    empty = pa.record_batch([], names=[])
+    message = cuda.serialize_record_batch(empty.copy_to(ctx.memory_manager), ctx)
+    assert message.to_pybytes() == empty.serialize().to_pybytes()
+
+
+def _nested(depth):
+    array = pa.array([1])
+    for _ in range(depth):
+        array = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), array)
+    return array
+
+
+@pytest.mark.parametrize("column", [_nested(70), pa.nulls(2**31)], ids=["depth", "length"])
+def test_what_cannot_be_written_is_refused_as_pyarrow_does(cuda, ctx, column):
+    batch = pa.record_batch([column], names=["x"])
+    with pytest.raises(pa.ArrowException) as expected:
+        batch.serialize()
+    with pytest.raises(type(expected.value)) as caught:
+        cuda.serialize_record_batch(batch, ctx)
+    assert (type(caught.value), str(caught.value)) == (expected.type, str(expected.value))
+
+
+@pytest.mark.parametrize("first", [-(10**6), 10**6, 2**31 - 100])
+def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
+    """pyarrow looks at the first and the last offset of a whole array only."""
+    items = pa.array([1, 2, 3], pa.int8())
+    fields = [pa.field("key", pa.int8(), nullable=False), pa.field("value", pa.int8())]
+    pairs = pa.StructArray.from_arrays([items, items], fields=fields)
+    for code, text, binary, of_items in (
+        ("<4i", pa.string(), pa.binary(), pa.list_(pa.int8())),
+        ("<4q", pa.large_string(), pa.large_binary(), pa.large_list(pa.int8())),
+    ):
+        offsets = pa.py_buffer(struct.pack(code, 0, first, first + 50, 3))
+        lists = pa.Array.from_buffers(of_items, 3, [None, offsets], children=[items])
+        columns = [
+            pa.Array.from_buffers(text, 3, [None, offsets, pa.py_buffer(b"abc")]),
+            pa.Array.from_buffers(binary, 3, [None, offsets, pa.py_buffer(b"abc")]),
+            lists,
+            pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), lists),
+            pa.StructArray.from_arrays([items, lists], ["a", "b"]),
+        ]
+        if of_items.id == pa.list_(pa.int8()).id:
+            pair = pa.map_(pa.int8(), pa.int8())
+            columns.append(pa.Array.from_buffers(pair, 3, [None, offsets], children=[pairs]))
+        for column in columns:
+            refuse(cuda, ctx, pa.record_batch([column], names=["x"]).slice(1, 1))
+
+
+def refuse(cuda, ctx, batch):
+    with pytest.raises(pa.ArrowInvalid, match="offsets of a column lead outside its data"):
+        cuda.serialize_record_batch(batch, ctx)
+
+
+@pytest.mark.parametrize("offsets", [[0, -1, 2], [0, 4, 2], [0, 1, -(2**31)], [2**31 - 1, 0, 0]])
+def test_views_and_unions_that_lead_outside_are_refused(cuda, ctx, offsets):
+    items = pa.array([1, 2, 3], pa.int8())
+    places = pa.array(offsets, pa.int32())
+    sizes = pa.array([1, 1, 1], pa.int32())
+    ids = pa.array([0, 0, 0], pa.int8())
+    empty_ids = pa.array([0, 1, 0], pa.int8())
+    columns = [
+        pa.ListViewArray.from_arrays(places, sizes, items),
+        pa.LargeListViewArray.from_arrays(places.cast("int64"), sizes.cast("int64"), items),
+        pa.ListViewArray.from_arrays(sizes, places, items),
+        pa.UnionArray.from_dense(ids, places, [items, items]),
+        pa.UnionArray.from_dense(empty_ids, sizes, [items, items[:0]]),
+    ]
+    # An offset that nobody follows may be anything.
+    nothing = pa.array([0, 0, 0], pa.int32())
+    unused = pa.ListViewArray.from_arrays(places, nothing, items)
+    validity = pa.py_buffer(b"\0")
+    buffers = [validity, places.buffers()[1], sizes.buffers()[1]]
+    nulls = pa.Array.from_buffers(unused.type, 3, buffers, children=[items])
+    for column in (unused, nulls):
+        batch = pa.record_batch([column], names=["x"])
+        message = cuda.serialize_record_batch(batch, ctx)
+        assert message.to_pybytes() == batch.serialize().to_pybytes()
+    for column in columns:
+        refuse(cuda, ctx, pa.record_batch([column], names=["x"]))
+        nested = pa.FixedSizeListArray.from_arrays(column, 3)
+        refuse(cuda, ctx, pa.record_batch([nested], names=["x"]))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("columns", [1, 256, 2000])
+def test_metadata_travels_once(cuda, ctx, driver, columns):
+    column = pa.array([1.5, None])
+    batch = pa.record_batch([column] * columns, names=[f"c{i}" for i in range(columns)])
+    message = cuda.serialize_record_batch(batch, ctx)
+    before = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
+    back = cuda.read_record_batch(message, batch.schema)
+    copies = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2") - before
+    # How long it is, is known only once its beginning was read.
+    assert copies == (1 if columns <= 256 else 2)
+    assert back.copy_to(CPU).equals(batch)
 
 
 @EVERY
@@ -219,6 +389,40 @@ def test_compressed_bodies_are_read(cuda, ctx, codec):
     assert body.copy_to(CPU).equals(LARGE)
 
 
+def test_compression_as_the_first_writers_noted_it(cuda, ctx):
+    """In the metadata of version 4; a length of -1 before the values says that they are as is."""
+    data = pa.py_buffer(struct.pack("<4q", -1, 1, 2, 3))
+    column = pa.Array.from_buffers(pa.int64(), 3, [None, data], null_count=0)
+    batch = pa.record_batch([column], names=["x"])
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as stream:
+        stream.write_batch(batch, custom_metadata={"ARROW:experimental_compression": "lz4"})
+    _schema, message = pa.ipc.MessageReader.open_stream(sink.getvalue())
+    back = cuda.read_record_batch(ctx.buffer_from_data(message.serialize()), batch.schema)
+    assert back.column(0).device_type == CUDA
+    assert back.copy_to(CPU).to_pydict() == {"x": [1, 2, 3]}
+
+
+@CODECS
+def test_compressed_bodies_with_metadata_that_is_no_text(run_python, codec):
+    """In a process of its own: libarrow takes a body on the device for one on the host."""
+    code = """
+import sys
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+batch = pa.record_batch({"a": list(range(1000))})
+sink = pa.BufferOutputStream()
+options = pa.ipc.IpcWriteOptions(compression=sys.argv[1])
+with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+    writer.write_batch(batch, custom_metadata={b"k\\xff": b"\\xfe"})
+reader = pa.ipc.open_stream(cuda.BufferReader(ctx.buffer_from_data(sink.getvalue())))
+print(reader.read_next_batch().copy_to(pa.default_cpu_memory_manager()).equals(batch))
+"""
+    assert run_python(code, codec) == (0, "True\n", "")
+
+
 @CODECS
 @pytest.mark.parametrize("name", ["bool", "string_view", "list", "null", "sparse union"])
 def test_compressed_types(cuda, ctx, codec, name):
@@ -249,13 +453,13 @@ def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec):
 def test_a_memo_without_values_is_refused(cuda, ctx):
     batch = pa.record_batch([DICTIONARY], names=["d"])
     message = cuda.serialize_record_batch(batch, ctx)
-    values = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(stream_of([batch]))))[2]
-    assert message.to_pybytes() == values.serialize().to_pybytes()
+    sent = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(stream_of([batch]))))[2]
+    assert message.to_pybytes() == sent.serialize().to_pybytes()
     memo = pa.lib.DictionaryMemo()
     pa.ipc.read_schema(pa.BufferReader(stream_of([batch])), memo)
-    for given in (memo, pa.lib.DictionaryMemo(), None):
+    for values in (memo, pa.lib.DictionaryMemo(), None):
         with pytest.raises((pa.ArrowInvalid, KeyError)):
-            cuda.read_record_batch(message, batch.schema, dictionary_memo=given)
+            cuda.read_record_batch(message, batch.schema, dictionary_memo=values)
     plain = cuda.serialize_record_batch(MIXED, ctx)
     back = cuda.read_record_batch(plain, MIXED.schema, dictionary_memo=memo)
     assert back.copy_to(CPU).equals(MIXED)
@@ -307,7 +511,11 @@ def test_what_is_no_schema_is_refused(cuda, ctx):
     for schema in (None, "schema", MIXED, pa.int64()):
         with pytest.raises(TypeError):
             cuda.read_record_batch(message, schema)
-    for memo in ("memo", {}, 1):
+
+    class Pretender:
+        __class__ = pa.lib.DictionaryMemo
+
+    for memo in ("memo", {}, 1, Pretender()):
         with pytest.raises(TypeError):
             cuda.read_record_batch(message, MIXED.schema, dictionary_memo=memo)
     with pytest.raises(TypeError):

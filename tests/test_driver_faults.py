@@ -55,8 +55,14 @@ def test_a_library_that_is_no_driver(run_python):
 TOUR = "import sys; sys.path.insert(0, sys.argv.pop(1)); import tour; tour.main(*sys.argv[1:])"
 
 
-def take_tour(run_python, spec, text):
-    returncode, out, error = run_python(TOUR, Path(__file__).parent, spec, text)
+#: With memory that is handed out again, and with all of it going back to the driver at once.
+CACHES = pytest.mark.parametrize("cache", ["1G", "off"])
+
+
+def take_tour(run_python, spec, text, cache):
+    returncode, out, error = run_python(
+        TOUR, Path(__file__).parent, spec, text, PYARROW_CUDA_CACHE=cache
+    )
     lines = out.splitlines()
     failed = [line for line in lines if ", call " in line]
     last = lines[-1] if lines else ""
@@ -64,13 +70,16 @@ def take_tour(run_python, spec, text):
     assert last == "done"
 
 
-def test_any_call_may_fail(run_python):
+@CACHES
+def test_any_call_may_fail(run_python, cache):
     text = r"Cuda error 999 in function '(cu\w+)': \[CUDA_ERROR_UNKNOWN\] unknown error"
-    take_tour(run_python, "*:{k}=999", text)
+    take_tour(run_python, "*:{k}=999", text, cache)
 
 
-def test_any_call_may_fail_with_an_unknown_code(run_python):
-    take_tour(run_python, "*:{k}=12345", r"Cuda error 12345 in function '(cu\w+)': unknown error")
+@CACHES
+def test_any_call_may_fail_with_an_unknown_code(run_python, cache):
+    text = r"Cuda error 12345 in function '(cu\w+)': unknown error"
+    take_tour(run_python, "*:{k}=12345", text, cache)
 
 
 PREPARED = """
@@ -128,7 +137,7 @@ fault("")
 assert len(reports) == 2, reports
 assert "'cuMemFreeHost'" in reports[1], reports
 """
-    check(run_python, code)
+    check(run_python, code, PYARROW_CUDA_CACHE="off")
 
 
 def test_a_failed_release_does_not_disturb_an_exception(run_python):
@@ -139,6 +148,30 @@ def work():
     raise KeyError("mine")
 assert says(work) == "KeyError 'mine'"
 assert len(reports) == 1, reports
+"""
+    check(run_python, code, PYARROW_CUDA_CACHE="off")
+
+
+def test_a_failed_release_of_cached_memory_is_raised_or_reported(run_python):
+    code = """
+unknown = "Cuda error 999 in function 'cuMemFree': [CUDA_ERROR_UNKNOWN] unknown error"
+kept = [ctx.new_buffer(3 << 20) for _ in range(3)]
+del kept
+fault("cuMemFree:2=999")
+# Asked for, so it is raised, when the others were tried.
+assert says(lambda: pyarrow_cuda_compat.empty_cache(ctx)) == "OSError " + unknown
+fault("")
+assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 0
+assert sim.cuda_sim_live_allocations() == 1
+pyarrow_cuda_compat.set_cache_limit(4 << 20, ctx)
+first, second = ctx.new_buffer(3 << 20), ctx.new_buffer(3 << 20)
+del first
+assert not reports
+fault("cuMemFree:1=999")
+del second  # it takes the first one's place
+fault("")
+assert reports == ["OSError releasing device memory failed: " + unknown], reports
+assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 1
 """
     check(run_python, code)
 
@@ -162,7 +195,8 @@ assert cuda.read_record_batch(message, batch.schema).num_rows == 2
     check(run_python, code)
 
 
-def test_memory_that_runs_out_for_good(run_python):
+@CACHES
+def test_memory_that_runs_out_for_good(run_python, cache):
     code = """
 text = ("OSError Cuda error 2 in function 'cuMemAlloc': "
         "[CUDA_ERROR_OUT_OF_MEMORY] out of memory")
@@ -178,11 +212,12 @@ for work in (lambda: ctx.buffer_from_data(bytes(3 << 20)),
 assert ctx.bytes_allocated == len(kept) * (3 << 20)
 assert sim.cuda_sim_live_allocations() == len(kept)
 kept.clear()
+assert ctx.new_buffer(40 << 20).size == 40 << 20  # whatever is cached makes room
+pyarrow_cuda_compat.empty_cache(ctx)
 assert (ctx.bytes_allocated, sim.cuda_sim_live_allocations()) == (0, 0)
-assert ctx.new_buffer(40 << 20).size == 40 << 20
 assert not reports
 """
-    check(run_python, code, CUDA_SIM_MEMORY="64M")
+    check(run_python, code, CUDA_SIM_MEMORY="64M", PYARROW_CUDA_CACHE=cache)
 
 
 def test_no_pinned_memory_left(run_python):
@@ -233,5 +268,6 @@ gc.collect()
 assert len(reports) == 7, reports  # two of pinned memory, four of the device, the flush
 assert all("Cuda error 700" in report for report in reports)
 """
-    returncode, out, error = run_python(PREPARED + code + "\nprint('done')")
+    code = PREPARED + code + "\nprint('done')"
+    returncode, out, error = run_python(code, PYARROW_CUDA_CACHE="off")
     assert (returncode, out) == (0, "done\n"), error

@@ -10,6 +10,8 @@ import weakref
 import pyarrow as pa
 import pytest
 
+import pyarrow_cuda_compat
+
 ALLOCATIONS = int(os.environ.get("PYARROW_CUDA_TEST_ALLOCATIONS", "100000"))
 
 
@@ -246,11 +248,13 @@ def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
     warm = ctx.new_buffer(8)
     assert warm.equals(ctx.buffer_from_data(warm))  # compiles what stays
     del warm
+    pyarrow_cuda_compat.empty_cache(ctx)
     before = live(), hosts()
     buffers = [ctx.new_buffer(size) for size in (0, 1, 1 << 20, 3 << 20)]
     pinned = [cuda.new_host_buffer(size) for size in (0, 1, 4096)]
     assert (live(), hosts()) == (before[0] + 3, before[1] + 2)
     del buffers, pinned
+    pyarrow_cuda_compat.empty_cache(ctx)
     assert (live(), hosts()) == before
 
 

@@ -94,6 +94,8 @@ WALKS = [walk_context, walk_buffers, walk_pinned, walk_files, walk_batches]
 
 def state():
     gc.collect()
+    for number in range(2):  # what is cached is not lost
+        pyarrow_cuda_compat.empty_cache(cuda.Context(number))
     current = ctypes.c_void_p()
     assert SIMULATOR.cuCtxGetCurrent(ctypes.byref(current)) == 0
     return {

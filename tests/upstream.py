@@ -61,3 +61,12 @@ def _members():
 
 
 MEMBERS = _members()
+
+# Keyword-only parameters that members of ours have besides upstream's, and members of upstream's
+# classes that upstream has not.
+ADDED_PARAMETERS = {
+    "CudaBuffer.copy_from_device": {"stream"},
+    "CudaBuffer.copy_from_host": {"stream"},
+    "CudaBuffer.copy_to_host": {"stream"},
+}
+ADDED_MEMBERS = {"CudaBuffer.fill"}

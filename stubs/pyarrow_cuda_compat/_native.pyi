@@ -27,13 +27,20 @@ __all__ = [
     "Context",
     "CudaBuffer",
     "DeviceTensor",
+    "Event",
     "HostBuffer",
     "IpcMemHandle",
+    "Stream",
+    "empty_cache",
     "from_dlpack",
+    "memory_stats",
     "new_host_buffer",
     "read_message",
     "read_record_batch",
     "serialize_record_batch",
+    "set_cache_limit",
+    "set_transfer_limits",
+    "transfer_limits",
 ]
 
 _T = TypeVar("_T")
@@ -55,6 +62,9 @@ class _DeviceArray(Protocol):
 class _SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+class _HasStream(Protocol):
+    def __cuda_stream__(self) -> tuple[int, int]: ...
 
 # A buffer, but none of device memory, which is not exported.
 class _HostBuffer(Protocol):
@@ -81,6 +91,7 @@ class _Schema(Protocol):
     @property
     def get_field_index(self) -> Any: ...
 
+_AnyStream: TypeAlias = Stream | _HasStream
 _Data: TypeAlias = Buffer | Exporter | _Array
 
 @disjoint_base
@@ -156,6 +167,7 @@ class CudaBuffer(Buffer):
         memory_pool: MemoryPool | None = None,
         *,
         resizable: Literal[True],
+        stream: _AnyStream | None = None,
     ) -> ResizableBuffer: ...
     @overload
     def copy_to_host(
@@ -165,6 +177,8 @@ class CudaBuffer(Buffer):
         buf: None,
         memory_pool: MemoryPool | None,
         resizable: Literal[True],
+        *,
+        stream: _AnyStream | None = None,
     ) -> ResizableBuffer: ...
     @overload
     def copy_to_host(
@@ -174,6 +188,8 @@ class CudaBuffer(Buffer):
         buf: None = None,
         memory_pool: MemoryPool | None = None,
         resizable: bool = False,
+        *,
+        stream: _AnyStream | None = None,
     ) -> Buffer: ...
     @overload
     def copy_to_host(
@@ -183,6 +199,8 @@ class CudaBuffer(Buffer):
         buf: _HostBufferT,
         memory_pool: MemoryPool | None = None,
         resizable: bool = False,
+        *,
+        stream: _AnyStream | None = None,
     ) -> _HostBufferT: ...
     @overload
     def copy_to_host(
@@ -193,9 +211,32 @@ class CudaBuffer(Buffer):
         buf: _HostBufferT,
         memory_pool: MemoryPool | None = None,
         resizable: bool = False,
+        stream: _AnyStream | None = None,
     ) -> _HostBufferT: ...
-    def copy_from_host(self, data: _Data, position: Int = 0, nbytes: Int = -1) -> int: ...
-    def copy_from_device(self, buf: CudaBuffer, position: Int = 0, nbytes: Int = -1) -> int: ...
+    def copy_from_host(
+        self,
+        data: _Data,
+        position: Int = 0,
+        nbytes: Int = -1,
+        *,
+        stream: _AnyStream | None = None,
+    ) -> int: ...
+    def copy_from_device(
+        self,
+        buf: CudaBuffer,
+        position: Int = 0,
+        nbytes: Int = -1,
+        *,
+        stream: _AnyStream | None = None,
+    ) -> int: ...
+    def fill(
+        self,
+        value: Int,
+        *,
+        position: Int = 0,
+        nbytes: Int = -1,
+        stream: _AnyStream | None = None,
+    ) -> None: ...
     def export_for_ipc(self) -> IpcMemHandle: ...
     def slice(self, offset: Int = 0, length: Int | None = None) -> CudaBuffer: ...
     def equals(self, other: Buffer) -> bool: ...
@@ -263,6 +304,31 @@ class DeviceTensor:
     ) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+@final
+class Event:
+    def __new__(cls, context: Context | None = None, *, timing: bool = False) -> Self: ...
+    @property
+    def context(self) -> Context: ...
+    @property
+    def handle(self) -> int: ...
+    def record(self, stream: _AnyStream | None = None) -> None: ...
+    def synchronize(self) -> None: ...
+    def query(self) -> bool: ...
+    def elapsed_time(self, end: Event) -> float: ...
+
+@final
+class Stream:
+    def __new__(cls, context: Context | None = None, *, non_blocking: bool = False) -> Self: ...
+    @property
+    def context(self) -> Context: ...
+    @property
+    def handle(self) -> int: ...
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+    def synchronize(self) -> None: ...
+    def query(self) -> bool: ...
+    def record(self, event: Event | None = None) -> Event: ...
+    def wait(self, other: Event | _AnyStream) -> None: ...
+
 def from_dlpack(
     x: _SupportsDLPack | CapsuleType,
     /,
@@ -280,6 +346,16 @@ def read_record_batch(
     dictionary_memo: DictionaryMemo | None = None,
     pool: MemoryPool | None = None,
 ) -> RecordBatch: ...
+def memory_stats(context: Context | None = None) -> dict[str, int]: ...
+def empty_cache(context: Context | None = None) -> int: ...
+def set_cache_limit(nbytes: Int, context: Context | None = None) -> None: ...
+def set_transfer_limits(
+    *,
+    threads: Int | None = None,
+    pinned_bytes: Int | None = None,
+    begin_after: Int | None = None,
+) -> None: ...
+def transfer_limits() -> dict[str, int]: ...
 def _class_changed(cls: type) -> None: ...
 def _device(number: Int) -> dict[str, object]: ...
 def _driver() -> dict[str, object]: ...

@@ -12,7 +12,7 @@ import pyarrow.cuda
 from pyarrow import cuda
 from pyarrow.cuda import BufferReader, CudaBuffer
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack, to_dlpack
+from pyarrow_cuda_compat import DeviceTensor, Event, Stream, from_dlpack, to_dlpack
 
 
 def contexts() -> cuda.Context:
@@ -174,6 +174,35 @@ def exchange(ctx: cuda.Context, buf: CudaBuffer) -> None:
     assert np.from_dlpack(tensor, device="cpu").tolist() == [[1], [2]]
 
 
+class OtherStream:
+    """A stream of another library."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, 1
+
+
+def streams(ctx: cuda.Context, buf: CudaBuffer) -> None:
+    stream = Stream(ctx, non_blocking=True)
+    start, end = Event(ctx, timing=True), Event(context=ctx, timing=True)
+    start.record(stream)
+    buf.fill(7, position=1, nbytes=2, stream=stream)
+    assert_type(buf.copy_to_host(buf=cuda.new_host_buffer(8), stream=stream), cuda.HostBuffer)
+    assert_type(buf.copy_to_host(stream=stream), pa.Buffer)
+    assert_type(buf.copy_to_host(resizable=True, stream=stream), pa.ResizableBuffer)
+    assert_type(buf.copy_from_host(b"data", stream=OtherStream()), int)
+    assert_type(buf.copy_from_device(buf.slice(4), stream=stream), int)
+    assert_type(stream.record(end), Event)
+    Stream().wait(stream)
+    stream.wait(OtherStream())
+    stream.wait(Stream().record())
+    end.synchronize()
+    stream.synchronize()
+    assert_type(start.elapsed_time(end), float)
+    assert_type(stream.query() and end.query(), bool)
+    assert_type(stream.handle + end.handle + stream.context.handle, int)
+    assert_type(stream.__cuda_stream__(), tuple[int, int])
+
+
 def length(buf: pa.Buffer) -> int:
     return buf.size
 
@@ -193,6 +222,7 @@ def main() -> None:
     ipc(ctx)
     files(ctx)
     record_batches(ctx)
+    streams(ctx, ctx.new_buffer(8))
     assert length(ctx.new_buffer(3)) == 3
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack
+from pyarrow_cuda_compat import DeviceTensor, Event, Stream, from_dlpack
 
 
 class NotOnTheDevice:
@@ -31,6 +31,22 @@ def contexts(ctx: cuda.Context) -> None:
     cuda.Context.get_num_devices(0)  # rejected
     text: str = cuda.Context.get_num_devices()  # rejected
     print(text)
+
+
+def streams(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
+    Stream(0)  # rejected
+    Stream(ctx, True)  # rejected
+    Event(Stream(ctx))  # rejected
+    Stream(ctx).wait(1)  # rejected
+    Stream(ctx).record(Stream(ctx))  # rejected
+    Event(ctx).record(0)  # rejected
+    Event(ctx).elapsed_time(None)  # rejected
+    buf.fill(b"x")  # rejected
+    buf.fill(1, 2)  # rejected
+    buf.fill(1, stream=1)  # rejected
+    buf.copy_to_host(0, -1, None, None, False, Stream(ctx))  # rejected
+    buf.copy_from_host(b"x", 0, -1, Stream(ctx))  # rejected
+    buf.copy_from_device(buf, stream=ctx)  # rejected
 
 
 def exchange(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:

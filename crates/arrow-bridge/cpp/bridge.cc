@@ -13,6 +13,7 @@
 #include "arrow/c/helpers.h"
 #include "arrow/util/config.h"
 #include "assembly.h"
+#include "batch.h"
 #include "buffer.h"
 #include "c_device.h"
 #include "check.h"
@@ -20,6 +21,7 @@
 #include "mappers.h"
 #include "message_reader.h"
 #include "null_count.h"
+#include "payload.h"
 #include "pyarrow.h"
 #include "resolve.h"
 #include "rust.h"
@@ -157,19 +159,48 @@ bool HasArraysEntry(PyObject* object) noexcept { return HasArrays(object); }
 
 bool IsOnDeviceEntry(PyObject* object) noexcept { return IsAnyOnDevice(object); }
 
-PyObject* CheckedBatchEntry(PyObject* object, Failure* failure) noexcept {
-  PyObject* checked = nullptr;
+Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
+  Payload* payload = nullptr;
   Guard(failure, [&]() -> Status {
     auto batch = UnwrapBatch(object);
     if (batch == nullptr) return Status::TypeError("expected an initialised pyarrow.RecordBatch");
-    ARROW_RETURN_NOT_OK(CheckBatch(*batch));
-    if (IsOnDevice(*batch)) {
-      batch = arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), batch->column_data(),
-                                       arrow::DeviceAllocationType::kCUDA);
-    }
-    return WrapBatch(batch).Value(&checked);
+    payload = new Payload(std::move(batch));
+    return Status::OK();
   });
-  return checked;
+  return payload;
+}
+
+bool PayloadPartsEntry(Payload* payload, const HostPart** parts, size_t* count,
+                       Failure* failure) noexcept {
+  return Guard(failure, [&]() -> Status {
+    ARROW_ASSIGN_OR_RAISE(const auto found, payload->Parts());
+    *parts = found.data();
+    *count = found.size();
+    return Status::OK();
+  });
+}
+
+void PayloadReleaseEntry(Payload* payload) noexcept { delete payload; }
+
+PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
+                         const uint8_t* metadata, size_t metadata_size, RustBuffer* raw,
+                         bool is_compressed, Failure* failure) noexcept {
+  Handle<RustBuffer> rust(raw);
+  PyObject* read = nullptr;
+  Guard(failure, [&]() -> Status {
+    const auto schema = UnwrapSchema(schema_object);
+    if (schema == nullptr) return Status::TypeError("expected an initialised pyarrow.Schema");
+    ARROW_ASSIGN_OR_RAISE(auto whole, BufferBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
+    const auto read_it = [&] {
+      WithoutGil unlocked;
+      return ReadBatch(schema, UnwrapMemo(memo), {metadata, metadata_size}, std::move(body),
+                       is_compressed);
+    };
+    ARROW_ASSIGN_OR_RAISE(const auto batch, read_it());
+    return WrapBatch(batch).Value(&read);
+  });
+  return read;
 }
 
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
@@ -333,7 +364,10 @@ constexpr BridgeApi kBridge{
     .has_schema = HasSchemaEntry,
     .has_arrays = HasArraysEntry,
     .is_on_device = IsOnDeviceEntry,
-    .checked_batch = CheckedBatchEntry,
+    .payload_open = PayloadOpenEntry,
+    .payload_parts = PayloadPartsEntry,
+    .payload_release = PayloadReleaseEntry,
+    .read_batch = ReadBatchEntry,
     .prepare = PrepareEntry,
     .finish_export = FinishExportEntry,
     .prepare_import = PrepareImportEntry,

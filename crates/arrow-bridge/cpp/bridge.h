@@ -23,7 +23,7 @@ typedef struct _object PyObject;
 namespace arrow_cuda {
 
 // Raised by both sides when either table changes.
-constexpr uint32_t kAbiVersion = 3;
+constexpr uint32_t kAbiVersion = 4;
 
 enum class Kind : int32_t {
   kNone = 0,
@@ -34,6 +34,8 @@ enum class Kind : int32_t {
   kMemory = 5,          // MemoryError: host memory ran out
   kIndex = 6,           // IndexError
   kPython = 7,          // a Python exception is already set
+  kKey = 8,             // pyarrow.ArrowKeyError
+  kCapacity = 9,        // pyarrow.ArrowCapacityError
 };
 
 struct Failure {
@@ -123,7 +125,7 @@ struct RustApi {
   int64_t (*reader_read_at)(RustReader*, int64_t position, int64_t size, void* out, Failure*);
   RustBuffer* (*reader_read_buffer)(RustReader*, int64_t size, Failure*);
   RustBuffer* (*reader_read_buffer_at)(RustReader*, int64_t position, int64_t size, Failure*);
-  // Whether these bytes are the metadata of an IPC message whose body is compressed: libarrow
+  // Whether these bytes may be the metadata of an IPC message whose body is compressed: libarrow
   // decompresses on the host only, so such a body has to be read into host memory.
   bool (*is_compressed_message)(const uint8_t* metadata, int64_t size);
 
@@ -171,6 +173,15 @@ struct SpanFacts {
   int64_t device;       // device number, -1 for the CPU
 };
 
+// A stretch of host memory, never empty.
+struct HostPart {
+  const uint8_t* data;
+  size_t size;
+};
+
+// Opaque C++ object: a batch on its way to become a message.
+class Payload;
+
 // Each function that takes a PyObject* wants the GIL held.
 struct BridgeApi {
   uint32_t abi_version;
@@ -213,10 +224,18 @@ struct BridgeApi {
   bool (*has_arrays)(PyObject* object);
   // Whether any data of such an object lies in device memory, whatever it says of itself.
   bool (*is_on_device)(PyObject* object);
-  // The batch (new reference) that libarrow has read from device memory, once each of its
-  // buffers was found as long as its array's length demands; sizes alone are judged, no data is
-  // read.  It says where its data lies, which libarrow's own does not.
-  PyObject* (*checked_batch)(PyObject* batch, Failure*);
+
+  // A batch, all of which lies on the host, as an IPC message.  `payload_open` only takes the
+  // batch; `payload_parts`, which wants no GIL, lays out the message: the concatenation of the
+  // parts, which are valid until the next call.  `payload_release` wants the GIL.
+  Payload* (*payload_open)(PyObject* batch, Failure*);
+  bool (*payload_parts)(Payload*, const HostPart** parts, size_t* count, Failure*);
+  void (*payload_release)(Payload*);
+  // The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked the
+  // metadata; `body`, a slice of the buffer, is taken over, also on failure.  `memo` may be null.
+  PyObject* (*read_batch)(PyObject* buffer, PyObject* schema, PyObject* memo,
+                          const uint8_t* metadata, size_t metadata_size, RustBuffer* body,
+                          bool is_compressed, Failure*);
 
   // What libarrow leaves out around the C Device interface.  `array` is an ArrowDeviceArray*,
   // `schema` an ArrowSchema* or null; both are released when a function fails that takes them.

@@ -20,14 +20,6 @@ using arrow::DataTypeLayout;
 using arrow::Status;
 using arrow::Type;
 
-const DataType& StorageOf(const DataType& type) {
-  const DataType* storage = &type;
-  while (storage->id() == Type::EXTENSION) {
-    storage = static_cast<const arrow::ExtensionType*>(storage)->storage_type().get();
-  }
-  return *storage;
-}
-
 // Offsets of these mark the beginning and the end of each value: one more than values.
 bool HasEndOffset(Type::type id) {
   switch (id) {
@@ -44,10 +36,10 @@ bool HasEndOffset(Type::type id) {
   }
 }
 
+// Texts begin with what follows the place, which the caller puts before them: most arrays are as
+// they should be, and nobody asks where they are.
 class Checker {
  public:
-  explicit Checker(std::string path) : path_(std::move(path)) {}
-
   Status Check(const ArrayData& data) {
     if (data.type == nullptr) return Wrong("has no type");
     const DataType& type = StorageOf(*data.type);
@@ -60,12 +52,13 @@ class Checker {
  private:
   template <typename... Args>
   Status Wrong(Args&&... args) const {
-    return Status::Invalid("Malformed batch: ", path_, " ", std::forward<Args>(args)...);
+    return Status::Invalid(" ", std::forward<Args>(args)...);
   }
 
   Status Step(const std::string& step, const std::shared_ptr<ArrayData>& data) const {
     if (data == nullptr) return Wrong("has no ", step);
-    return Checker(path_ + ", " + step).Check(*data);
+    const Status status = Checker().Check(*data);
+    return status.ok() ? status : status.WithMessage(", ", step, status.message());
   }
 
   Status CheckCounts(const ArrayData& data, const DataType& type) {
@@ -136,9 +129,10 @@ class Checker {
       return Wrong("has ", children.size(), " children, ", fields, " needed");
     }
     for (size_t i = 0; i < fields; ++i) {
-      const std::string& name = type.field(static_cast<int>(i))->name();
-      ARROW_RETURN_NOT_OK(Step("child " + std::to_string(i) + " '" + name + "'", children[i]));
-      if (!children[i]->type->Equals(*type.field(static_cast<int>(i))->type())) {
+      const auto& field = *type.field(static_cast<int>(i));
+      ARROW_RETURN_NOT_OK(Step("child " + std::to_string(i) + " '" + field.name() + "'",
+                               children[i]));
+      if (!children[i]->type->Equals(*field.type())) {
         return Wrong("has a child ", i, " of type ", children[i]->type->ToString());
       }
     }
@@ -184,12 +178,19 @@ class Checker {
     return data.dictionary == nullptr ? Status::OK() : Wrong("has an unexpected dictionary");
   }
 
-  std::string path_;
   // One past the last value, offset included.
   int64_t end_ = 0;
 };
 
 }  // namespace
+
+const DataType& StorageOf(const DataType& type) {
+  const DataType* storage = &type;
+  while (storage->id() == Type::EXTENSION) {
+    storage = static_cast<const arrow::ExtensionType*>(storage)->storage_type().get();
+  }
+  return *storage;
+}
 
 bool IsOnDevice(const ArrayData& data) {
   const auto is_there = [](const auto& buffer) {
@@ -215,12 +216,16 @@ Status CheckBatch(const arrow::RecordBatch& batch) {
   }
   for (int i = 0; i < batch.num_columns(); ++i) {
     const std::shared_ptr<ArrayData> data = batch.column_data(i);
-    const std::string path = "column " + std::to_string(i) + " '" + batch.column_name(i) + "'";
+    Status status;
     if (data == nullptr || data->length != batch.num_rows()) {
-      return Status::Invalid("Malformed batch: ", path, " has not the batch's length, ",
-                             batch.num_rows());
+      status = Status::Invalid(" has not the batch's length, ", batch.num_rows());
+    } else {
+      status = Checker().Check(*data);
     }
-    ARROW_RETURN_NOT_OK(Checker(path).Check(*data));
+    if (!status.ok()) {
+      return status.WithMessage("Malformed batch: column ", i, " '", batch.column_name(i), "'",
+                                status.message());
+    }
   }
   return Status::OK();
 }

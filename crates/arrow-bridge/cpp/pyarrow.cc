@@ -27,7 +27,7 @@ struct Head {
   void** vtable;
 };
 
-// Both as in pyarrow's lib.pxd.  Rust compares these sizes with the types' `__basicsize__`.
+// All as in pyarrow's lib.pxd.  Rust compares these sizes with the types' `__basicsize__`.
 struct BufferObject {
   Head head;
   BufferPtr buffer;
@@ -48,6 +48,16 @@ struct FileObject {
   int own_file;
 };
 static_assert(sizeof(FileObject) == 104);
+
+// Has no methods of its own, so no vtable.
+struct MemoObject {
+  ptrdiff_t refcount;
+  void* type;
+  PyObject* weakrefs;
+  std::shared_ptr<arrow::ipc::DictionaryMemo> owner;
+  arrow::ipc::DictionaryMemo* memo;
+};
+static_assert(sizeof(MemoObject) == 48);
 
 // Slots of the vtables, in the order of lib.pxd.
 constexpr size_t kBufferInit = 0;
@@ -115,6 +125,11 @@ FilePtr UnwrapFile(PyObject* native_file) {
 OutputPtr UnwrapStream(PyObject* native_file) {
   const auto* file = AsFile(native_file);
   return file == nullptr ? nullptr : file->output;
+}
+
+arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo) {
+  const auto* object = reinterpret_cast<const MemoObject*>(dictionary_memo);
+  return object == nullptr ? nullptr : object->memo;
 }
 
 arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {

@@ -9,6 +9,7 @@
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
 #include "arrow/io/interfaces.h"
+#include "arrow/ipc/dictionary.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
 #include "bridge.h"
@@ -24,6 +25,10 @@ std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
 std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
+
+// Of a pyarrow.DictionaryMemo, which the caller has made sure of; it owns what it gives.  Needs no
+// GIL.  Null for null.
+arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
 
 // A new pyarrow object.
 arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);

@@ -31,6 +31,10 @@ Kind KindOf(const arrow::Status& status) {
       return Kind::kMemory;
     case arrow::StatusCode::IndexError:
       return Kind::kIndex;
+    case arrow::StatusCode::KeyError:
+      return Kind::kKey;
+    case arrow::StatusCode::CapacityError:
+      return Kind::kCapacity;
     default:
       return Kind::kInvalid;
   }
@@ -48,6 +52,10 @@ arrow::StatusCode CodeOf(Kind kind) {
       return arrow::StatusCode::OutOfMemory;
     case Kind::kIndex:
       return arrow::StatusCode::IndexError;
+    case Kind::kKey:
+      return arrow::StatusCode::KeyError;
+    case Kind::kCapacity:
+      return arrow::StatusCode::CapacityError;
     default:
       return arrow::StatusCode::Invalid;
   }

@@ -2,11 +2,14 @@
 
 use crate::fault::Fault;
 use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi, Span};
+use crate::payload::Payload;
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use arrow_cuda_ipc::DeviceMessage;
 use std::ffi::c_void;
 use std::path::Path;
+use std::ptr;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
@@ -273,19 +276,63 @@ impl Bridge {
         unsafe { (self.api.is_on_device)(object) }
     }
 
-    /// The `pyarrow.RecordBatch` that was read from device memory, as a new reference, once every
-    /// buffer was found as long as its array demands.
+    /// A `pyarrow.RecordBatch`, whose data lies on the host, as the message that it is going to
+    /// be.
     ///
     /// # Errors
     ///
-    /// [`Kind::Invalid`], which names the column.
+    /// [`Kind::Type`] for another object, and for one that was never initialised.
     ///
     /// # Safety
     ///
-    /// The object must be a record batch; the GIL must be held.
-    pub unsafe fn checked_batch(&self, batch: Object) -> Result<Object, Fault> {
+    /// The object must be live, and the GIL must be held, also when the result is dropped.
+    pub unsafe fn payload(&self, batch: Object) -> Result<Payload, Fault> {
         // SAFETY: the caller's promise.
-        unsafe { made(|failure| (self.api.checked_batch)(batch, failure)) }
+        unsafe { Payload::open(self.api, batch) }
+    }
+
+    /// The `pyarrow.RecordBatch`, as a new reference, of a message in device memory, `buffer`'s.
+    /// Each of its buffers was found as long as its array demands.  The data stays where it is,
+    /// unless it is compressed: then the batch lies on the host.  `memo` is a
+    /// `pyarrow.DictionaryMemo` with the values of dictionaries.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for another `buffer` or `schema`; what libarrow finds wrong with the
+    /// metadata; [`Kind::Invalid`] for a buffer that is too short, which names the column.
+    ///
+    /// # Safety
+    ///
+    /// The objects must be live, `memo` must be of its class; the GIL must be held.
+    pub unsafe fn read_batch(
+        &self,
+        buffer: Object,
+        schema: Object,
+        memo: Option<Object>,
+        message: DeviceMessage,
+    ) -> Result<Object, Fault> {
+        let memo = memo.unwrap_or(ptr::null_mut());
+        let metadata = &message.metadata;
+        let (data, size) = (metadata.as_ptr(), metadata.len());
+        let is_compressed = message.facts.is_compressed();
+        let body = Box::into_raw(Box::new(message.body));
+        let read = |failure| {
+            // SAFETY: the caller's promise; the metadata is read during the call only, and the body
+            // is handed over.
+            unsafe {
+                (self.api.read_batch)(
+                    buffer,
+                    schema,
+                    memo,
+                    data,
+                    size,
+                    body,
+                    is_compressed,
+                    failure,
+                )
+            }
+        };
+        made(read)
     }
 
     /// Readies an array, or a record batch if it `is_batch`, that pyarrow is about to export or to

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub(crate) const ABI_VERSION: u32 = 3;
+pub(crate) const ABI_VERSION: u32 = 4;
 
 /// How a failure is to be raised in Python.
 #[repr(i32)]
@@ -24,6 +24,10 @@ pub enum Kind {
     Index = 6,
     /// A Python exception is already set.
     Python = 7,
+    /// `pyarrow.ArrowKeyError`.
+    Key = 8,
+    /// `pyarrow.ArrowCapacityError`.
+    Capacity = 9,
 }
 
 #[repr(C)]
@@ -184,6 +188,19 @@ pub struct Span {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct HostPart {
+    pub(crate) data: *const u8,
+    pub(crate) size: usize,
+}
+
+/// C++'s own object, never looked into here.
+#[repr(C)]
+pub(crate) struct CppPayload {
+    opaque: [u8; 0],
+}
+
+#[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
     pub(crate) arrow_major: i32,
@@ -206,7 +223,21 @@ pub(crate) struct BridgeApi {
     pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
     pub(crate) has_arrays: unsafe extern "C" fn(Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,
-    pub(crate) checked_batch: unsafe extern "C" fn(Object, F) -> Object,
+
+    pub(crate) payload_open: unsafe extern "C" fn(Object, F) -> *mut CppPayload,
+    pub(crate) payload_parts:
+        unsafe extern "C" fn(*mut CppPayload, *mut *const HostPart, *mut usize, F) -> bool,
+    pub(crate) payload_release: unsafe extern "C" fn(*mut CppPayload),
+    pub(crate) read_batch: unsafe extern "C" fn(
+        Object,
+        Object,
+        Object,
+        *const u8,
+        usize,
+        *mut RustBuffer,
+        bool,
+        F,
+    ) -> Object,
 
     pub(crate) prepare: unsafe extern "C" fn(Object, bool, bool, F) -> Object,
     pub(crate) finish_export: unsafe extern "C" fn(Object, *mut c_void, *mut c_void, F) -> bool,

@@ -3,8 +3,10 @@
 mod bridge;
 mod fault;
 mod ffi;
+mod payload;
 mod serve;
 
 pub use bridge::Bridge;
 pub use fault::Fault;
 pub use ffi::{Kind, Object, PyarrowApi, Span};
+pub use payload::Payload;

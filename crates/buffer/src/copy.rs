@@ -1,7 +1,7 @@
 //! Copies from, to and between device buffers.
 //!
-//! Every copy runs on the legacy default stream: it sees the work that was queued there before,
-//! and what is copied is there when the call returns.
+//! Every copy here runs on the legacy default stream: it sees the work that was queued there before,
+//! and what is copied is there when the call returns.  Those on other streams are in `queued.rs`.
 
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
@@ -27,11 +27,9 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], or the driver's.
     pub fn copy_to_uninit(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<(), Error> {
-        range::within(position, out.len() as u64, self.size)?;
-        if out.is_empty() {
+        if !self.gives(position, out.len() as u64)? {
             return Ok(());
         }
-        self.check_alive()?;
         let _current = self.context().enter()?;
         // SAFETY: `out` is writable for its length, and the range was checked.
         let copied = unsafe {
@@ -61,12 +59,9 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
     pub fn copy_from_host(&self, position: u64, data: &[u8]) -> Result<(), Error> {
-        range::within(position, data.len() as u64, self.size)?;
-        self.check_mutable()?;
-        if data.is_empty() {
+        if !self.takes(position, data.len() as u64)? {
             return Ok(());
         }
-        self.check_alive()?;
         let _current = self.context().enter()?;
         // SAFETY: `data` is readable for its length, and the range was checked.
         let copied = unsafe {
@@ -87,12 +82,9 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
     pub fn copy_from_device(&self, position: u64, data: &Self) -> Result<(), Error> {
-        range::within(position, data.size, self.size)?;
-        self.check_mutable()?;
-        if data.is_empty() {
+        if !self.takes(position, data.size)? {
             return Ok(());
         }
-        self.check_alive()?;
         data.check_alive()?;
         let (to, from) = (self.context(), data.context());
         let destination = self.address + position;
@@ -117,6 +109,22 @@ impl DeviceBuffer {
         Ok(from.synchronize_default_stream()?)
     }
 
+    /// Checks that so many bytes may be read from `position` on; whether there are any.
+    pub(crate) fn gives(&self, position: u64, size: u64) -> Result<bool, Error> {
+        range::within(position, size, self.size)?;
+        if size > 0 {
+            self.check_alive()?;
+        }
+        Ok(size > 0)
+    }
+
+    /// Checks that so many bytes may be written from `position` on; whether there are any.
+    pub(crate) fn takes(&self, position: u64, size: u64) -> Result<bool, Error> {
+        range::within(position, size, self.size)?;
+        self.check_mutable()?;
+        self.gives(position, size)
+    }
+
     /// A new buffer with the same bytes in a context, perhaps of another device.
     ///
     /// # Errors
@@ -134,11 +142,9 @@ impl DeviceBuffer {
     ///
     /// [`Error::ReadOnly`], or the driver's.
     pub fn fill(&self, value: u8) -> Result<(), Error> {
-        self.check_mutable()?;
-        if self.is_empty() {
+        if !self.takes(0, self.size)? {
             return Ok(());
         }
-        self.check_alive()?;
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         let _current = self.context().enter()?;
         // SAFETY: the buffer's whole range, which is alive.

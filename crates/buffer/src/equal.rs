@@ -1,15 +1,21 @@
 //! Whether two buffers hold the same bytes.
 
 use crate::{DeviceBuffer, Error, kernel, range};
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::CudaResult;
 
 /// How much is brought to the host at a time.
 const STEP: u64 = 4 << 20;
+/// How much is brought from another device at a time, where there is room: enough that the start
+/// of each copy does not count.
+const LARGEST_PIECE: u64 = 64 << 20;
+const SMALLEST_PIECE: u64 = 64 << 10;
 
 impl DeviceBuffer {
     /// Whether both buffers have the same size and the same bytes.
     ///
-    /// Within a context the device compares; across devices the host does, piece by piece, and
-    /// stops at the first difference.
+    /// The device compares, and stops early where it finds a difference.  A buffer of another
+    /// context is brought to this one's in pieces, which takes some memory here.
     ///
     /// # Errors
     ///
@@ -21,17 +27,21 @@ impl DeviceBuffer {
         if self.is_empty() || self.address == other.address {
             return Ok(true);
         }
+        self.check_alive()?;
+        other.check_alive()?;
         if self.context().is_same(other.context()) {
-            self.check_alive()?;
-            other.check_alive()?;
             return Ok(!kernel::differ(self.context(), self.address, other.address, self.size)?);
         }
-        let mut theirs = vec![0; piece_size(self.size)];
-        self.all_pieces(|offset, ours| {
-            let theirs = &mut theirs[..ours.len()];
-            other.copy_to_host(offset, theirs)?;
-            Ok(ours == theirs)
-        })
+        kernel::prepare(self.context())?; // before the piece takes all that is left
+        let here = piece_of(self.context(), self.size)?;
+        for (offset, length) in range::chunks(self.size, here.size) {
+            here.copy_from_device(0, &other.slice(offset, length)?)?;
+            let (ours, theirs) = (self.address + offset, here.address);
+            if kernel::differ(self.context(), ours, theirs, length)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether the buffer holds exactly these host bytes.
@@ -65,6 +75,17 @@ impl DeviceBuffer {
             }
         }
         Ok(true)
+    }
+}
+
+/// Room for pieces of another device's buffer, less of it where the device is nearly full.
+fn piece_of(context: &Context, size: u64) -> CudaResult<DeviceBuffer> {
+    let mut room = size.min(LARGEST_PIECE);
+    loop {
+        match DeviceBuffer::allocate_packed(context, room) {
+            Err(error) if error.is_out_of_memory() && room > SMALLEST_PIECE => room /= 2,
+            outcome => return outcome,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Memory that was not allocated here: what the driver knows of it.
 
 use crate::Error;
-use arrow_cuda_context::{Context, block_at};
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_context::{Context, block_at, is_released};
+use arrow_cuda_driver::{CudaError, CudaResult, call};
 
 /// Attributes of a pointer, numbered as in the driver.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Attribute {
     MemoryType = 2,
     DevicePointer = 3,
@@ -19,8 +19,13 @@ enum Attribute {
 }
 
 const TYPE_DEVICE: u64 = 2;
+const INVALID_VALUE: i32 = 1;
 
 fn ask(attribute: Attribute, address: u64) -> CudaResult<u64> {
+    if attribute == Attribute::DevicePointer && is_released(address) {
+        // The driver still knows it; everybody else hears what the driver says of freed memory.
+        return Err(CudaError::of_call("cuPointerGetAttribute", INVALID_VALUE));
+    }
     // The widest attribute that is asked for has 8 bytes; narrower ones fill the low end.
     let mut value = 0u64;
     // SAFETY: stores at most 8 bytes through the pointer; the address is looked up, not read.
@@ -30,7 +35,6 @@ fn ask(attribute: Attribute, address: u64) -> CudaResult<u64> {
 
 /// As [`ask`]; none for memory that has no such attribute, or that the driver does not know.
 fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
-    const INVALID_VALUE: i32 = 1;
     match ask(attribute, address) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.code() == Some(INVALID_VALUE) => Ok(None),
@@ -75,6 +79,7 @@ fn lies_elsewhere(context: &Context, address: u64) -> Option<Error> {
 
 fn is_memory_of(context: &Context, address: u64) -> CudaResult<bool> {
     let _current = context.enter()?;
+    ask(Attribute::DevicePointer, address)?;
     let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
     let number = u64::from(context.device().number());
     Ok(is_device_memory && ask(Attribute::DeviceOrdinal, address)? == number)

@@ -4,13 +4,18 @@
 mod buffer;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod copy;
+#[cfg(test)]
+mod emulator;
 mod equal;
 mod error;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod foreign;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod kernel;
+#[expect(unsafe_code, reason = "calls the driver")]
+mod queued;
 pub mod range;
+mod spans;
 pub mod strided;
 
 pub use buffer::DeviceBuffer;

@@ -1,8 +1,10 @@
-//! Device memory: one allocation of the driver.
+//! Device memory: a block of the driver, new or handed out again.
 
-use crate::{Context, live};
-use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::cache::class::{self, BLOCK, PACKED_AT_MOST};
+use crate::live::Fate;
+use crate::{Context, Entered, driver_memory, live};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, may_release, report_failure};
+use std::sync::atomic::Ordering;
 
 /// Whether an allocation may share a driver block with others.
 ///
@@ -17,14 +19,11 @@ pub enum Placement {
     Packed,
 }
 
-/// What the driver's blocks measure.
-const BLOCK: u64 = 2 << 20;
-/// The largest allocation that shares a block with others.
-const PACKED_AT_MOST: u64 = 1 << 20;
 /// One part in this many of a device's memory may be wasted on blocks that are used in part.
 const SLACK_SHARE: u64 = 32;
 
-/// An allocation, freed when it is dropped.
+/// An allocation, given back when it is dropped: to its context, which hands it out again, or to
+/// the driver.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Placement};
@@ -37,46 +36,90 @@ const SLACK_SHARE: u64 = 32;
 pub struct Block {
     address: u64,
     size: u64,
+    shape: Shape,
+    context: Context,
+}
+
+/// What a block takes of the driver's memory.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    capacity: u64,
+    /// The part of it that counts as wasted.
     slack: u64,
     is_alone: bool,
-    is_kept: AtomicBool,
-    context: Context,
+    /// Whether its capacity is one that the cache knows.
+    is_cached: bool,
 }
 
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
+    /// Released memory of about that size is handed out again, once no work can touch it any more.
+    /// When the device has no room, all that is kept is given back to the driver first.
+    ///
     /// # Errors
     ///
-    /// When the device has no room for it: `CUDA_ERROR_OUT_OF_MEMORY`.
+    /// When the device has no room for it: `CUDA_ERROR_OUT_OF_MEMORY`; when the context no longer
+    /// exists.
     pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
-        let _current = self.enter()?;
-        let slack = match placement {
-            Placement::Alone if size <= PACKED_AT_MOST => self.reserve_slack(BLOCK - size)?,
-            _ => 0,
+        let current = self.enter()?;
+        if self.may_cache() {
+            self.check_not_reset()?;
+        }
+        let is_cached = self.cache_limit()? > 0;
+        let mut shape = self.shape(size, placement, is_cached)?;
+        let address = match self.reused(&mut shape, &current) {
+            Some(address) => address,
+            None => self.fresh(&mut shape, size).map_err(|error| {
+                self.release_slack(shape.slack);
+                error.while_allocating(size)
+            })?,
         };
-        let mut slack = slack;
-        let mut allocated = driver_allocate(size + slack);
-        if let Err(error) = &allocated
-            && slack > 0
-        {
-            self.release_slack(std::mem::take(&mut slack));
-            if error.is_out_of_memory() {
-                // The room that is left may not be a whole block.
-                allocated = driver_allocate(size);
+        self.count(size.cast_signed());
+        live::remember(address, size, shape.capacity, self.number());
+        Ok(Block { address, size, shape, context: self.clone() })
+    }
+
+    /// What an allocation takes, its slack reserved.
+    fn shape(&self, size: u64, placement: Placement, is_cached: bool) -> CudaResult<Shape> {
+        if size > PACKED_AT_MOST {
+            let capacity = if is_cached { class::alone(size) } else { size };
+            return Ok(Shape { capacity, slack: 0, is_alone: true, is_cached });
+        }
+        if placement == Placement::Alone {
+            let slack = self.reserve_slack(BLOCK - size)?;
+            if slack > 0 {
+                return Ok(Shape { capacity: BLOCK, slack, is_alone: true, is_cached });
             }
         }
-        let address = allocated.map_err(|error| error.while_allocating(size))?;
-        self.count(size.cast_signed());
-        live::remember(address, size);
-        Ok(Block {
-            address,
-            size,
-            slack,
-            is_alone: size > PACKED_AT_MOST || slack > 0,
-            is_kept: AtomicBool::new(false),
-            context: self.clone(),
-        })
+        Ok(packed(size, is_cached))
+    }
+
+    /// Memory that was released.
+    fn reused(&self, shape: &mut Shape, _current: &Entered<'_>) -> Option<u64> {
+        if !shape.is_cached {
+            return None;
+        }
+        let idle = self.cache().take(self.raw(), shape.capacity, shape.is_alone)?;
+        shape.capacity = idle.capacity;
+        Some(idle.address)
+    }
+
+    /// Memory of the driver's.
+    fn fresh(&self, shape: &mut Shape, size: u64) -> CudaResult<u64> {
+        let mut allocated = driver_memory::allocate(shape.capacity);
+        if is_out_of_memory(&allocated) && self.make_room() {
+            allocated = driver_memory::allocate(shape.capacity);
+        }
+        if is_out_of_memory(&allocated) && shape.slack > 0 {
+            // The room that is left may not be a whole block.
+            self.release_slack(shape.slack);
+            *shape = packed(size, shape.is_cached);
+            allocated = driver_memory::allocate(shape.capacity);
+        }
+        let address = allocated?;
+        self.cache().count_allocation(shape.capacity);
+        Ok(address)
     }
 
     /// Takes `bytes` out of what may be wasted; 0 when there is not that much left.
@@ -95,12 +138,13 @@ impl Context {
     }
 }
 
-fn driver_allocate(size: u64) -> CudaResult<u64> {
-    let mut address = 0u64;
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    // SAFETY: stores an address through the pointer, which outlives the call.
-    unsafe { call!(cuMemAlloc_v2((&raw mut address).cast(), size)) }?;
-    Ok(address)
+fn packed(size: u64, is_cached: bool) -> Shape {
+    let capacity = if is_cached { class::packed(size) } else { size };
+    Shape { capacity, slack: 0, is_alone: false, is_cached }
+}
+
+fn is_out_of_memory(allocated: &CudaResult<u64>) -> bool {
+    allocated.as_ref().is_err_and(CudaError::is_out_of_memory)
 }
 
 impl Block {
@@ -121,35 +165,46 @@ impl Block {
 
     /// Whether no other allocation lies in the same driver block.
     pub fn is_alone(&self) -> bool {
-        self.is_alone
+        self.shape.is_alone
     }
 
     /// Never frees the memory: another process may have it mapped, for as long as it likes.
     /// It goes with the process.
     pub fn keep(&self) {
-        self.is_kept.store(true, Ordering::Release);
+        live::keep_for_processes(self.address);
     }
 
-    fn free(&self) -> Result<(), CudaError> {
-        // Once it is free, another thread may be given the same address.
-        live::forget(self.address);
+    fn free(&self) -> CudaResult<()> {
         if self.context.is_gone() {
             // The memory went with its context, and the address may be somebody else's by now.
             return Ok(());
         }
-        // Needs no current context, and works on any thread.
-        // SAFETY: the address came from `cuMemAlloc` and is freed once, here.
-        unsafe { call!(cuMemFree_v2(self.address)) }?;
-        self.context.count(-self.size.cast_signed());
-        self.context.release_slack(self.slack);
+        driver_memory::free(self.address)?;
+        self.context.cache().count_free(self.shape.capacity);
+        self.uncount();
         Ok(())
+    }
+
+    fn uncount(&self) {
+        self.context.count(-self.size.cast_signed());
+        self.context.release_slack(self.shape.slack);
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if !self.is_kept.load(Ordering::Acquire) && may_release() {
-            report_failure("device memory", blocking(|| self.free()));
+        if !may_release() {
+            return;
+        }
+        let Shape { capacity, is_alone, is_cached, .. } = self.shape;
+        match live::release(self.address, self.context.number(), is_cached) {
+            Fate::Cached => {
+                self.uncount();
+                let evicted = self.context.cache().offer(self.address, capacity, is_alone);
+                report_failure("device memory", self.context.give_back(&evicted).1);
+            }
+            Fate::Freed => report_failure("device memory", blocking(|| self.free())),
+            Fate::Kept | Fate::Gone => {}
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Contexts: a device's primary one, or one that somebody else made.
 
+use crate::cache::Cache;
 use crate::device::Device;
 use crate::readable::is_readable;
 use arrow_cuda_driver::{CudaError, CudaResult, call, is_forked_child, report_failure};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// A CUDA context, shared by everything that lives in it.
@@ -33,20 +34,16 @@ struct State {
     /// What tells a borrowed context from a later one that the driver has put at its address.
     id: u64,
     device: Device,
-    owner: Owner,
+    /// Whether it is the device's primary context, retained by this process; otherwise it was
+    /// made, and is perhaps destroyed at any time, by somebody else.
+    is_primary: AtomicBool,
     bytes_allocated: AtomicI64,
+    peak_allocated: AtomicI64,
     slack: AtomicU64,
+    cache: Cache,
     total_memory: OnceLock<u64>,
     attachment: OnceLock<Box<dyn Any + Send + Sync>>,
     attaching: Mutex<()>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    /// The device's primary context, retained by this process.
-    Primary,
-    /// Made, and perhaps destroyed at any time, by somebody else.
-    Borrowed,
 }
 
 /// What every call answers in a forked child.
@@ -78,7 +75,7 @@ impl Context {
                 return Ok(primary[at].1.clone());
             }
             // Somebody has reset the device; retaining it again makes another context.
-            primary.swap_remove(at);
+            primary.swap_remove(at).1.abandon_memory();
         }
         let device = Device::get(device)?;
         let number = device.handle()?.as_raw();
@@ -91,7 +88,9 @@ impl Context {
             let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(number)) };
             report_failure("a primary context", released);
         })?;
-        let context = Self::of_handle(handle as usize, id, device, Owner::Primary);
+        let context = Self::of_handle(handle as usize, id, device);
+        // It may have been known already, as one of somebody else's.
+        context.0.is_primary.store(true, Ordering::Release);
         primary.push((device.number(), context.clone()));
         Ok(context)
     }
@@ -116,7 +115,7 @@ impl Context {
     pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
         let device = Device::get(device)?;
         let id = identify(handle)?;
-        let context = Self::of_handle(handle, id, device, Owner::Borrowed);
+        let context = Self::of_handle(handle, id, device);
         let belongs_to = {
             let _current = context.enter()?;
             let mut number = 0i32;
@@ -127,7 +126,7 @@ impl Context {
         if belongs_to == device.handle()?.as_raw() { Ok(context) } else { Err(invalid_context()) }
     }
 
-    fn of_handle(handle: usize, id: u64, device: Device, owner: Owner) -> Self {
+    fn of_handle(handle: usize, id: u64, device: Device) -> Self {
         let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         let contexts = contexts.get_or_insert_default();
         if let Some(state) = contexts.get(&handle).and_then(Weak::upgrade)
@@ -140,9 +139,11 @@ impl Context {
             handle,
             id,
             device,
-            owner,
+            is_primary: AtomicBool::new(false),
             bytes_allocated: AtomicI64::new(0),
+            peak_allocated: AtomicI64::new(0),
             slack: AtomicU64::new(0),
+            cache: Cache::default(),
             total_memory: OnceLock::new(),
             attachment: OnceLock::new(),
             attaching: Mutex::new(()),
@@ -163,13 +164,22 @@ impl Context {
 
     /// Whether it is its device's primary context, retained here, which stays.
     pub fn is_primary(&self) -> bool {
-        self.0.owner == Owner::Primary
+        self.0.is_primary.load(Ordering::Acquire)
     }
 
     /// What the context has in common with no other, not even with a later one of the same
     /// handle.
     pub fn identity(&self) -> (usize, u64) {
         (self.0.handle, self.0.id)
+    }
+
+    /// The driver's number for it; 0 where the driver has none.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.id
+    }
+
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.0.cache
     }
 
     pub(crate) fn raw(&self) -> *mut c_void {
@@ -182,8 +192,16 @@ impl Context {
         self.0.bytes_allocated.load(Ordering::Acquire)
     }
 
+    /// The same, and the most that it was.
+    pub(crate) fn bytes_allocated_and_peak(&self) -> (i64, i64) {
+        (self.bytes_allocated(), self.0.peak_allocated.load(Ordering::Acquire))
+    }
+
     pub(crate) fn count(&self, bytes: i64) {
-        self.0.bytes_allocated.fetch_add(bytes, Ordering::AcqRel);
+        let now = self.0.bytes_allocated.fetch_add(bytes, Ordering::AcqRel) + bytes;
+        if now > self.0.peak_allocated.load(Ordering::Acquire) {
+            self.0.peak_allocated.fetch_max(now, Ordering::AcqRel);
+        }
     }
 
     /// Bytes reserved beyond what was asked for (see `block.rs`).
@@ -244,11 +262,10 @@ impl Context {
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT`.
     pub fn check_alive(&self) -> CudaResult<()> {
-        match self.0.owner {
-            Owner::Primary => Ok(()),
-            Owner::Borrowed if identify(self.0.handle)? == self.0.id => Ok(()),
-            Owner::Borrowed => Err(invalid_context()),
+        if self.is_primary() || identify(self.0.handle)? == self.0.id {
+            return Ok(());
         }
+        Err(invalid_context())
     }
 
     /// Whether the context does not exist any more, with all that was in it.
@@ -257,7 +274,13 @@ impl Context {
     /// (`numba.cuda.close()` does), and the next one has the same handle and the same addresses
     /// (seen on an H200).  Freeing by address would then free somebody else's memory.
     pub fn is_gone(&self) -> bool {
-        match identify(self.0.handle) {
+        // The driver keeps the memory behind a primary context's handle, which is the same after
+        // a reset: `enter` reads through it as well.
+        let asked = match self.is_primary() {
+            true => identify_readable(self.0.handle),
+            false => identify(self.0.handle),
+        };
+        match asked {
             Ok(id) => id != self.0.id,
             Err(error) => matches!(error.code(), Some(INVALID_CONTEXT | CONTEXT_IS_DESTROYED)),
         }
@@ -289,6 +312,11 @@ fn identify(handle: usize) -> CudaResult<u64> {
     if !is_readable(handle) {
         return Err(invalid_context());
     }
+    identify_readable(handle)
+}
+
+/// The same, for a handle that is known to be readable.
+fn identify_readable(handle: usize) -> CudaResult<u64> {
     let mut version = 0u32;
     // SAFETY: the handle is readable memory, which is all that this call demands; it answers
     // `CUDA_ERROR_INVALID_CONTEXT` for one that was destroyed.
@@ -304,6 +332,6 @@ fn identify(handle: usize) -> CudaResult<u64> {
     }
 }
 
-fn invalid_context() -> CudaError {
+pub(crate) fn invalid_context() -> CudaError {
     CudaError::of_call("cuCtxGetApiVersion", INVALID_CONTEXT)
 }

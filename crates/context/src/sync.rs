@@ -1,6 +1,8 @@
-//! Events and streams, as raw handles that libarrow's own classes own.
+//! Events and streams as raw handles: the driver's calls, for the types here and for libarrow's own
+//! classes.
 
-use crate::Context;
+use crate::context::invalid_context;
+use crate::{Context, Entered, Event};
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ pub type RawEvent = *mut c_void;
 /// A `CUstream`.  Null is the legacy default stream.
 pub type RawStream = *mut c_void;
 
-const DISABLE_TIMING: u32 = 2;
+pub(crate) const DISABLE_TIMING: u32 = 2;
 const NOT_READY: i32 = 600;
 /// An idle GPU reaches an event some microseconds after it was recorded.
 const SOON: Duration = Duration::from_micros(100);
@@ -26,10 +28,10 @@ pub enum Pending {
     New(RawEvent),
 }
 
-const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
+pub(crate) const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
 
 /// What the answer to a query says.
-fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {
+pub(crate) fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {
     match answer {
         Ok(()) => Ok(true),
         Err(error) if error.code() == Some(NOT_READY) => Ok(false),
@@ -37,36 +39,32 @@ fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {
     }
 }
 
-/// An event that goes unless it is kept.
-struct Fresh<'context> {
-    context: &'context Context,
-    event: RawEvent,
-}
-
-impl Fresh<'_> {
-    fn keep(self) -> RawEvent {
-        std::mem::ManuallyDrop::new(self).event
-    }
-}
-
-impl Drop for Fresh<'_> {
-    fn drop(&mut self) {
-        // SAFETY: made by this context, and seen by nobody else.
-        unsafe { self.context.destroy_event(self.event) };
-    }
-}
-
 impl Context {
+    /// As [`enter`](Self::enter), for the use of events and streams that were made earlier: they
+    /// went with the context when somebody has reset its device, and the driver reads through
+    /// their handles.
+    pub(crate) fn enter_unless_gone(&self) -> CudaResult<Entered<'_>> {
+        if self.is_primary() && self.is_gone() {
+            return Err(invalid_context());
+        }
+        self.enter() // looks at borrowed contexts itself
+    }
+
     /// Makes an event, without timing.
     ///
     /// # Errors
     ///
     /// The driver's.
     pub fn create_event(&self) -> CudaResult<RawEvent> {
+        self.create_event_with(DISABLE_TIMING)
+    }
+
+    /// Makes an event with the driver's `CU_EVENT_*` flags.
+    pub(crate) fn create_event_with(&self, flags: u32) -> CudaResult<RawEvent> {
         let _current = self.enter()?;
         let mut event: RawEvent = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuEventCreate((&raw mut event).cast(), DISABLE_TIMING)) }?;
+        unsafe { call!(cuEventCreate((&raw mut event).cast(), flags)) }?;
         Ok(event)
     }
 
@@ -159,13 +157,13 @@ impl Context {
             }
         }
         let is_busy = self.is_default_stream_busy()?;
-        let fresh = Fresh { context: self, event: self.create_event()? };
+        let fresh = Event::new(self)?;
         // SAFETY: an event of this context, and the default stream; the caller's promise.
         unsafe {
-            self.record_event(fresh.event, DEFAULT_STREAM)?;
+            self.record_event(fresh.raw(), DEFAULT_STREAM)?;
             // A query need not see more than the stream's own work (an H200's driver does).  The
             // event comes after that of the streams that are ordered with it as well.
-            match (&*unreached, !is_busy && self.is_soon_reached(fresh.event)?) {
+            match (&*unreached, !is_busy && self.is_soon_reached(fresh.raw())?) {
                 ([], true) => return Ok(Pending::Nothing),
                 ([only], true) => return Ok(Pending::Given(*only)),
                 ([], false) => {}
@@ -173,11 +171,11 @@ impl Context {
                     for &event in several {
                         self.stream_wait_event(DEFAULT_STREAM, event)?;
                     }
-                    self.record_event(fresh.event, DEFAULT_STREAM)?;
+                    self.record_event(fresh.raw(), DEFAULT_STREAM)?;
                 }
             }
         }
-        Ok(Pending::New(fresh.keep()))
+        Ok(Pending::New(fresh.into_raw()))
     }
 
     /// Whether an event is reached by the time that a device with nothing to do needs to reach it.

@@ -13,6 +13,8 @@ pub struct Context {
     pub id: u64,
     pub device: usize,
     pub is_primary: bool,
+    /// The handle, where it is not the address of this very object.
+    inherited: OnceLock<Handle>,
     destroyed: AtomicBool,
     /// The first error of its work, which every later call answers.
     error: AtomicI32,
@@ -33,6 +35,7 @@ impl Context {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             device,
             is_primary,
+            inherited: OnceLock::new(),
             destroyed: AtomicBool::new(false),
             error: AtomicI32::new(SUCCESS),
             legacy: OnceLock::new(),
@@ -42,9 +45,14 @@ impl Context {
         }))
     }
 
-    /// The handle: the address of this very object.
+    /// The handle: the address of this very object, or of the first one that it took over from.
     pub fn handle(&'static self) -> Handle {
-        ptr::from_ref(self).addr()
+        self.inherited.get().copied().unwrap_or(ptr::from_ref(self).addr())
+    }
+
+    /// Takes the handle of an earlier context over, before anybody has seen its own.
+    pub fn inherit(&self, handle: Handle) {
+        self.inherited.get_or_init(|| handle);
     }
 
     /// # Errors

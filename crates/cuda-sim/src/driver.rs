@@ -30,7 +30,7 @@ pub struct Driver {
     pub config: Config,
     pub devices: Vec<Device>,
     memory: Mutex<Memory>,
-    /// Every context that ever was.
+    /// Every context that ever was; the last one of those that share a handle.
     contexts: Mutex<HashMap<Handle, &'static Context>>,
     pub streams: Handles<Arc<Stream>>,
     pub events: Handles<Arc<Event>>,
@@ -40,6 +40,8 @@ pub struct Driver {
 
 pub struct Device {
     pub primary: Mutex<Primary>,
+    /// All primary contexts of a device have one handle, one after the other.
+    primary_handle: OnceLock<Handle>,
     /// Contexts that were not destroyed.
     contexts: Mutex<Vec<&'static Context>>,
 }
@@ -86,7 +88,11 @@ impl Driver {
                 eprintln!("cuda-sim: no address space for a device: {problem}");
                 OPERATING_SYSTEM
             })?;
-        let device = || Device { primary: Mutex::default(), contexts: Mutex::default() };
+        let device = || Device {
+            primary: Mutex::default(),
+            primary_handle: OnceLock::new(),
+            contexts: Mutex::default(),
+        };
         Ok(Self {
             devices: windows.iter().map(|_| device()).collect(),
             memory: Mutex::new(Memory::new(&windows, config.memory)),
@@ -114,6 +120,10 @@ impl Driver {
 
     pub fn create_context(&self, device: usize, is_primary: bool) -> &'static Context {
         let context = Context::create(device, is_primary);
+        if is_primary {
+            let of_the_first = self.devices[device].primary_handle.get_or_init(|| context.handle());
+            context.inherit(*of_the_first);
+        }
         lock(&self.contexts).insert(context.handle(), context);
         lock(&self.devices[device].contexts).push(context);
         context

@@ -16,7 +16,8 @@ pub struct Event {
 
 #[derive(Clone)]
 struct Record {
-    mark: Mark,
+    /// All that has to be over.
+    marks: Vec<Mark>,
     at: Arc<OnceLock<Instant>>,
 }
 
@@ -33,17 +34,22 @@ impl Event {
             reached.get_or_init(Instant::now);
             Ok(())
         })?;
-        *lock(&self.record) = Some(Record { mark, at });
+        *lock(&self.record) = Some(Record { marks: vec![mark], at });
         Ok(())
     }
 
+    /// Marks the end of what all streams of its context have to do now.  Nobody notes the time.
+    pub fn record_all(&self) {
+        *lock(&self.record) = Some(Record { marks: self.context.tails(), at: Arc::default() });
+    }
+
     /// Where it was recorded; an event that never was counts as reached.
-    pub fn mark(&self) -> Option<Mark> {
-        lock(&self.record).as_ref().map(|record| record.mark.clone())
+    pub fn marks(&self) -> Vec<Mark> {
+        lock(&self.record).as_ref().map(|record| record.marks.clone()).unwrap_or_default()
     }
 
     pub fn is_reached(&self) -> bool {
-        self.mark().is_none_or(|mark| mark.is_reached())
+        self.marks().iter().all(Mark::is_reached)
     }
 
     /// Milliseconds between two events.

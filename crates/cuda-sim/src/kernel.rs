@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -44,8 +45,9 @@ impl Module {
 /// A kernel that the simulator can run, with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Writes 1 to the `u32` at `flag` if the `size` bytes at `left` and `right` differ.
-    Differs { left: u64, right: u64, size: u64, flag: u64 },
+    /// Writes `ticket` to the words at `found` and at `answer` if the `size` bytes at `left` and
+    /// `right` differ.
+    Differs { left: u64, right: u64, size: u64, found: u64, answer: u64, ticket: u64 },
     /// Keeps the stream busy.
     Sleep { milliseconds: u64 },
 }
@@ -58,11 +60,16 @@ impl Kernel {
         argument: impl Fn(usize) -> Result<u64, Code>,
     ) -> Option<Result<Self, Code>> {
         let differs = || {
+            // Its head, vectors of 16 bytes, and its tail.
+            let vectors = argument(3)?.saturating_mul(16);
+            let size = argument(2)?.saturating_add(vectors).saturating_add(argument(4)?);
             Ok(Self::Differs {
                 left: argument(0)?,
                 right: argument(1)?,
-                size: argument(2)?,
-                flag: argument(3)?,
+                size,
+                found: argument(5)?,
+                answer: argument(6)?,
+                ticket: argument(7)?,
             })
         };
         match name {
@@ -79,19 +86,24 @@ impl Kernel {
     pub fn run(self, context: &'static Context) -> Answer {
         match self {
             Self::Sleep { milliseconds } => thread::sleep(Duration::from_millis(milliseconds)),
-            Self::Differs { left, right, size, flag } => {
-                if !flag.is_multiple_of(4) {
-                    return Err(MISALIGNED_ADDRESS);
-                }
-                let out = accessible(context, flag, 4)? as *mut u32;
+            Self::Differs { left, right, size, found, answer, ticket } => {
+                let words = [found, answer].map(|word| {
+                    let is_aligned = word.is_multiple_of(8);
+                    if is_aligned { accessible(context, word, 8) } else { Err(MISALIGNED_ADDRESS) }
+                });
+                let words = [words[0]?, words[1]?];
                 if size > 0 {
                     let left = accessible(context, left, size)? as *const c_void;
                     let right = accessible(context, right, size)? as *const c_void;
-                    // SAFETY: all three ranges were resolved: they are mapped, and stay so while
-                    // work of the context is queued, because freeing waits for it.
+                    // SAFETY: all four ranges were resolved: they are mapped, and stay so while
+                    // work of the context is queued, because freeing waits for it.  Of the host's
+                    // words others may read while this is written, so it is atomic.
                     unsafe {
                         if libc::memcmp(left, right, size as usize) != 0 {
-                            out.write(1);
+                            for word in words {
+                                AtomicU64::from_ptr(word as *mut u64)
+                                    .store(ticket, Ordering::Release);
+                            }
                         }
                     }
                 }

@@ -10,14 +10,24 @@ use common::*;
 const NOT_SUPPORTED: i32 = 801;
 const ILLEGAL_ADDRESS: i32 = 700;
 
+const TICKET: u64 = 7;
+
 fn differ(left: u64, right: u64, size: u64) -> bool {
-    let flag = alloc(4);
-    assert_eq!(cuMemsetD32_v2(flag, 0, 1), OK);
+    let found = alloc(8);
+    let answer = pinned(8) as u64;
+    assert_eq!(cuMemsetD8_v2(found, 0, 8), OK);
+    assert_eq!(write(answer, &[0; 8]), OK);
+    // However the bytes are cut up.
+    let (vectors, tail) = (size / 32, size / 4);
+    let head = size - vectors * 16 - tail;
     let kernel = function("arrow_cuda_differs");
-    assert_eq!(launch(kernel, 0, &[left, right, size, flag]), OK);
-    let seen = read(flag, 4).expect("the kernel ran");
-    assert_eq!(cuMemFree_v2(flag), OK);
-    seen == 1_u32.to_ne_bytes()
+    let arguments = [left, right, head, vectors, tail, found, answer, TICKET];
+    assert_eq!(launch(kernel, 0, &arguments), OK);
+    let seen = read(found, 8).expect("the kernel ran");
+    assert_eq!(read(answer, 8).as_ref(), Ok(&seen), "both words say the same");
+    assert_eq!(cuMemFree_v2(found), OK);
+    assert!([0, TICKET].map(u64::to_ne_bytes).iter().any(|word| seen == word));
+    seen == TICKET.to_ne_bytes()
 }
 
 #[test]
@@ -68,9 +78,9 @@ fn a_module_takes_its_functions_along() {
 fn an_access_outside_ends_the_context() {
     in_own_process(&[], || {
         ready(0);
-        let (p, q, flag, keep) = (alloc(1000), alloc(1000), alloc(4), alloc(4));
+        let (p, q, word, keep) = (alloc(1000), alloc(1000), alloc(8), alloc(4));
         let kernel = function("arrow_cuda_differs");
-        assert_eq!(launch(kernel, 0, &[p, q, 1001, flag]), OK);
+        assert_eq!(launch(kernel, 0, &[p, q, 1, 62, 8, word, word, TICKET]), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
         // For good: each later call that uses the context fails.
         assert_eq!(cuMemAlloc_v2(&mut 0, 16), ILLEGAL_ADDRESS);
@@ -96,9 +106,9 @@ fn another_devices_memory_needs_peer_access() {
         assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
         assert!(!differ(p, q, 16));
         assert_eq!(cuCtxDisablePeerAccess(first), OK);
-        let flag = alloc(4);
+        let word = alloc(8);
         let kernel = function("arrow_cuda_differs");
-        assert_eq!(launch(kernel, 0, &[p, q, 16, flag]), OK);
+        assert_eq!(launch(kernel, 0, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
     });
 }

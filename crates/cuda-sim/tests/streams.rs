@@ -86,6 +86,28 @@ fn a_blocking_stream_waits_for_the_default_stream() {
 }
 
 #[test]
+fn an_event_of_a_context_waits_for_all_its_streams() {
+    in_own_process(&[], || {
+        let context = ready(0);
+        let (all, default) = (event(2), event(2));
+        for flags in [0, 1] {
+            let s = stream(flags);
+            sleep(s, BUSY);
+            assert_eq!(cuCtxRecordEvent(context, all), OK);
+            assert_eq!(cuEventQuery(all), NOT_READY);
+            assert_eq!(cuStreamSynchronize(s), OK);
+            assert_eq!(cuEventQuery(all), OK);
+        }
+        sleep(stream(1), BUSY);
+        assert_eq!(cuEventRecord(default, 0), OK);
+        assert_eq!(cuEventQuery(default), OK);
+        assert_eq!(cuCtxRecordEvent(context, all), OK);
+        sleep(stream(1), 2 * BUSY);
+        assert_eq!(cuEventSynchronize(all), OK, "later work does not count");
+    });
+}
+
+#[test]
 fn fills_and_device_copies_return_before_they_are_done() {
     in_own_process(&[("CUDA_SIM_LATENCY", "50000")], || {
         ready(0);
@@ -235,5 +257,42 @@ fn handles_are_addresses_of_readable_memory() {
             // SAFETY: what this test is about: a word at the handle can be read.
             assert_eq!(unsafe { (handle as *const usize).read_volatile() }, 0);
         }
+    });
+}
+
+#[test]
+fn a_stream_tells_its_context() {
+    in_own_process(&[], || {
+        ready(0);
+        let (mut current, mut other, mut popped) = (0, 0, 0);
+        assert_eq!(cuCtxGetCurrent(&mut current), OK);
+        let s = stream(0);
+        assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
+        let context_of = |stream| {
+            let mut context = 0;
+            assert_eq!(cuStreamGetCtx(stream, &mut context), OK);
+            context
+        };
+        assert_eq!(context_of(s), current);
+        assert_eq!((context_of(0), context_of(stream(1))), (other, other));
+        assert_eq!(cuCtxPopCurrent_v2(&mut popped), OK);
+        let mut status = -1;
+        assert_eq!(cuStreamIsCapturing(s, &mut status), OK);
+        assert_eq!(status, 0);
+        assert_eq!(cuStreamGetCtx(s + 8, &mut other), 400);
+    });
+}
+
+#[test]
+fn the_default_stream_answers_for_those_that_are_ordered_with_it() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free) = (stream(0), stream(1));
+        sleep(free, BUSY);
+        assert_eq!(cuStreamQuery(0), OK);
+        sleep(blocking, BUSY);
+        assert_eq!(cuStreamQuery(0), NOT_READY);
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert_eq!(cuStreamQuery(blocking), OK);
     });
 }

@@ -37,6 +37,7 @@ driver_functions! {
     cuCtxGetStreamPriorityRange(least_priority: P, greatest_priority: P);
     cuCtxPopCurrent_v2(pctx: P);
     cuCtxPushCurrent_v2(ctx: P);
+    cuCtxRecordEvent(ctx: P, event: P);
     cuCtxSetCacheConfig(config: i32);
     cuCtxSetCurrent(ctx: P);
     cuCtxSetLimit(limit: i32, value: usize);
@@ -153,8 +154,10 @@ driver_functions! {
     cuStreamCreate(ph_stream: P, flags: u32);
     cuStreamCreateWithPriority(ph_stream: P, flags: u32, priority: i32);
     cuStreamDestroy_v2(stream: P);
+    cuStreamGetCtx(stream: P, pctx: P);
     cuStreamGetFlags(stream: P, flags: P);
     cuStreamGetPriority(stream: P, priority: P);
+    cuStreamIsCapturing(stream: P, capture_status: P);
     cuStreamQuery(stream: P);
     cuStreamSynchronize(stream: P);
     cuStreamWaitEvent(stream: P, event: P, flags: u32);

@@ -4,6 +4,8 @@
 mod error;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod pinned;
+#[expect(unsafe_code, reason = "hands memory to copies that it keeps valid")]
+mod queued;
 mod reader;
 mod staging;
 mod transfer;
@@ -11,8 +13,10 @@ mod writer;
 
 pub use error::Error;
 pub use pinned::HostBuffer;
+pub use queued::{Download, is_pinned, queue_download, queue_upload};
 pub use reader::BufferReader;
 pub use transfer::{
-    TransferLimits, download, download_to_uninit, set_transfer_limits, transfer_limits, upload,
+    MOST_THREADS, TransferLimits, download, download_to_uninit, equals_host, set_transfer_limits,
+    transfer_limits, upload, upload_gathered,
 };
 pub use writer::BufferWriter;

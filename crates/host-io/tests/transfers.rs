@@ -3,7 +3,8 @@
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_host_io::{
-    HostBuffer, TransferLimits, download, download_to_uninit, set_transfer_limits, upload,
+    HostBuffer, TransferLimits, download, download_to_uninit, equals_host, set_transfer_limits,
+    upload, upload_gathered,
 };
 use rstest::rstest;
 use std::mem::MaybeUninit;
@@ -110,7 +111,8 @@ fn many_threads_copy_at_once() {
 #[test]
 fn limits_may_change_between_copies() {
     for threads in [4, 1, 0, 2] {
-        let small = TransferLimits { threads, pinned_bytes: threads * (300 << 10) };
+        let pinned_bytes = threads * (300 << 10);
+        let small = TransferLimits { pinned_bytes, ..TransferLimits::with_threads(threads) };
         for limits in [TransferLimits::with_threads(threads), small] {
             with_limits(limits, || {
                 let data = pattern(5 << 20);
@@ -120,4 +122,110 @@ fn limits_may_change_between_copies() {
             });
         }
     }
+}
+
+/// Smaller ones are the driver's; several threads may make them at once.
+#[rstest]
+fn small_copies_arrive(
+    #[values(0, 2)] threads: usize,
+    #[values(1, 4096, (256 << 10) - 1, 256 << 10)] size: usize,
+) {
+    with_limits(TransferLimits::with_threads(threads), || {
+        thread::scope(|scope| {
+            for number in 0..3u8 {
+                scope.spawn(move || {
+                    let buffer = DeviceBuffer::allocate(&context(), size as u64 + 2).expect("room");
+                    for round in 0..30 {
+                        buffer.fill(0xEE).expect("filled");
+                        let data: Vec<u8> = pattern(size).iter().map(|byte| byte ^ round).collect();
+                        upload(&buffer, 1, &data).expect("a copy");
+                        let mut out = vec![number; size + 2];
+                        download(&buffer, 0, &mut out).expect("a copy");
+                        assert!(out[1..=size] == data && out[0] == 0xEE && out[size + 1] == 0xEE);
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[rstest]
+fn parts_arrive_one_behind_the_other(
+    #[values(0, 3)] threads: usize,
+    #[values(&[0, 1, 7, 0, 64], &[900_000, 3, 0, 300_000, 100_000, 1, 2_000_000], &[50; 4000])]
+    lengths: &[usize],
+) {
+    with_limits(TransferLimits::with_threads(threads), || {
+        let parts: Vec<Vec<u8>> = lengths.iter().map(|length| pattern(*length)).collect();
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let whole = parts.concat();
+        let buffer = DeviceBuffer::allocate(&context(), whole.len() as u64 + 9).expect("room");
+        for _ in 0..20 {
+            buffer.fill(0xEE).expect("filled");
+            upload_gathered(&buffer, 5, &parts).expect("a copy");
+            let bytes = buffer.to_vec().expect("bytes");
+            assert!(bytes[5..5 + whole.len()] == whole);
+            assert!(bytes[..5] == [0xEE; 5] && bytes[5 + whole.len()..] == [0xEE; 4]);
+        }
+        assert!(matches!(upload_gathered(&buffer, 10, &parts), Err(Error::OutOfBounds(_))));
+        let read_only = buffer.read_only();
+        assert!(matches!(upload_gathered(&read_only, 0, &parts), Err(Error::ReadOnly)));
+    });
+}
+
+#[rstest]
+fn host_bytes_are_compared(
+    #[values(0, 3)] threads: usize,
+    #[values(1, 1000, 3_333_333, 9 << 20)] size: usize,
+) {
+    with_limits(TransferLimits::with_threads(threads), || {
+        let mut data = pattern(size);
+        let buffer = DeviceBuffer::allocate(&context(), size as u64).expect("room");
+        upload(&buffer, 0, &data).expect("a copy");
+        assert!(equals_host(&buffer, &data).expect("an answer"));
+        assert!(!equals_host(&buffer, &data[1..]).expect("an answer"));
+        for at in [0, size / 2, size - 1] {
+            data[at] ^= 0x80;
+            assert!(!equals_host(&buffer, &data).expect("an answer"), "a difference at {at}");
+            data[at] ^= 0x80;
+        }
+        assert!(equals_host(&buffer, &data).expect("an answer"), "later ones are not disturbed");
+    });
+}
+
+/// Pieces of large copies end where huge pages end, so the first one may be short.
+#[rstest]
+fn copies_begin_anywhere_in_a_huge_page(
+    #[values(1, 2)] threads: usize,
+    #[values(0, 1, 8192, 35_000, 1 << 20, (2 << 20) - 1)] before_end: usize,
+) {
+    const HUGE_PAGE: usize = 2 << 20;
+    with_limits(TransferLimits::with_threads(threads), || {
+        let size = 14 << 20;
+        let mut host = vec![0u8; size + 2 * HUGE_PAGE];
+        let start = host.as_ptr().align_offset(HUGE_PAGE) + HUGE_PAGE - before_end;
+        host[start..start + size].copy_from_slice(&pattern(size));
+        let buffer = DeviceBuffer::allocate(&context(), size as u64).expect("room");
+        upload(&buffer, 0, &host[start..start + size]).expect("a copy");
+        assert!(buffer.to_vec().expect("bytes") == pattern(size));
+        assert!(equals_host(&buffer, &host[start..start + size]).expect("an answer"));
+        host.fill(0xEE);
+        download(&buffer, 0, &mut host[start..start + size]).expect("a copy");
+        assert!(host[start..start + size] == pattern(size));
+        assert!(host[..start].iter().chain(&host[start + size..]).all(|byte| *byte == 0xEE));
+    });
+}
+
+#[test]
+fn pinned_memory_is_not_made_for_a_few_copies() {
+    let limits = TransferLimits { begin_after: 5 << 20, ..TransferLimits::with_threads(2) };
+    with_limits(limits, || {
+        let data = pattern(2 << 20);
+        let buffer = DeviceBuffer::allocate(&context(), 2 << 20).expect("room");
+        for _ in 0..5 {
+            buffer.fill(0).expect("filled");
+            upload(&buffer, 0, &data).expect("a copy");
+            assert!(buffer.to_vec().expect("bytes") == data);
+        }
+    });
 }

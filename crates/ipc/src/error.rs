@@ -2,6 +2,7 @@
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
+use arrow_schema::ArrowError;
 use std::fmt;
 
 /// Why memory was not shared, or a message not understood.
@@ -43,5 +44,11 @@ impl From<BufferError> for Error {
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Buffer(error.into())
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(error.to_string())
     }
 }

@@ -6,13 +6,18 @@ use crate::metadata::Metadata;
 use arrow_array::RecordBatch;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
+use arrow_cuda_host_io::{download, upload_gathered};
 use arrow_ipc::reader::StreamDecoder;
-use arrow_ipc::writer::{
-    DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions, StreamWriter,
-    write_message,
-};
-use arrow_schema::SchemaRef;
+use arrow_ipc::writer::{StreamEncoder, StreamWriter};
+use arrow_schema::{DataType, Field, SchemaRef};
 use std::panic::catch_unwind;
+
+/// How much of a message is copied at once, in the hope that this is all of its metadata: that of
+/// 256 columns of three buffers each fits.  What a small copy takes grows little with its size, and
+/// a second one takes as long again.
+const FIRST: u64 = 24 << 10;
+
+const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
 /// An encapsulated message: its metadata on the host, its body still on the device.
 ///
@@ -49,11 +54,14 @@ impl DeviceMessage {
     /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
     /// the driver's.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let mut prefix = [0; PREFIX];
-        let prefix = &mut prefix[..buffer.size().min(PREFIX as u64) as usize];
-        buffer.copy_to_host(0, prefix)?;
-        let frame = Frame::parse(prefix, buffer.size())?;
-        let metadata = buffer.slice(frame.metadata_offset, frame.metadata_length)?.to_vec()?;
+        let mut metadata = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
+        let frame = Frame::parse(&metadata[..metadata.len().min(PREFIX)], buffer.size())?;
+        if frame.body_offset() <= metadata.len() as u64 {
+            metadata.truncate(frame.body_offset() as usize);
+            metadata.drain(..frame.metadata_offset as usize);
+        } else {
+            metadata = buffer.slice(frame.metadata_offset, frame.metadata_length)?.to_vec()?;
+        }
         let facts = Metadata::parse(&metadata, buffer.size() - frame.body_offset())?;
         let body = buffer.slice(frame.body_offset(), facts.body_length)?;
         Ok(Self { metadata, facts, body })
@@ -70,19 +78,19 @@ pub fn serialize_record_batch(
     batch: &RecordBatch,
     context: &Context,
 ) -> Result<DeviceBuffer, Error> {
-    let options = IpcWriteOptions::default();
-    let mut tracker = DictionaryTracker::new(false);
-    let mut scratch = IpcWriteContext::default();
-    let (dictionaries, data) = IpcDataGenerator::default()
-        .encode(batch, &mut tracker, &options, &mut scratch)
-        .map_err(|error| Error::Arrow(error.to_string()))?;
-    if !dictionaries.is_empty() {
+    let schema = batch.schema();
+    let is_dictionary = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
+    if schema.flattened_fields().iter().any(is_dictionary) {
         return Err(Error::Arrow("the batch has dictionaries: send it as a stream".into()));
     }
-    let mut bytes = Vec::new();
-    write_message(&mut bytes, data, &options).map_err(|error| Error::Arrow(error.to_string()))?;
-    let buffer = DeviceBuffer::allocate(context, bytes.len() as u64)?;
-    buffer.copy_from_host(0, &bytes)?;
+    // arrow-rs shares the batch's memory only in streams, whose schema goes before the first batch.
+    let mut encoder = StreamEncoder::try_new(&schema)?;
+    encoder.encode(&RecordBatch::new_empty(schema))?;
+    let message = encoder.encode(batch)?;
+    let parts: Vec<&[u8]> = message.iter().map(|part| &**part).collect();
+    let size = parts.iter().map(|part| part.len() as u64).sum();
+    let buffer = DeviceBuffer::allocate(context, size)?;
+    upload_gathered(&buffer, 0, &parts)?;
     Ok(buffer)
 }
 
@@ -94,20 +102,33 @@ pub fn serialize_record_batch(
 /// [`Error::EndOfStream`], or the driver's.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     let message = DeviceMessage::read(buffer)?;
-    let arrow = |error: arrow_schema::ArrowError| Error::Arrow(error.to_string());
     // arrow-rs checks a stream as a whole, so the message is put behind its schema.
     let mut stream = Vec::new();
-    let mut writer = StreamWriter::try_new(&mut stream, schema).map_err(arrow)?;
-    writer.flush().map_err(arrow)?;
+    let mut writer = StreamWriter::try_new(&mut stream, schema)?;
+    writer.flush()?;
     drop(writer);
     stream.extend_from_slice(&0xFFFF_FFFFu32.to_le_bytes());
     let length = u32::try_from(message.metadata.len()).expect("a frame's length is 4 bytes");
     stream.extend_from_slice(&length.to_le_bytes());
     stream.extend_from_slice(&message.metadata);
-    stream.extend_from_slice(&message.body.to_vec()?);
+    // The decoder gives a batch with an empty body only once it sees what follows.
+    append(&mut stream, &message.body, &END_OF_STREAM)?;
     // Of some damage arrow-rs only says that an assertion of its own failed.
     let batch = catch_unwind(|| StreamDecoder::new().decode(&mut stream.into()))
-        .map_err(|_| Error::Message("the message does not fit the schema".into()))?
-        .map_err(arrow)?;
+        .map_err(|_| Error::Message("the message does not fit the schema".into()))??;
     batch.ok_or_else(|| Error::Arrow("the message is no record batch".into()))
+}
+
+/// Puts a buffer's bytes, and `last`, behind those that are there.
+fn append(bytes: &mut Vec<u8>, buffer: &DeviceBuffer, last: &[u8]) -> Result<(), Error> {
+    let begin = bytes.len();
+    let size = usize::try_from(buffer.size()).unwrap_or(usize::MAX);
+    let more = size.saturating_add(last.len());
+    bytes.try_reserve_exact(more).map_err(|_| {
+        Error::Arrow(format!("the host has no room for a body of {} bytes", buffer.size()))
+    })?;
+    bytes.resize(begin + size, 0);
+    download(buffer, 0, &mut bytes[begin..])?;
+    bytes.extend_from_slice(last);
+    Ok(())
 }

@@ -1,14 +1,14 @@
 //! What a message's metadata promises, and whether it can be true.
 
 use crate::Error;
-use arrow_ipc::{MessageHeader, RecordBatch, root_as_message};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch, root_as_message};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Columns, or the values of a dictionary.
     Batch {
-        /// Whether the body's buffers are compressed.
+        /// Whether the body's buffers are compressed, or may be: see [`Metadata::is_compressed`].
         is_compressed: bool,
     },
     /// A schema, which has no body.
@@ -55,14 +55,20 @@ impl Metadata {
             return Err(Error::Message("the message's header is missing".into()));
         };
         check_batch(&batch, body_length)?;
-        let is_compressed = batch.compression().is_some();
+        let is_compressed = batch.compression().is_some() || may_be_old_compressed(&message);
         Ok(Self { content: Content::Batch { is_compressed }, body_length })
     }
 
-    /// Whether the body's buffers are compressed.
+    /// Whether the body's buffers are compressed.  The first writers with compression noted it in
+    /// the custom metadata of version 4, so all messages of that version which have any count as
+    /// compressed, too.
     pub fn is_compressed(&self) -> bool {
         self.content == Content::Batch { is_compressed: true }
     }
+}
+
+fn may_be_old_compressed(message: &Message<'_>) -> bool {
+    message.version() == MetadataVersion::V4 && message.custom_metadata().is_some()
 }
 
 fn check_batch(batch: &RecordBatch<'_>, body_length: u64) -> Result<(), Error> {

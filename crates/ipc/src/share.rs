@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError, range};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, keep_for_processes};
 use arrow_cuda_driver::{CudaResult, IpcHandle, blocking, call, may_release, report_failure};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -22,8 +22,9 @@ const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 /// cannot be shared (pinned host memory, memory of an asynchronous pool).
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
-    if let Some(block) = buffer.block() {
-        block.keep();
+    if !buffer.is_empty() {
+        // Also where the buffer is a view of it that its owner keeps.
+        keep_for_processes(buffer.address());
     }
     Ok(handle)
 }
@@ -66,6 +67,9 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     if buffer.is_empty() {
         return Ok(IpcMemHandle::empty());
     }
+    buffer.check_alive()?;
+    // Other processes may keep the handle, and reach more than the buffer.
+    buffer.context().prepare_for_processes(buffer.address())?;
     let _current = buffer.context().enter()?;
     let mut allocation = [0u8; ALLOCATION];
     // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.

@@ -1,9 +1,17 @@
 //! Record batches as messages in device memory.
 
-use arrow_array::{ArrayRef, BooleanArray, Int32Array, RecordBatch, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Int32Array, ListArray, NullArray, RecordBatch,
+    StringArray, StringViewArray, StructArray,
+};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{DeviceMessage, Error, read_record_batch, serialize_record_batch};
+use arrow_ipc::writer::{
+    DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions, write_message,
+};
+use arrow_schema::{DataType, Field, Schema};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -47,6 +55,76 @@ fn every_truncation_is_noticed() {
             0 => assert!(matches!(read, Err(Error::EndOfStream))),
             _ => assert!(matches!(read, Err(Error::Message(_))), "{size}: {read:?}"),
         }
+    }
+}
+
+/// The message as arrow-rs writes it into one piece of host memory.
+fn written(batch: &RecordBatch) -> Vec<u8> {
+    let options = IpcWriteOptions::default();
+    let (dictionaries, data) = IpcDataGenerator::default()
+        .encode(
+            batch,
+            &mut DictionaryTracker::new(false),
+            &options,
+            &mut IpcWriteContext::default(),
+        )
+        .expect("a batch that can be written");
+    assert!(dictionaries.is_empty());
+    let mut bytes = Vec::new();
+    write_message(&mut bytes, data, &options).expect("memory takes all");
+    bytes
+}
+
+/// Columns of every layout, with as many rows.
+fn columns(rows: usize) -> RecordBatch {
+    let words = (0..rows).map(|row| (row % 3 != 1).then(|| "w".repeat(row % 40)));
+    let lists = (0..rows).map(|row| (row % 4 != 3).then(|| vec![Some(row as i32); row % 5]));
+    let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..rows as i32));
+    let texts: ArrayRef = Arc::new(words.clone().collect::<StringArray>());
+    let field = |array: &ArrayRef| Arc::new(Field::new("x", array.data_type().clone(), true));
+    let both = vec![(field(&numbers), Arc::clone(&numbers)), (field(&texts), Arc::clone(&texts))];
+    let columns: [(&str, ArrayRef); 6] = [
+        ("numbers", numbers),
+        ("texts", texts),
+        ("views", Arc::new(words.collect::<StringViewArray>())),
+        ("lists", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))),
+        ("both", Arc::new(StructArray::from(both))),
+        ("nothing", Arc::new(NullArray::new(rows))),
+    ];
+    RecordBatch::try_from_iter(columns).expect("columns of one length")
+}
+
+#[test]
+fn the_message_is_what_arrow_writes() {
+    let whole = columns(1000);
+    // 500 columns, whose metadata is longer than what is copied at once.
+    let wide: Vec<(String, ArrayRef)> =
+        (0..500).map(|i| (format!("c{i}"), Arc::clone(whole.column(i % 6)))).collect();
+    let wide = RecordBatch::try_from_iter(wide).expect("columns of one length");
+    let empty = RecordBatch::new_empty(Arc::new(Schema::empty()));
+    let batches = [batch(), whole.slice(3, 17), whole.slice(5, 0), whole, wide, empty];
+    for batch in &batches {
+        let buffer = serialize_record_batch(batch, &context()).expect("room");
+        assert_eq!(buffer.to_vec().expect("bytes"), written(batch));
+        let message = DeviceMessage::read(&buffer).expect("a message");
+        assert_eq!(buffer.size() % 8, 0);
+        assert_eq!(message.body.size(), message.facts.body_length);
+        assert_eq!(message.metadata.len() as u64 + 8 + message.body.size(), buffer.size());
+        assert_eq!(&read_record_batch(&buffer, &batch.schema()).expect("a message"), batch);
+    }
+}
+
+#[test]
+fn dictionaries_are_refused_wherever_they_are() {
+    let words: ArrayRef =
+        Arc::new(["a", "b", "a"].into_iter().collect::<DictionaryArray<Int32Type>>());
+    let inner = Arc::new(Field::new("inner", words.data_type().clone(), true));
+    let nested: ArrayRef = Arc::new(StructArray::from(vec![(inner, Arc::clone(&words))]));
+    assert!(matches!(words.data_type(), DataType::Dictionary(..)));
+    for column in [words, nested] {
+        let batch = RecordBatch::try_from_iter([("words", column)]).expect("one column");
+        let refused = serialize_record_batch(&batch, &context()).expect_err("a dictionary");
+        assert_eq!(refused.to_string(), "the batch has dictionaries: send it as a stream");
     }
 }
 

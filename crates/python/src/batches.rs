@@ -3,13 +3,14 @@
 use crate::classes::classes;
 use crate::context::context_argument;
 use crate::convert::{
-    check_batch_argument, check_pool, check_schema_argument, checked_batch, cuda_buffer_argument,
-    host_bytes, is_cuda_buffer, is_on_device, open_file, reader, wrap_buffer,
+    batch_in, check_batch_argument, check_memo, check_pool, check_schema_argument,
+    cuda_buffer_argument, is_cuda_buffer, is_on_device, open_file, payload, reader, wrap_buffer,
 };
-use crate::errors::{OrRaise, expected};
-use crate::pyarrow::pyarrow;
+use crate::errors::OrRaise;
+use arrow_cuda_bridge::{Fault, Payload};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_host_io::upload;
+use arrow_cuda_context::Context;
+use arrow_cuda_host_io::upload_gathered;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -32,6 +33,8 @@ use pyo3::prelude::*;
 /// ------
 /// OSError
 ///     If the device has no room.
+/// pyarrow.ArrowInvalid
+///     If the batch is nested too deeply, or the offsets of a column lead outside its data.
 ///
 /// Examples
 /// --------
@@ -50,15 +53,8 @@ pub(crate) fn serialize_record_batch<'py>(
     let py = batch.py();
     check_batch_argument(batch)?;
     let context = context_argument(ctx)?.context();
-    let message = on_host(batch)?.call_method0("serialize")?;
-    let bytes = host_bytes(&message)?;
-    let buffer = py
-        .detach(|| {
-            let buffer = DeviceBuffer::allocate(context, bytes.len() as u64)?;
-            upload(&buffer, 0, bytes)?;
-            Ok::<_, arrow_cuda_buffer::Error>(buffer)
-        })
-        .or_raise(py)?;
+    let mut message = payload(&on_host(batch)?)?;
+    let buffer = py.detach(|| uploaded(&mut message, context)).or_raise(py)?;
     wrap_buffer(py, buffer)
 }
 
@@ -167,26 +163,27 @@ pub(crate) fn read_record_batch<'py>(
     pool: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = buffer.py();
-    let pyarrow = pyarrow(py)?;
     let message = cuda_buffer_argument(buffer)?;
     check_schema_argument(schema)?;
-    if let Some(memo) = dictionary_memo
-        && !memo.is_instance(pyarrow.dictionary_memo.bind(py))?
-    {
-        return Err(expected("DictionaryMemo", memo));
-    }
+    check_memo(dictionary_memo)?;
     check_pool("pool", pool)?;
-    let facts = py.detach(|| DeviceMessage::read(message)).or_raise(py)?.facts;
-    let ipc = py.import("pyarrow.ipc")?;
-    let file = open_file(classes(py)?.buffer_reader.bind(py), buffer, false)?;
-    let message = ipc.call_method1("read_message", (file,))?;
-    let batch = ipc.call_method1("read_record_batch", (message, schema, dictionary_memo))?;
-    let batch = checked_batch(&batch)?;
-    if facts.is_compressed() {
+    let message = py.detach(|| DeviceMessage::read(message)).or_raise(py)?;
+    let is_compressed = message.facts.is_compressed();
+    let batch = batch_in(buffer, schema, dictionary_memo, message)?;
+    if is_compressed {
         // libarrow decompresses on the host only.
         return batch.call_method1("copy_to", (buffer.getattr("memory_manager")?,));
     }
     Ok(batch)
+}
+
+/// A new device buffer with all of a message.
+fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Fault> {
+    let parts = message.parts()?;
+    let size = parts.iter().map(|part| part.len() as u64).sum();
+    let buffer = DeviceBuffer::allocate(context, size)?;
+    upload_gathered(&buffer, 0, &parts)?;
+    Ok(buffer)
 }
 
 /// The batch itself, or a copy on the host.

@@ -8,7 +8,7 @@ use crate::ipc_handle::PyIpcMemHandle;
 use crate::numba;
 use crate::views;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Device};
+use arrow_cuda_context::{Context, Device, finished};
 use arrow_cuda_host_io::upload;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -195,7 +195,9 @@ impl PyContext {
     /// >>> buf = ctx.buffer_from_data(b"data")
     /// >>> ctx.synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.context.synchronize()).or_raise(py)
+        py.detach(|| self.context.synchronize()).or_raise(py)?;
+        drop(finished());
+        Ok(())
     }
 
     /// The number of bytes that are allocated in the context by this process.
@@ -521,6 +523,18 @@ impl PyContext {
 }
 
 /// The context behind an argument that has to be one.
+/// The context that an optional argument names; the first device's primary one without it.
+pub(crate) fn context_or_first(
+    py: Python<'_>,
+    object: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Context> {
+    match object {
+        Some(object) => Ok(context_argument(object)?.context().clone()),
+        None => py.detach(|| Context::primary(0)).or_raise(py),
+    }
+}
+
+/// The context that an argument names.
 pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
     let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
     Ok(context.get())

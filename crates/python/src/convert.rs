@@ -5,10 +5,12 @@ use crate::classes::classes;
 use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::pyarrow;
 use crate::{graft, lifecycle};
-use arrow_cuda_bridge::Span;
+use arrow_cuda_bridge::{Payload, Span};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use arrow_cuda_ipc::DeviceMessage;
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::mem::MaybeUninit;
@@ -111,7 +113,14 @@ pub(crate) fn device_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a De
 
 /// Whether the object is a `CudaBuffer`.
 pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    object.is_instance(classes(object.py())?.cuda_buffer.bind(object.py()))
+    Ok(is_of(object, &classes(object.py())?.cuda_buffer))
+}
+
+/// Whether the object really is of the class.  `isinstance` also believes the object, for which it
+/// has to look up an attribute.
+fn is_of(object: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {
+    // SAFETY: a live object and a live type, and the GIL is held.
+    unsafe { ffi::PyObject_TypeCheck(object.as_ptr(), class.as_ptr().cast()) != 0 }
 }
 
 /// The buffer behind an argument that has to be a `CudaBuffer`.
@@ -140,7 +149,7 @@ pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWri
 /// never initialised.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     let pyarrow = pyarrow(object.py()).ok()?;
-    if !object.is_instance(pyarrow.buffer.bind(object.py())).ok()? {
+    if !is_of(object, &pyarrow.buffer) {
         return None;
     }
     // SAFETY: a pyarrow.Buffer, and the GIL is held.
@@ -149,11 +158,31 @@ pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
 
 /// A `pyarrow.Buffer` over whatever bytes an object has.
 pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let buffer = pyarrow(object.py())?.as_buffer.bind(object.py()).call1((object,))?;
-    if span(&buffer).is_none() {
-        return Err(expected("Buffer", object));
+    Data::of(object).map(|data| data.buffer)
+}
+
+/// The bytes of an object, and what their buffer says of itself: asked once.
+pub(crate) struct Data<'py> {
+    pub(crate) buffer: Bound<'py, PyAny>,
+    pub(crate) span: Span,
+}
+
+impl<'py> Data<'py> {
+    /// Whatever bytes an object has.
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        if let Some(span) = span(object) {
+            return Ok(Self { buffer: object.clone(), span });
+        }
+        let buffer = pyarrow(py)?.as_buffer.bind(py).call1((object,))?;
+        let span = span(&buffer).ok_or_else(|| expected("Buffer", object))?;
+        Ok(Self { buffer, span })
     }
-    Ok(buffer)
+
+    /// The bytes, when they are on the host.
+    pub(crate) fn host_bytes(&self) -> PyResult<&[u8]> {
+        bytes_of(&self.buffer, on_host(self.span)?)
+    }
 }
 
 /// A new `pyarrow.Buffer` of that size on the host, uninitialised.
@@ -169,7 +198,10 @@ pub(crate) fn allocate_host<'py>(py: Python<'py>, size: u64) -> PyResult<Bound<'
 /// The bytes of a `pyarrow.Buffer` on the host.  They are only ever copied from: others may
 /// write to them meanwhile, as everywhere in Python.
 pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
-    let span = host_span(buffer)?;
+    bytes_of(buffer, host_span(buffer)?)
+}
+
+fn bytes_of<'a>(buffer: &'a Bound<'_, PyAny>, span: Span) -> PyResult<&'a [u8]> {
     let size = usize::try_from(span.size).map_err(|_| expected("Buffer", buffer))?;
     if size == 0 {
         return Ok(&[]);
@@ -198,11 +230,14 @@ pub(crate) fn host_bytes_mut<'a>(
 }
 
 fn host_span(buffer: &Bound<'_, PyAny>) -> PyResult<Span> {
-    match span(buffer) {
-        Some(span) if span.is_cpu => Ok(span),
-        Some(_) => Err(PyValueError::new_err("the buffer lies in device memory, not on the host")),
-        None => Err(expected("Buffer", buffer)),
+    on_host(span(buffer).ok_or_else(|| expected("Buffer", buffer))?)
+}
+
+fn on_host(span: Span) -> PyResult<Span> {
+    if span.is_cpu {
+        return Ok(span);
     }
+    Err(PyValueError::new_err("the buffer lies in device memory, not on the host"))
 }
 
 /// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.
@@ -240,13 +275,29 @@ pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
 }
 
-/// The record batch that libarrow has read, once its buffers were found long enough.
-pub(crate) fn checked_batch<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// A record batch of the host's as the message that it is going to be.  To be dropped with the GIL
+/// held.
+pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let py = batch.py();
-    // SAFETY: a live object, and the GIL is held; the result is a new reference.
+    // SAFETY: a live object, and the GIL is held.
+    unsafe { pyarrow(py)?.bridge.payload(batch.as_ptr().cast()) }.or_raise(py)
+}
+
+/// The record batch of a message that lies in a `CudaBuffer`, once its buffers were found long
+/// enough.  `memo` is a `pyarrow.DictionaryMemo`.
+pub(crate) fn batch_in<'py>(
+    buffer: &Bound<'py, PyAny>,
+    schema: &Bound<'py, PyAny>,
+    memo: Option<&Bound<'py, PyAny>>,
+    message: DeviceMessage,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let memo = memo.map(|memo| memo.as_ptr().cast());
+    let (buffer, schema) = (buffer.as_ptr().cast(), schema.as_ptr().cast());
+    // SAFETY: live objects of their classes, and the GIL is held; the result is a new reference.
     unsafe {
-        let checked = pyarrow(py)?.bridge.checked_batch(batch.as_ptr().cast()).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, checked.cast())
+        let batch = pyarrow(py)?.bridge.read_batch(buffer, schema, memo, message).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, batch.cast())
     }
 }
 
@@ -276,10 +327,17 @@ pub(crate) fn assembled<'py>(
     }
 }
 
+/// Refuses what is no `DictionaryMemo`: its fields are read directly.
+pub(crate) fn check_memo(memo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(memo) = memo else { return Ok(()) };
+    let is_memo = is_of(memo, &pyarrow(memo.py())?.dictionary_memo);
+    if is_memo { Ok(()) } else { Err(expected("DictionaryMemo", memo)) }
+}
+
 /// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
 pub(crate) fn check_pool(argument: &str, pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(pool) = pool else { return Ok(()) };
-    if pool.is_instance(pyarrow(pool.py())?.memory_pool.bind(pool.py()))? {
+    if is_of(pool, &pyarrow(pool.py())?.memory_pool) {
         return Ok(());
     }
     Err(incorrect_type(argument, "pyarrow.lib.MemoryPool", pool))

@@ -2,11 +2,13 @@
 
 use crate::bounds::{after, more_than_available, to_copy};
 use crate::convert::{
-    allocate_host, as_buffer, check_pool, cuda_buffer_argument, device_buffer, host_bytes,
-    host_bytes_mut, is_cuda_buffer, span, wrap_memory_of,
+    Data, allocate_host, check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut,
+    is_cuda_buffer, span, wrap_memory_of,
 };
 use crate::errors::{OrRaise, incorrect_type};
 use crate::pyarrow::pyarrow;
+use crate::queued;
+use crate::stream::stream_argument;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{download_to_uninit, upload};
 use pyo3::exceptions::PyValueError;
@@ -28,6 +30,7 @@ pub(crate) fn to_host<'py>(
     position: i64,
     nbytes: i64,
     target: Target<'py>,
+    stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let available = after(position, buffer.size())?;
     check_pool("memory_pool", target.memory_pool.as_ref())?;
@@ -54,8 +57,14 @@ pub(crate) fn to_host<'py>(
             (out, size)
         }
     };
+    let position = position.cast_unsigned();
+    if let Some(stream) = stream {
+        let stream = stream_argument("stream", stream, &[buffer.context()])?;
+        queued::to_host(&stream, buffer, position, &out, size)?;
+        return Ok(out);
+    }
     let bytes = host_bytes_mut(&out, size)?;
-    py.detach(|| download_to_uninit(buffer, position.cast_unsigned(), bytes)).or_raise(py)?;
+    py.detach(|| download_to_uninit(buffer, position, bytes)).or_raise(py)?;
     Ok(out)
 }
 
@@ -82,21 +91,27 @@ pub(crate) fn from_host(
     data: &Bound<'_, PyAny>,
     position: i64,
     nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let py = data.py();
     let room = after(position, buffer.size())?;
-    let data = as_buffer(data)?;
+    let data = Data::of(data)?;
     let position = position.cast_unsigned();
-    if span(&data).is_some_and(|span| !span.is_cpu) {
+    if !data.span.is_cpu {
+        let data = data.buffer;
         let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
         let data = device_buffer(&data)?;
         let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
-        let data = data.slice(0, size).or_raise(py)?;
-        py.detach(|| buffer.copy_from_device(position, &data)).or_raise(py)?;
+        copy_device(py, buffer, position, &data.slice(0, size).or_raise(py)?, stream)?;
         return Ok(size);
     }
-    let bytes = host_bytes(&data)?;
+    let bytes = data.host_bytes()?;
     let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
+    if let Some(stream) = stream {
+        let stream = stream_argument("stream", stream, &[buffer.context()])?;
+        queued::from_host(&stream, buffer, position, &data.buffer, size)?;
+        return Ok(size);
+    }
     let bytes = &bytes[..size as usize];
     py.detach(|| upload(buffer, position, bytes)).or_raise(py)?;
     Ok(size)
@@ -108,12 +123,48 @@ pub(crate) fn from_device(
     buf: &Bound<'_, PyAny>,
     position: i64,
     nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let py = buf.py();
     let room = after(position, buffer.size())?;
     let data = cuda_buffer_argument(buf)?;
     let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
     let data = data.slice(0, size).or_raise(py)?;
-    py.detach(|| buffer.copy_from_device(position.cast_unsigned(), &data)).or_raise(py)?;
+    copy_device(py, buffer, position.cast_unsigned(), &data, stream)?;
     Ok(size)
+}
+
+fn copy_device(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: &DeviceBuffer,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let Some(stream) = stream else {
+        return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
+    };
+    let stream = stream_argument("stream", stream, &[buffer.context(), data.context()])?;
+    queued::from_device(py, &stream, buffer, position, data)
+}
+
+/// `CudaBuffer.fill`.
+pub(crate) fn fill(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    value: i64,
+    position: i64,
+    nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let room = after(position, buffer.size())?;
+    let value = u8::try_from(value)
+        .map_err(|_| PyValueError::new_err(format!("value has to be a byte, not {value}")))?;
+    let size = to_copy(nbytes, room, room, "in device buffer")?;
+    let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
+    let Some(stream) = stream else {
+        return py.detach(|| part.fill(value)).or_raise(py);
+    };
+    let stream = stream_argument("stream", stream, &[buffer.context()])?;
+    queued::fill(py, &stream, &part, value)
 }

@@ -10,11 +10,12 @@ use crate::graft::{Class, constructor};
 use crate::ipc_handle::PyIpcMemHandle;
 use crate::numba;
 use crate::pickling;
-use arrow_cuda_buffer::range;
+use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_dlpack::Element;
-use arrow_cuda_host_io::download;
+use arrow_cuda_host_io::{download, equals_host};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice};
 use std::ffi::c_int;
@@ -159,6 +160,11 @@ impl Methods {
     ///     Where to allocate the result, when `buf` is not given.
     /// resizable : bool, default False
     ///     Whether the allocated result is resizable.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work, not of the default
+    ///     stream's.  If `buf` is pinned (a `HostBuffer`, or what another library
+    ///     has pinned), the call returns at once, and the bytes are there when
+    ///     the stream is synchronized; otherwise they are there on return.
     ///
     /// Returns
     /// -------
@@ -169,7 +175,8 @@ impl Methods {
     /// ------
     /// ValueError
     ///     If that part does not lie within the buffer, or does not fit into
-    ///     `buf`, or `buf` is not mutable or not on the host.
+    ///     `buf`, or `buf` is not mutable or not on the host; if the stream
+    ///     belongs to another context.
     /// OSError
     ///     If the copy fails.
     ///
@@ -184,8 +191,8 @@ impl Methods {
     /// >>> buf.copy_to_host(position=6, buf=pinned).to_pybytes()
     /// b'6789'
     #[pyo3(
-        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None),
-        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False)"
+        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None, *, stream=None),
+        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False, *, stream=None)"
     )]
     fn copy_to_host<'py>(
         slf: &Bound<'py, Self>,
@@ -194,9 +201,10 @@ impl Methods {
         buf: Option<Bound<'py, PyAny>>,
         memory_pool: Option<Bound<'py, PyAny>>,
         resizable: Option<Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let target = Target { buf, memory_pool, resizable };
-        copies::to_host(slf.py(), device_buffer(slf)?, position, nbytes, target)
+        copies::to_host(slf.py(), device_buffer(slf)?, position, nbytes, target, stream)
     }
 
     /// Copy data from the host into the buffer.
@@ -209,6 +217,12 @@ impl Methods {
     ///     Where in the device buffer to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for as many as there are and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work, not of the default
+    ///     stream's.  If the data is pinned (a `HostBuffer`, or what another
+    ///     library has pinned), the call returns at once, and the data must not
+    ///     change until the copy is made.  Other data may change as soon as the
+    ///     call returns.
     ///
     /// Returns
     /// -------
@@ -219,7 +233,7 @@ impl Methods {
     /// ------
     /// ValueError
     ///     If there are not that many bytes, they do not fit, or this buffer is not
-    ///     mutable.
+    ///     mutable; if the stream belongs to another context.
     /// OSError
     ///     If the copy fails.
     ///
@@ -233,16 +247,17 @@ impl Methods {
     /// >>> buf.to_pybytes()
     /// b'--abc-----'
     #[pyo3(
-        signature = (data, position=0, nbytes=-1),
-        text_signature = "($self, data, position=0, nbytes=-1)"
+        signature = (data, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, data, position=0, nbytes=-1, *, stream=None)"
     )]
     fn copy_from_host(
         slf: &Bound<'_, Self>,
         data: &Bound<'_, PyAny>,
         position: i64,
         nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        copies::from_host(device_buffer(slf)?, data, position, nbytes)
+        copies::from_host(device_buffer(slf)?, data, position, nbytes, stream)
     }
 
     /// Copy data from another device buffer, which may lie on another device.
@@ -255,6 +270,10 @@ impl Methods {
     ///     Where in this buffer to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for as many as there are and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work, not of the default
+    ///     stream's, and returns at once.  Of two devices, the stream may belong
+    ///     to either.
     ///
     /// Returns
     /// -------
@@ -265,7 +284,7 @@ impl Methods {
     /// ------
     /// ValueError
     ///     If there are not that many bytes, they do not fit, or this buffer is not
-    ///     mutable.
+    ///     mutable; if the stream belongs to another context.
     /// OSError
     ///     If the copy fails.
     ///
@@ -279,16 +298,61 @@ impl Methods {
     /// >>> buf.to_pybytes()
     /// b'-------abc'
     #[pyo3(
-        signature = (buf, position=0, nbytes=-1),
-        text_signature = "($self, buf, position=0, nbytes=-1)"
+        signature = (buf, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, buf, position=0, nbytes=-1, *, stream=None)"
     )]
     fn copy_from_device(
         slf: &Bound<'_, Self>,
         buf: &Bound<'_, PyAny>,
         position: i64,
         nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        copies::from_device(device_buffer(slf)?, buf, position, nbytes)
+        copies::from_device(device_buffer(slf)?, buf, position, nbytes, stream)
+    }
+
+    /// Set bytes of the buffer to a value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : int
+    ///     The value, from 0 to 255.
+    /// position : int, default 0
+    ///     Where to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to set; -1 for all from `position` on.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Sets them in turn of that stream's work, and returns at once.  By
+    ///     default it is done in turn of the default stream's, on return.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is no such part, the value is no byte, or the buffer is not
+    ///     mutable; if the stream belongs to another context.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).new_buffer(8)
+    /// >>> buf.fill(ord("-"))
+    /// >>> buf.fill(ord("x"), position=2, nbytes=3)
+    /// >>> buf.to_pybytes()
+    /// b'--xxx---'
+    #[pyo3(
+        signature = (value, *, position=0, nbytes=-1, stream=None),
+        text_signature = "($self, value, *, position=0, nbytes=-1, stream=None)"
+    )]
+    fn fill(
+        slf: &Bound<'_, Self>,
+        value: i64,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        copies::fill(slf.py(), device_buffer(slf)?, value, position, nbytes, stream)
     }
 
     /// Name the buffer's memory to other processes.
@@ -376,7 +440,8 @@ impl Methods {
         offset: i64,
         length: Option<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let size = device_buffer(slf)?.size();
+        let buffer = device_buffer(slf)?;
+        let size = buffer.size();
         let start = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
         if start > size || (start == size && size > 0) {
             return Err(out_of_range("offset"));
@@ -385,13 +450,14 @@ impl Methods {
             None => size,
             Some(length) => non_negative("length", length)?,
         };
-        part(slf, start, range::available(start, length, size))
+        part(slf, buffer, start, range::available(start, length, size))
     }
 
     /// Whether two buffers hold exactly the same bytes.
     ///
-    /// The device compares buffers of one context; the host compares a device
-    /// buffer with a host buffer, or with one on another device.
+    /// The device compares, and stops early at a difference; a buffer of another
+    /// device is brought to this one's in pieces of up to 64 MiB.  With a host
+    /// buffer the host compares.
     ///
     /// Parameters
     /// ----------
@@ -425,7 +491,7 @@ impl Methods {
             span(other).ok_or_else(|| incorrect_type("other", "pyarrow.lib.Buffer", other))?;
         if theirs.is_cpu {
             let bytes = host_bytes(other)?;
-            return py.detach(|| buffer.equals_host(bytes)).or_raise(py);
+            return py.detach(|| equals_host(buffer, bytes)).or_raise(py);
         }
         let other = if is_cuda_buffer(other)? { other.clone() } else { wrap_memory_of(other)? };
         let other = device_buffer(&other)?;
@@ -451,7 +517,7 @@ impl Methods {
     /// >>> ctx.buffer_from_data(b"hi").hex()
     /// b'6869'
     fn hex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::copy_to_host(slf, 0, -1, None, None, None)?.call_method0("hex")
+        Self::copy_to_host(slf, 0, -1, None, None, None, None)?.call_method0("hex")
     }
 
     /// Return the content as Python bytes.
@@ -579,14 +645,14 @@ impl Methods {
         let buffer = device_buffer(slf)?;
         let size = buffer.size().cast_signed();
         if let Ok(key) = key.cast::<PySlice>() {
-            let step = key.getattr("step")?;
+            let step = key.getattr(intern!(py, "step"))?;
             if !step.is_none() && step.extract::<i64>()? != 1 {
                 return Err(PyIndexError::new_err("only slices with step 1 supported"));
             }
             let indices = key.indices(size as isize)?;
             let start = (indices.start as i64).clamp(0, size);
             let stop = (indices.stop as i64).clamp(start, size);
-            return part(slf, start.cast_unsigned(), (stop - start).cast_unsigned());
+            return part(slf, buffer, start.cast_unsigned(), (stop - start).cast_unsigned());
         }
         let index: i64 = key.extract()?;
         let index = if index < 0 { index + size } else { index };
@@ -625,7 +691,11 @@ impl Methods {
     }
 }
 
-fn part<'py>(whole: &Bound<'py, Methods>, offset: u64, size: u64) -> PyResult<Bound<'py, PyAny>> {
-    let part = device_buffer(whole)?.slice(offset, size).or_raise(whole.py())?;
-    wrap_slice(whole, part)
+fn part<'py>(
+    whole: &Bound<'py, Methods>,
+    buffer: &DeviceBuffer,
+    offset: u64,
+    size: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap_slice(whole, buffer.slice(offset, size).or_raise(whole.py())?)
 }

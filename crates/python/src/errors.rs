@@ -1,9 +1,7 @@
 //! Failures as the exceptions that pyarrow raises for the same.
 
 use arrow_cuda_bridge::{Fault, Kind};
-use pyo3::exceptions::{
-    PyMemoryError, PyNotImplementedError, PyOSError, PyTypeError, PyValueError,
-};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
@@ -14,8 +12,10 @@ pub(crate) fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
         Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
         Kind::Type => pyarrow_exception(py, "ArrowTypeError", text),
         Kind::Index => pyarrow_exception(py, "ArrowIndexError", text),
-        Kind::NotImplemented => PyNotImplementedError::new_err(text),
-        Kind::Memory => PyMemoryError::new_err(text),
+        Kind::Key => pyarrow_exception(py, "ArrowKeyError", text),
+        Kind::Capacity => pyarrow_exception(py, "ArrowCapacityError", text),
+        Kind::NotImplemented => pyarrow_exception(py, "ArrowNotImplementedError", text),
+        Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
         Kind::Python => PyErr::fetch(py),
         Kind::Io | Kind::None => PyOSError::new_err(text),
     }

@@ -8,8 +8,10 @@
 //! | `convert.rs` | Python objects to Rust's and back: the only place with unsafe conversions |
 //! | `graft.rs`, `members.rs`, `classes.rs` | classes with methods from here and the memory layout of pyarrow's |
 //! | `copies.rs`, `bounds.rs` | what a copy takes, and how much |
+//! | `queued.rs` | copies on a stream |
 //! | `views.rs` | memory that somebody else owns |
 //! | `array_interface.rs`, `dlpack.rs`, `device_tensor.rs`, `device_arrays.rs` | exchange with other libraries |
+//! | `addresses.rs`, `memory.rs` | who reads addresses; the memory that is cached |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
 //! | `numba.rs`, `pickling.rs` | what the Numba methods, pickling and Dask, which are Python, need |
 //! | `lifecycle.rs` | destructors, failed releases, interpreter exit |
@@ -27,16 +29,21 @@ mod device_arrays;
 mod device_tensor;
 mod dlpack;
 mod errors;
+mod event;
 mod graft;
 mod host_buffer;
 mod info;
 mod ipc_handle;
 mod lifecycle;
 mod members;
+mod memory;
 mod numba;
 mod pickling;
 mod pyarrow;
+mod queued;
 mod reader;
+mod stream;
+mod transfers;
 mod views;
 mod writer;
 
@@ -106,6 +113,18 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     from_dlpack.setattr("__module__", PACKAGE)?;
     module.add_function(from_dlpack)?;
     module.add_class::<device_tensor::DeviceTensor>()?;
+    for function in [
+        pyo3::wrap_pyfunction!(memory::memory_stats, module)?,
+        pyo3::wrap_pyfunction!(memory::empty_cache, module)?,
+        pyo3::wrap_pyfunction!(memory::set_cache_limit, module)?,
+        pyo3::wrap_pyfunction!(transfers::set_transfer_limits, module)?,
+        pyo3::wrap_pyfunction!(transfers::transfer_limits, module)?,
+    ] {
+        function.setattr("__module__", PACKAGE)?;
+        module.add_function(function)?;
+    }
+    module.add_class::<event::PyEvent>()?;
+    module.add_class::<stream::PyStream>()?;
     for function in [
         pyo3::wrap_pyfunction!(host_buffer::new_host_buffer, module)?,
         pyo3::wrap_pyfunction!(batches::serialize_record_batch, module)?,

@@ -29,6 +29,7 @@ static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
 /// How large pyarrow's objects are in the versions that the bridge was written for.
 const BUFFER_SIZE: usize = 64;
 const NATIVE_FILE_SIZE: usize = 104;
+const DICTIONARY_MEMO_SIZE: usize = 48;
 
 /// Loads the bridge for the imported pyarrow.
 pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
@@ -44,6 +45,8 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     let native_file = class("NativeFile")?;
     check_size(buffer.bind(py), BUFFER_SIZE)?;
     check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
+    let dictionary_memo = class("DictionaryMemo")?;
+    check_size(dictionary_memo.bind(py), DICTIONARY_MEMO_SIZE)?;
     let pointers = capsules::pointers(&lib, buffer.bind(py), native_file.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its major version, which is checked here again.
@@ -62,7 +65,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         record_batch: class("RecordBatch")?,
         schema: class("Schema")?,
         memory_pool: class("MemoryPool")?,
-        dictionary_memo: class("DictionaryMemo")?,
+        dictionary_memo,
         as_buffer: lib.getattr("as_buffer")?.unbind(),
         allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),
     })

@@ -7,6 +7,7 @@ use crate::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::event::Event;
 use crate::gate::call;
 use crate::handles::Handle;
+use crate::queue::Mark;
 use crate::stack;
 
 const DISABLE_TIMING: u32 = 2;
@@ -42,6 +43,20 @@ pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Code {
     })
 }
 
+/// Records what all streams of a context have to do now.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
+    call(|driver| {
+        let context = driver.context(context)?;
+        let event = driver.event(event)?;
+        if event.context.id != context.id {
+            return Err(INVALID_HANDLE);
+        }
+        event.record_all();
+        Ok(())
+    })
+}
+
 /// Tells whether an event is reached.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventQuery(event: Handle) -> Code {
@@ -59,9 +74,7 @@ pub extern "C" fn cuEventQuery(event: Handle) -> Code {
 pub extern "C" fn cuEventSynchronize(event: Handle) -> Code {
     call(|driver| {
         let event = driver.event(event)?;
-        if let Some(mark) = event.mark() {
-            mark.wait();
-        }
+        event.marks().iter().for_each(Mark::wait);
         event.context.healthy()
     })
 }

@@ -85,7 +85,27 @@ pub extern "C" fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) -
         if flags > 1 {
             return Err(INVALID_VALUE);
         }
-        event.mark().map_or(Ok(()), |mark| stream.wait_for(mark))
+        event.marks().into_iter().try_for_each(|mark| stream.wait_for(mark))
+    })
+}
+
+/// Gives the context of a stream; that of a default stream is the current one.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) -> Code {
+    call(|driver| {
+        let stream = driver.stream(stream)?;
+        context.place()?.set(stream.context.handle());
+        Ok(())
+    })
+}
+
+/// Tells whether work is captured into a graph instead of done: here never.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamIsCapturing(stream: Handle, status: Out<i32>) -> Code {
+    call(|driver| {
+        driver.stream(stream)?;
+        status.place()?.set(0);
+        Ok(())
     })
 }
 

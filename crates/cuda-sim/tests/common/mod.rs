@@ -57,6 +57,8 @@ unsafe extern "C" {
     pub safe fn cuIpcGetMemHandle(handle: &mut MemHandle, pointer: u64) -> i32;
     pub safe fn cuIpcOpenMemHandle_v2(pointer: &mut u64, handle: MemHandle, flags: u32) -> i32;
     pub safe fn cuIpcCloseMemHandle(pointer: u64) -> i32;
+    pub safe fn cuStreamGetCtx(stream: Handle, context: &mut Handle) -> i32;
+    pub safe fn cuStreamIsCapturing(stream: Handle, status: &mut i32) -> i32;
     pub safe fn cuStreamCreate(stream: &mut Handle, flags: u32) -> i32;
     pub safe fn cuStreamDestroy_v2(stream: Handle) -> i32;
     pub safe fn cuStreamSynchronize(stream: Handle) -> i32;
@@ -68,6 +70,7 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> i32;
     pub safe fn cuEventCreate(event: &mut Handle, flags: u32) -> i32;
+    pub safe fn cuCtxRecordEvent(context: Handle, event: Handle) -> i32;
     pub safe fn cuEventRecord(event: Handle, stream: Handle) -> i32;
     pub safe fn cuEventQuery(event: Handle) -> i32;
     pub safe fn cuEventSynchronize(event: Handle) -> i32;

@@ -47,6 +47,12 @@ impl Crew {
         self.0.len()
     }
 
+    /// Whether they are looking out for a job: they have just had one.
+    pub(super) fn is_alert(&self) -> bool {
+        let asleep = |mailbox: &Mailbox| mailbox.state.load(Ordering::Relaxed) == ASLEEP;
+        self.0.first().is_some_and(|(mailbox, _)| !asleep(mailbox))
+    }
+
     /// Offers a job to `wanted` of the threads.  Those that come late find it closed.
     pub(super) fn post(&self, job: &Arc<Job>, wanted: usize) {
         for (mailbox, thread) in self.0.iter().take(wanted) {
@@ -97,27 +103,28 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transfer::plan::Direction;
+    use crate::transfer::host::HostMemory;
+    use crate::transfer::job::Task;
 
     #[test]
     fn a_crew_helps_with_one_job_after_the_other() {
         let crew = Crew::start(3);
         for round in 0..200 {
-            let (mut host, mut memory) = (vec![round as u8; 640], [0u8; 640]);
-            let slots = memory.chunks_mut(64).map(<[u8]>::as_mut_ptr).collect();
-            let job = Arc::new(Job::new(Direction::Upload, host.as_mut_ptr(), 640, 64, slots));
+            let mut memory = [0u8; 640];
+            let host = HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]);
+            let job = Arc::new(Job::new(Task::Upload, host, 64, memory.as_mut_ptr(), 10));
             crew.post(&job, 1 + round % 3);
             if round % 20 == 0 {
                 thread::sleep(2 * ALERT); // let them fall asleep
             }
             for piece in 0..job.pieces() {
-                while !job.may_issue(piece) {
+                while job.may_issue(piece, 1) == 0 {
                     job.help_once();
                 }
                 job.issued(piece);
             }
             job.close();
-            assert_eq!(memory, [round as u8; 640]);
+            assert_eq!(memory, [(round % 2) as u8; 640]);
         }
     }
 }

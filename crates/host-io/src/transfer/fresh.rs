@@ -1,6 +1,7 @@
 //! Host memory that nobody has touched yet.
 
-const HUGE_PAGE: usize = 2 << 20;
+/// What x86-64 and most others call huge.
+pub(super) const HUGE_PAGE: usize = 2 << 20;
 
 /// Asks the kernel for huge pages, as far as the memory has none yet.
 ///

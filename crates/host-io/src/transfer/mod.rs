@@ -9,26 +9,30 @@
 //! stream before, and is complete when the call returns.
 
 mod crew;
+#[expect(unsafe_code, reason = "hands memory to other threads")]
+mod engine;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
+#[expect(unsafe_code, reason = "hands memory to other threads")]
+mod host;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod job;
+mod patience;
 mod plan;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod ring;
 mod settings;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod stores;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error, mapped_address, range};
 use arrow_cuda_context::Context;
-use crew::Crew;
-use job::Job;
-pub use plan::TransferLimits;
-use plan::{Direction, Plan};
-use ring::Ring;
+use host::HostMemory;
+use job::Task;
+use plan::Plan;
+pub use plan::{MOST_THREADS, TransferLimits};
 pub use settings::{set_transfer_limits, transfer_limits};
-use std::collections::HashMap;
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Copies host bytes into a buffer, from `position` on.
 ///
@@ -46,10 +50,60 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
 pub fn upload(buffer: &DeviceBuffer, position: u64, data: &[u8]) -> Result<(), Error> {
-    let host = data.as_ptr().cast_mut();
-    let copied = staged(Direction::Upload, buffer, position, host, data.len())?;
-    if copied { Ok(()) } else { buffer.copy_from_host(position, data) }
+    let host = HostMemory::source(data);
+    match by_pinned_memory(Task::Upload, buffer, position, host)? {
+        Some(_) => Ok(()),
+        None => buffer.copy_from_host(position, data),
+    }
 }
+
+/// Copies parts of host memory into a buffer, one behind the other from `position` on, as if they
+/// were one: many small ones cost hardly more than a single one of their size.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+/// arrow_cuda_host_io::upload_gathered(&buffer, 1, &[b"one", b"", b"four"])?;
+/// assert_eq!(buffer.slice(1, 7)?.to_vec()?, b"onefour");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
+pub fn upload_gathered(buffer: &DeviceBuffer, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
+    let host = HostMemory::sources(parts);
+    range::within(position, host.size() as u64, buffer.size())?;
+    if by_pinned_memory(Task::Upload, buffer, position, host)?.is_some() {
+        return Ok(());
+    }
+    // The driver copies what is together: small parts are put together first.
+    let mut position = position;
+    let mut together: Vec<u8> = Vec::new();
+    let flush = |together: &mut Vec<u8>, position: &mut u64| {
+        buffer.copy_from_host(*position, together)?;
+        *position += together.len() as u64;
+        together.clear();
+        Ok::<_, Error>(())
+    };
+    for part in parts {
+        if together.len() + part.len() > TOGETHER {
+            flush(&mut together, &mut position)?;
+        }
+        if part.len() > TOGETHER {
+            buffer.copy_from_host(position, part)?;
+            position += part.len() as u64;
+        } else {
+            together.extend_from_slice(part);
+        }
+    }
+    flush(&mut together, &mut position)
+}
+
+/// Parts up to this size are copied once more on the host, to spare a copy to the device.
+const TOGETHER: usize = 256 << 10;
 
 /// Copies `out.len()` bytes of a buffer, from `position` on, to the host.
 ///
@@ -57,8 +111,10 @@ pub fn upload(buffer: &DeviceBuffer, position: u64, data: &[u8]) -> Result<(), E
 ///
 /// [`Error::OutOfBounds`], or the driver's.
 pub fn download(buffer: &DeviceBuffer, position: u64, out: &mut [u8]) -> Result<(), Error> {
-    let copied = staged(Direction::Download, buffer, position, out.as_mut_ptr(), out.len())?;
-    if copied { Ok(()) } else { buffer.copy_to_host(position, out) }
+    match by_pinned_memory(Task::Download, buffer, position, HostMemory::target(out))? {
+        Some(_) => Ok(()),
+        None => buffer.copy_to_host(position, out),
+    }
 }
 
 /// As [`download`], into memory that nobody has written to yet.  All of it is initialised when the
@@ -72,89 +128,63 @@ pub fn download_to_uninit(
     position: u64,
     out: &mut [MaybeUninit<u8>],
 ) -> Result<(), Error> {
-    let host = out.as_mut_ptr().cast();
-    let copied = staged(Direction::Download, buffer, position, host, out.len())?;
-    if copied { Ok(()) } else { buffer.copy_to_uninit(position, out) }
+    match by_pinned_memory(Task::Download, buffer, position, HostMemory::uninit_target(out))? {
+        Some(_) => Ok(()),
+        None => buffer.copy_to_uninit(position, out),
+    }
 }
 
-/// Makes a copy through pinned memory; false where the driver is to make it.
-fn staged(
-    direction: Direction,
-    buffer: &DeviceBuffer,
-    position: u64,
-    host: *mut u8,
-    size: usize,
-) -> Result<bool, Error> {
-    let limits = transfer_limits();
-    let Plan::Staged { threads, piece } = limits.plan(direction, size) else { return Ok(false) };
-    let context = buffer.context();
-    // A borrowed context may be destroyed, and what is made in it would go with it.
-    if !context.is_primary() || is_pinned(context, host, size)? {
+/// Whether a buffer holds exactly these host bytes.  Takes as long as to copy them, and stops at a
+/// difference.
+///
+/// # Errors
+///
+/// The driver's.
+pub fn equals_host(buffer: &DeviceBuffer, bytes: &[u8]) -> Result<bool, Error> {
+    if buffer.size() != bytes.len() as u64 {
         return Ok(false);
     }
-    range::within(position, size as u64, buffer.size())?;
-    if direction == Direction::Upload {
+    let host = HostMemory::source(bytes);
+    match by_pinned_memory(Task::Compare, buffer, 0, host)? {
+        Some(differs) => Ok(!differs),
+        None => buffer.equals_host(bytes),
+    }
+}
+
+/// Does a task by way of pinned memory: whether a comparison has found a difference.  None where
+/// the driver is to do it alone.
+fn by_pinned_memory(
+    task: Task,
+    buffer: &DeviceBuffer,
+    position: u64,
+    host: HostMemory<'_>,
+) -> Result<Option<bool>, Error> {
+    let (limits, context) = (transfer_limits(), buffer.context());
+    let Plan::Staged { threads, piece } = limits.plan(task, host.size()) else { return Ok(None) };
+    // A borrowed context may be destroyed, and what is made in it would go with it.
+    if !context.is_primary() || is_pinned(context, &host)? {
+        return Ok(None);
+    }
+    range::within(position, host.size() as u64, buffer.size())?;
+    if task == Task::Upload {
         buffer.check_mutable()?;
     }
     buffer.check_alive()?;
-    let engine = engine_of(context);
-    let mut engine = lock(&engine);
-    let Some((crew, ring)) = engine.ready(context, &limits) else { return Ok(false) };
-    let job = Arc::new(Job::new(direction, host, size, piece.min(ring.slot_size()), ring.slots()));
+    // Before any lock: a forked child hears of it here.
     let _current = context.enter()?;
-    if direction == Direction::Download {
-        fresh::prefer_huge_pages(host as usize, size);
+    let engine = engine::of(context);
+    // When the context is gone, so is its pinned memory.
+    if context.check_not_reset().is_err() || !engine.is_worth_it(host.size(), &limits) {
+        return Ok(None);
     }
-    // From here on nothing may return before the job is closed: others work on the memory.
-    crew.post(&job, threads);
-    let moved = ring.issue(&job, buffer.address() + position);
-    job.close();
-    moved?;
-    Ok(true)
+    let device = buffer.address() + position;
+    let done = engine.run(context, &limits, (threads, piece), task, host, device);
+    Ok(done.transpose()?)
 }
 
-/// Whether the driver knows the memory: then it moves it at full speed itself.
-fn is_pinned(context: &Context, host: *mut u8, size: usize) -> Result<bool, Error> {
-    let known = |address: u64| Ok::<_, Error>(mapped_address(context, address)?.is_some());
-    // The ends tell, as far as somebody has not pinned the middle alone: it is slower then, no more.
-    Ok(known(host as u64)? || known(host as u64 + size as u64 - 1)?)
-}
-
-/// What copies of one device share; one copy at a time uses it, and saturates the link.
-#[derive(Debug, Default)]
-struct Engine {
-    made_for: Option<TransferLimits>,
-    crew: Crew,
-    ring: Option<Ring>,
-}
-
-/// By the context's identity.
-type Engines = HashMap<(usize, u64), Arc<Mutex<Engine>>>;
-
-static ENGINES: Mutex<Option<Engines>> = Mutex::new(None);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn engine_of(context: &Context) -> Arc<Mutex<Engine>> {
-    lock(&ENGINES).get_or_insert_default().entry(context.identity()).or_default().clone()
-}
-
-impl Engine {
-    /// The threads and the pinned memory, made for these limits; none where no memory can be pinned.
-    fn ready(&mut self, context: &Context, limits: &TransferLimits) -> Option<(&Crew, &mut Ring)> {
-        if self.made_for != Some(*limits) {
-            let (slots, slot_size) = limits.ring()?;
-            self.ring = None; // before the new one takes its place
-            self.ring = Ring::new(context, slots, slot_size).ok();
-            if self.crew.size() != limits.threads {
-                self.crew = Crew::start(limits.threads);
-            }
-            // Without memory the next copy tries again.
-            self.made_for = self.ring.is_some().then_some(*limits);
-        }
-        let Self { crew, ring, .. } = self;
-        ring.as_mut().map(|ring| (&*crew, ring))
-    }
+/// Whether the driver knows the memory: then it moves it at full speed itself.  Memory that is
+/// pinned in part only is moved as well, if slower.
+fn is_pinned(context: &Context, host: &HostMemory<'_>) -> Result<bool, Error> {
+    let Some(start) = host.start_of_only_part() else { return Ok(false) };
+    Ok(mapped_address(context, start as u64)?.is_some())
 }

@@ -1,0 +1,1 @@
+"""How fast the package is: beside other libraries, and beside what the machine can do."""

@@ -1,0 +1,142 @@
+"""The CUDA driver itself, by ctypes: what the machine can do without anybody's library."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from collections.abc import Callable
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any
+
+NON_BLOCKING = 1
+WITHOUT_TIMING = 2
+PORTABLE = 1
+
+# What calls with plain integers need; `Any`: ctypes has no type for types.
+ARGUMENTS: dict[str, list[Any]] = {
+    "cuMemcpyHtoD_v2": [c_uint64, c_void_p, c_size_t],
+    "cuMemcpyDtoH_v2": [c_void_p, c_uint64, c_size_t],
+    "cuMemcpyDtoD_v2": [c_uint64, c_uint64, c_size_t],
+    "cuMemcpyHtoDAsync_v2": [c_uint64, c_void_p, c_size_t, c_void_p],
+    "cuMemcpyDtoHAsync_v2": [c_void_p, c_uint64, c_size_t, c_void_p],
+    "cuMemAlloc_v2": [c_void_p, c_size_t],
+    "cuMemFree_v2": [c_uint64],
+    "cuMemAllocAsync": [c_void_p, c_size_t, c_void_p],
+    "cuMemFreeAsync": [c_uint64, c_void_p],
+    "cuMemHostAlloc": [c_void_p, c_size_t, c_uint],
+    "cuMemFreeHost": [c_void_p],
+    "cuStreamSynchronize": [c_void_p],
+    "cuStreamDestroy_v2": [c_void_p],
+    "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventSynchronize": [c_void_p],
+    "cuEventDestroy_v2": [c_void_p],
+    "cuCtxPushCurrent_v2": [c_void_p],
+    "cuCtxSetCurrent": [c_void_p],
+    "cuModuleGetFunction": [c_void_p, c_void_p, c_char_p],
+    "cuModuleUnload": [c_void_p],
+    "cuLaunchKernel": [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p],
+}
+
+
+class DriverError(Exception):
+    """A function of the driver that failed."""
+
+
+class Driver:
+    """The driver that `PYARROW_CUDA_DRIVER` names, with the primary context of device 0."""
+
+    def __init__(self) -> None:
+        path = library_path()
+        try:
+            # By the first, other threads of Python run meanwhile; the second costs less.
+            self._library = ctypes.CDLL(path)
+            self._quick = ctypes.PyDLL(path)
+        except OSError as error:
+            raise DriverError(f"there is no CUDA driver: {error}") from None
+        self.call("cuInit", 0)
+        self.context = c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", byref(self.context), 0)
+        self.enter()
+
+    def function(self, name: str, *, quick: bool = False) -> Callable[..., int]:
+        """One of the driver's, as it is: the caller looks at what it returns."""
+        try:
+            found = getattr(self._quick if quick else self._library, name)
+        except AttributeError:
+            raise DriverError(f"this driver has no {name}") from None
+        if name in ARGUMENTS:
+            found.argtypes = ARGUMENTS[name]
+        return found  # type: ignore[no-any-return]
+
+    def call(self, name: str, *arguments: object) -> None:
+        code = self.function(name)(*arguments)
+        if code != 0:
+            text = c_char_p()
+            self._library.cuGetErrorName(code, byref(text))
+            raise DriverError(f"{name} answered {(text.value or b'error').decode()} ({code})")
+
+    def enter(self) -> None:
+        """Makes the context current on this thread."""
+        self.call("cuCtxSetCurrent", self.context)
+
+    def attribute(self, number: int) -> int:
+        value = c_int()
+        self.call("cuDeviceGetAttribute", byref(value), number, 0)
+        return value.value
+
+    def allocate(self, size: int) -> int:
+        address = c_uint64()
+        self.call("cuMemAlloc_v2", byref(address), size)
+        return address.value
+
+    def free(self, address: int) -> None:
+        self.call("cuMemFree_v2", address)
+
+    def allocate_pinned(self, size: int) -> int:
+        address = c_void_p()
+        self.call("cuMemHostAlloc", byref(address), size, PORTABLE)
+        return address.value or 0
+
+    def free_pinned(self, address: int) -> None:
+        self.call("cuMemFreeHost", address)
+
+    def make_stream(self) -> int:
+        stream = c_void_p()
+        self.call("cuStreamCreate", byref(stream), NON_BLOCKING)
+        return stream.value or 0
+
+    def make_event(self) -> int:
+        event = c_void_p()
+        self.call("cuEventCreate", byref(event), WITHOUT_TIMING)
+        return event.value or 0
+
+    def device_name(self) -> str:
+        name = ctypes.create_string_buffer(256)
+        self.call("cuDeviceGetName", name, 256, 0)
+        return name.value.decode()
+
+    def device_memory(self) -> int:
+        size = c_size_t()
+        self.call("cuDeviceTotalMem_v2", byref(size), 0)
+        return size.value
+
+    def cuda_version(self) -> str:
+        version = c_int()
+        self.call("cuDriverGetVersion", byref(version))
+        return f"{version.value // 1000}.{version.value % 1000 // 10}"
+
+
+def library_path() -> str:
+    path = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
+    if path != "sim":
+        return path
+    package = importlib.util.find_spec("pyarrow_cuda_compat")
+    if package is None or package.origin is None:
+        raise DriverError("the simulated driver comes with the package, which is not installed")
+    return str(Path(package.origin).parent / "lib" / "libcuda_sim.so")
+
+
+def is_simulated() -> bool:
+    return library_path().endswith("libcuda_sim.so")

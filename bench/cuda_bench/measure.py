@@ -1,0 +1,113 @@
+"""Takes times: warm-up, then until the time for it is used up."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from timeit import Timer
+from typing import Any
+
+from .stats import Summary
+
+# The shortest time that the clock's own cost does not show in.
+READABLE = 50e-6
+
+
+class WrongResult(Exception):
+    """What was measured did something else than it should."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long one measurement may take."""
+
+    seconds: float
+    warm_ups: int
+    least: int
+    most: int
+
+
+FULL = Budget(seconds=0.25, warm_ups=2, least=4, most=2000)
+QUICK = Budget(seconds=0.08, warm_ups=1, least=3, most=400)
+
+
+def nothing() -> None:
+    """The check of what has no result."""
+
+
+@dataclass
+class Case:
+    """Something to measure: a statement, what its names stand for, and whether it did its work."""
+
+    statement: str
+    names: Mapping[str, object]
+    check: Callable[[], None] = nothing
+    # Without a device to wait for, short calls are timed by the hundred.
+    is_repeatable: bool = False
+
+    @classmethod
+    def waited(
+        cls,
+        run: Callable[[], object],
+        wait: Callable[[], object],
+        check: Callable[[], None] = nothing,
+    ) -> Case:
+        """A call, and the wait until the device has done all of it."""
+        return cls("run(); wait()", {"run": run, "wait": wait}, check)
+
+    @classmethod
+    def plain(cls, run: Callable[[], object], check: Callable[[], None] = nothing) -> Case:
+        """A call that is complete when it returns."""
+        return cls("run()", {"run": run}, check, is_repeatable=True)
+
+
+def measure(case: Case, budget: Budget, clock: Callable[[], float] = time.perf_counter) -> Summary:
+    """The times of a case; garbage is not collected meanwhile."""
+    with no_garbage_collection():
+        take = sampler(case, clock)
+        start = clock()
+        for _ in range(budget.warm_ups):
+            take()
+            if clock() - start > budget.seconds:
+                break
+        timer = Timer(case.statement, timer=clock, globals=dict(case.names))
+        loops = readable_loops(timer) if case.is_repeatable else 1
+        if loops > 1:
+            take = lambda: timer.timeit(loops) / loops  # noqa: E731
+        times: list[float] = []
+        end = clock() + budget.seconds
+        while len(times) < budget.least or (clock() < end and len(times) < budget.most):
+            times.append(take())
+        return Summary.of(times, loops)
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def sampler(case: Case, clock: Callable[[], float]) -> Callable[[], float]:
+    """Times a case once.  Hardly anything is between the calls, unlike in `timeit`: what comes
+    between them, the processor forgets them over.
+    """
+    names: dict[str, Any] = {"clock": clock} | dict(case.names)
+    code = f"def take():\n    start = clock()\n    {case.statement}\n    return clock() - start\n"
+    exec(code, names)  # made from this program's own statements
+    return names["take"]  # type: ignore[no-any-return]
+
+
+def readable_loops(timer: Timer) -> int:
+    """How many calls take long enough to be timed together."""
+    loops = 1
+    while loops < 1 << 16 and timer.timeit(loops) < READABLE:
+        loops *= 2
+    return loops

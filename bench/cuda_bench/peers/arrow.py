@@ -1,0 +1,48 @@
+"""What has the names of `pyarrow.cuda`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ..space import Host
+from .base import Call, Peer
+
+
+class ArrowLike(Peer):
+    def __init__(self, cuda: Any) -> None:
+        self.cuda = cuda
+        self.context = cuda.Context(0)
+
+    def waiter(self) -> Call:
+        return self.context.synchronize  # type: ignore[no-any-return]
+
+    def allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.context.new_buffer, size)
+
+    def view(self, device: Any, start: int, size: int) -> Any:
+        return device.slice(start, size)
+
+    def upload(self, device: Any, host: Host) -> Call:
+        return partial(device.copy_from_host, host.array)
+
+    def download(self, device: Any, host: Host) -> Call:
+        return partial(device.copy_to_host, buf=pa.py_buffer(host.array))
+
+    def fresh(self, device: Any) -> Callable[[], Any]:
+        return device.copy_to_host  # type: ignore[no-any-return]
+
+    def device_copy(self, source: Any, target: Any) -> Call:
+        return partial(target.copy_from_device, source)
+
+    def serialize(self, batch: Any) -> Callable[[], Any]:
+        return partial(self.cuda.serialize_record_batch, batch, self.context)
+
+    def read(self, message: Any, schema: Any) -> Callable[[], Any]:
+        return partial(self.cuda.read_record_batch, message, schema)
+
+    def call_names(self, device: Any) -> dict[str, object]:
+        return {"buffer": device}

@@ -1,0 +1,91 @@
+"""What a peer can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar
+
+from ..space import Host
+
+Call = Callable[[], object]
+
+
+class Missing(Exception):
+    """A peer that is not here, and why."""
+
+
+class NotOffered(Exception):
+    """What a peer has no call for."""
+
+
+def imported(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise Missing(str(error)) from None
+
+
+class Peer:
+    """Calls that are ready to be timed: nothing of the benchmark's own runs in them.
+
+    `Any` is the peer's own kind of device memory, of single bytes.
+    """
+
+    title: ClassVar[str]
+
+    def versions(self) -> dict[str, str]:
+        raise NotImplementedError
+
+    def waiter(self) -> Call:
+        """A call that waits for the default stream."""
+        raise NotImplementedError
+
+    def allocator(self, size: int) -> Callable[[], Any]:
+        """A call that gives device memory, which goes with its last reference."""
+        raise NotImplementedError
+
+    def view(self, device: Any, start: int, size: int) -> Any:
+        raise NotImplementedError
+
+    def upload(self, device: Any, host: Host) -> Call:
+        raise NotImplementedError
+
+    def download(self, device: Any, host: Host) -> Call:
+        raise NotImplementedError
+
+    def fresh(self, device: Any) -> Callable[[], Any]:
+        """A call that gives the bytes in new host memory."""
+        raise NotImplementedError
+
+    def device_copy(self, source: Any, target: Any) -> Call:
+        raise NotImplementedError
+
+    def equal(self, first: Any, second: Any) -> Call:
+        raise NotOffered("no comparison on the device")
+
+    def equal_host(self, device: Any, host: Host) -> Call:
+        """As its users would compare device memory with host memory."""
+        raise NotOffered("no comparison")
+
+    def serialize(self, batch: Any) -> Callable[[], Any]:
+        raise NotOffered("no record batches")
+
+    def read(self, message: Any, schema: Any) -> Callable[[], Any]:
+        raise NotOffered("no record batches")
+
+    def call_names(self, device: Any) -> dict[str, object]:
+        """What statements like `buffer.address` are about."""
+        raise NotOffered("no such call")
+
+    def stream_copy(self, device: Any, host: Host) -> Call:
+        """An upload from pinned memory on a stream of its own, and the wait for it."""
+        raise NotOffered("no streams")
+
+    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
+        """Two pinned copies on two streams, and the wait for both."""
+        raise NotOffered("no streams")
+
+    def trim(self) -> None:
+        """Gives unused memory back to the driver."""

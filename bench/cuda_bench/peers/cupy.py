@@ -1,0 +1,74 @@
+"""CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..space import Host
+from .base import Call, Peer, imported
+
+
+class CuPy(Peer):
+    title = "CuPy"
+
+    def __init__(self) -> None:
+        self.cupy: Any = imported("cupy")
+
+    def versions(self) -> dict[str, str]:
+        return {"cupy": self.cupy.__version__}
+
+    def waiter(self) -> Call:
+        return self.cupy.cuda.get_current_stream().synchronize  # type: ignore[no-any-return]
+
+    def allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.cupy.empty, size, self.cupy.uint8)
+
+    def view(self, device: Any, start: int, size: int) -> Any:
+        return device[start : start + size]
+
+    def upload(self, device: Any, host: Host) -> Call:
+        return partial(device.set, host.array)
+
+    def download(self, device: Any, host: Host) -> Call:
+        return partial(device.get, out=host.array)
+
+    def fresh(self, device: Any) -> Callable[[], Any]:
+        return device.get  # type: ignore[no-any-return]
+
+    def device_copy(self, source: Any, target: Any) -> Call:
+        return partial(self.cupy.copyto, target, source)
+
+    def equal(self, first: Any, second: Any) -> Call:
+        array_equal = self.cupy.array_equal
+        return lambda: bool(array_equal(first, second))
+
+    def equal_host(self, device: Any, host: Host) -> Call:
+        return lambda: np.array_equal(device.get(), host.array)
+
+    def stream_copy(self, device: Any, host: Host) -> Call:
+        stream = self.cupy.cuda.Stream(non_blocking=True)
+
+        def run() -> None:
+            device.set(host.array, stream=stream)
+            stream.synchronize()
+
+        return run
+
+    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
+        first, second = (self.cupy.cuda.Stream(non_blocking=True) for _ in range(2))
+
+        def run() -> None:
+            up.set(source.array, stream=first)
+            down.get(stream=second, out=target.array, blocking=False)
+            first.synchronize()
+            second.synchronize()
+
+        return run
+
+    def trim(self) -> None:
+        self.cupy.get_default_memory_pool().free_all_blocks()
+        self.cupy.get_default_pinned_memory_pool().free_all_blocks()

@@ -1,0 +1,54 @@
+"""This package."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ..space import Host
+from .arrow import ArrowLike
+from .base import Call, NotOffered, imported
+
+
+class Ours(ArrowLike):
+    title = "ours"
+
+    def __init__(self) -> None:
+        super().__init__(imported("pyarrow_cuda_compat"))
+
+    def versions(self) -> dict[str, str]:
+        return {"pyarrow-cuda-compat": self.cuda.__version__, "pyarrow": pa.__version__}
+
+    def equal(self, first: Any, second: Any) -> Call:
+        return partial(first.equals, second)
+
+    def equal_host(self, device: Any, host: Host) -> Call:
+        return partial(device.equals, pa.py_buffer(host.array))
+
+    def stream_copy(self, device: Any, host: Host) -> Call:
+        (stream,) = self.streams(1)
+
+        def run() -> None:
+            device.copy_from_host(host.array, stream=stream)
+            stream.synchronize()
+
+        return run
+
+    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
+        first, second = self.streams(2)
+        result = pa.py_buffer(target.array)
+
+        def run() -> None:
+            up.copy_from_host(source.array, stream=first)
+            down.copy_to_host(buf=result, stream=second)
+            first.synchronize()
+            second.synchronize()
+
+        return run
+
+    def streams(self, count: int) -> list[Any]:
+        if not hasattr(self.cuda, "Stream"):
+            raise NotOffered("no streams")
+        return [self.cuda.Stream(self.context, non_blocking=True) for _ in range(count)]

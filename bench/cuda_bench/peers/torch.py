@@ -1,0 +1,81 @@
+"""PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..space import Host
+from .base import Call, Missing, Peer, imported
+
+
+class PyTorch(Peer):
+    title = "PyTorch"
+
+    def __init__(self) -> None:
+        self.torch: Any = imported("torch")
+        if not self.torch.cuda.is_available():
+            raise Missing("this PyTorch finds no GPU")
+
+    def versions(self) -> dict[str, str]:
+        return {"torch": self.torch.__version__}
+
+    def waiter(self) -> Call:
+        return self.torch.cuda.current_stream().synchronize  # type: ignore[no-any-return]
+
+    def allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.torch.empty, size, dtype=self.torch.uint8, device="cuda")
+
+    def view(self, device: Any, start: int, size: int) -> Any:
+        return device[start : start + size]
+
+    def upload(self, device: Any, host: Host) -> Call:
+        tensor = self.torch.from_numpy(host.array)
+        return partial(device.copy_, tensor, non_blocking=host.is_pinned)
+
+    def download(self, device: Any, host: Host) -> Call:
+        tensor = self.torch.from_numpy(host.array)
+        return partial(tensor.copy_, device, non_blocking=host.is_pinned)
+
+    def fresh(self, device: Any) -> Callable[[], Any]:
+        return lambda: device.cpu().numpy()
+
+    def device_copy(self, source: Any, target: Any) -> Call:
+        return partial(target.copy_, source)
+
+    def equal(self, first: Any, second: Any) -> Call:
+        return partial(self.torch.equal, first, second)
+
+    def equal_host(self, device: Any, host: Host) -> Call:
+        tensor, equal = self.torch.from_numpy(host.array), self.torch.equal
+        return lambda: equal(device.cpu(), tensor)
+
+    def stream_copy(self, device: Any, host: Host) -> Call:
+        stream, using = self.torch.cuda.Stream(), self.torch.cuda.stream
+        upload = self.upload(device, host)
+
+        def run() -> None:
+            with using(stream):
+                upload()
+            stream.synchronize()
+
+        return run
+
+    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
+        first, second = (self.torch.cuda.Stream() for _ in range(2))
+        using = self.torch.cuda.stream
+        upload, download = self.upload(up, source), self.download(down, target)
+
+        def run() -> None:
+            with using(first):
+                upload()
+            with using(second):
+                download()
+            first.synchronize()
+            second.synchronize()
+
+        return run
+
+    def trim(self) -> None:
+        self.torch.cuda.empty_cache()

@@ -1,0 +1,270 @@
+"""What is measured, row by row, and what is to be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from .units import size_of, size_text
+
+GB = 1e9
+US = 1e-6
+MS = 1e-3
+
+
+@dataclass(frozen=True)
+class Goal:
+    """At most so many seconds, or at least so many bytes a second."""
+
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def is_met(self, seconds: float, size: int) -> bool:
+        if self.at_most is not None:
+            return seconds <= self.at_most
+        return self.at_least is not None and size / seconds >= self.at_least
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table, or one point of a plot."""
+
+    name: str
+    title: str
+    part: str
+    """`table` or `sweep`."""
+    work: str
+    """What is prepared for it: a function of `works`."""
+    size: int = 0
+    """Bytes that go through it; 0 where it is about the call alone."""
+    options: tuple[tuple[str, int | str | bool], ...] = ()
+    goal: Goal | None = None
+    limit: str = ""
+    """What the machine can do at best: a name in `limits`."""
+    limit_size: int | None = None
+    """The bytes that the limit is measured with, where they are not the row's."""
+    as_rate: bool = False
+    """Whether it reads better as bytes a second."""
+
+
+def short(size: int) -> str:
+    return size_text(size).replace(" ", "")
+
+
+def copies() -> Iterator[Row]:
+    ways = [("up", True), ("down", False)]
+    goals = {
+        "up-pageable-1GiB": Goal(at_least=45 * GB),
+        "down-pageable-1GiB": Goal(at_least=38 * GB),
+        "up-pinned-1GiB": Goal(at_least=54 * GB),
+        "up-pageable-4KiB": Goal(at_most=8 * US),
+        "up-pageable-1MiB": Goal(at_most=45 * US),
+    }
+    for memory, sizes in (
+        ("pageable", "64 4K 64K 1M 64M 1G"),
+        ("pinned", "4K 1M 64M 1G"),
+        ("fresh", "4K 1M 64M 1G"),
+    ):
+        for way, up in ways:
+            if memory == "fresh" and up:
+                continue
+            for size in map(size_of, sizes.split()):
+                name = f"{way}-{memory}-{short(size)}"
+                kind = "fresh result" if memory == "fresh" else memory
+                yield Row(
+                    name,
+                    f"{size_text(size)} {way}, {kind}",
+                    "table",
+                    "fresh" if memory == "fresh" else way,
+                    size,
+                    (("pinned", memory == "pinned"),) if memory != "fresh" else (),
+                    goals.get(name),
+                    copy_limit(way, memory, size),
+                    as_rate=size > 1 << 20,
+                )
+
+
+def copy_limit(way: str, memory: str, size: int) -> str:
+    if memory == "pinned" or size == 1 << 20:
+        return f"pinned-{way}"
+    return f"staged-{way}" if size > 1 << 20 else f"driver-{way}"
+
+
+def on_the_device() -> Iterator[Row]:
+    for size in map(size_of, ["4K", "64M", "1G"]):
+        yield Row(
+            f"device-{short(size)}",
+            f"{size_text(size)} device to device",
+            "table",
+            "device_copy",
+            size,
+            limit="device-copy",
+            as_rate=size > 1 << 20,
+        )
+    for size in map(size_of, ["4K", "1M", "64M", "1G"]):
+        goal = Goal(at_most=2 * US) if size == 64 << 20 else None
+        name = f"alloc-{short(size)}"
+        title = f"allocate and free {size_text(size)}"
+        yield Row(name, title, "table", "allocate", size, goal=goal, limit="alloc-async")
+
+
+def equality() -> Iterator[Row]:
+    size = 1 << 30
+    goal = Goal(at_most=520 * US)
+    for first, second in ((0, 0), (1, 1), (0, 1), (3, 8)):
+        offsets = "" if first == second == 0 else f"-{first}-{second}"
+        where = f", {first} and {second} bytes off" if offsets else ""
+        yield Row(
+            f"equal-1GiB{offsets}",
+            f"1 GiB equal{where}",
+            "table",
+            "equal",
+            size,
+            (("first", first), ("second", second)),
+            goal,
+            "device-read",
+            2 * size,
+        )
+    yield Row(
+        "equal-4KiB",
+        "4 KiB equal",
+        "table",
+        "equal",
+        4096,
+        limit="launch",
+        limit_size=0,
+    )
+    yield Row(
+        "equal-early",
+        "1 GiB, first byte differs",
+        "table",
+        "equal",
+        size,
+        (("differs", True),),
+        limit="launch",
+        limit_size=0,
+    )
+    yield Row(
+        "equal-host",
+        "1 GiB equal to host memory",
+        "table",
+        "equal_host",
+        size,
+        limit="staged-down",
+        as_rate=True,
+    )
+
+
+def batches() -> Iterator[Row]:
+    for columns, values, write_goal, read_goal in (
+        (64, 100_000, Goal(at_most=1.6 * MS), None),
+        (256, 100, Goal(at_most=120 * US), Goal(at_most=100 * US)),
+    ):
+        shape = f"{columns} x {values} doubles"
+        size = 8 * columns * values
+        options = (("columns", columns),)
+        name = f"{columns}x{values}"
+        yield Row(
+            f"serialize-{name}",
+            f"serialize batch, {shape}",
+            "table",
+            "serialize",
+            size,
+            options,
+            write_goal,
+            "pinned-up",
+        )
+        yield Row(
+            f"read-{name}",
+            f"read batch, {shape}",
+            "table",
+            "read",
+            size,
+            options,
+            read_goal,
+            "driver-down",
+            4096,
+        )
+
+
+def calls() -> Iterator[Row]:
+    for name, title, statement, goal, limit in (
+        ("slice", "`slice`", "buffer.slice(16, 64)", 0.5, ""),
+        ("address", "`.address`", "buffer.address", 0.1, ""),
+        ("context", "`.context`", "buffer.context", 0.2, ""),
+        ("index", "one byte by its index", "buffer[5]", None, "driver-down"),
+    ):
+        yield Row(
+            name,
+            title,
+            "table",
+            "call",
+            options=(("statement", statement),),
+            goal=Goal(at_most=goal * US) if goal else None,
+            limit=limit,
+            limit_size=1 if limit else None,
+        )
+
+
+def streams() -> Iterator[Row]:
+    yield Row(
+        "stream-4KiB",
+        "4 KiB up, pinned, on a stream",
+        "table",
+        "stream_copy",
+        4096,
+        limit="pinned-up",
+    )
+    yield Row(
+        "stream-both-64MiB",
+        "64 MiB up and down at once, pinned",
+        "table",
+        "both_ways",
+        128 << 20,
+        limit="pinned-both",
+        as_rate=True,
+    )
+
+
+def sweep() -> Iterator[Row]:
+    for power in range(6, 33, 2):
+        for way in ("up", "down"):
+            for memory in ("pageable", "pinned"):
+                size = 1 << power
+                yield Row(
+                    f"sweep-{way}-{memory}-{short(size)}",
+                    f"{size_text(size)} {way}, {memory}",
+                    "sweep",
+                    way,
+                    size,
+                    (("pinned", memory == "pinned"),),
+                    as_rate=size > 1 << 20,
+                )
+
+
+ROWS: tuple[Row, ...] = (
+    *copies(),
+    *on_the_device(),
+    *equality(),
+    *batches(),
+    *calls(),
+    *streams(),
+    *sweep(),
+)
+PARTS = ("limits", "table", "sweep")
+
+
+def chosen(words: Sequence[str], rows: Iterable[Row] = ROWS) -> list[Row]:
+    """The rows whose part, name or pattern (`up-*`) is among the words.
+
+    Raises ValueError for a word that chooses nothing.
+    """
+    rows = list(rows)
+    found = []
+    for word in words:
+        matching = [row for row in rows if row.part == word or fnmatchcase(row.name, word)]
+        if not matching and word not in PARTS:
+            raise ValueError(f"no row, pattern or part: {word!r}; --list tells what there is")
+        found += matching
+    return [row for row in rows if row in found]

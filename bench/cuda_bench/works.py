@@ -1,0 +1,206 @@
+"""How a row's work is prepared with a peer, and how its result is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .measure import Case
+from .peers import Peer
+from .space import LEAST, Host, Space, expect, expect_equal
+
+Work = Callable[..., Case]
+
+# Buffers that are compared at other alignments lie in larger ones.
+MARGIN = 16
+
+
+def up(peer: Peer, space: Space, size: int, *, pinned: bool) -> Case:
+    device = peer.allocator(size)()
+    source = space.source(size, pinned=pinned)
+
+    def check() -> None:
+        expect_device(peer, space, device, source)
+
+    return Case.waited(peer.upload(device, source), peer.waiter(), check)
+
+
+def expect_device(peer: Peer, space: Space, device: Any, wanted: Host) -> None:
+    """Its content, by way of the ordinary memory that no source lies in."""
+    target = space.target(wanted.size)
+    peer.download(device, target)()
+    peer.waiter()()
+    expect_equal(target.array, wanted)
+
+
+def uploaded(peer: Peer, space: Space, size: int) -> tuple[Any, Host]:
+    device = peer.allocator(size)()
+    source = space.source(size)
+    peer.upload(device, source)()
+    peer.waiter()()
+    return device, source
+
+
+def down(peer: Peer, space: Space, size: int, *, pinned: bool) -> Case:
+    device, source = uploaded(peer, space, size)
+    target = space.target(size, pinned=pinned)
+
+    def check() -> None:
+        expect_equal(target.array, source)
+
+    return Case.waited(peer.download(device, target), peer.waiter(), check)
+
+
+def fresh(peer: Peer, space: Space, size: int) -> Case:
+    device, source = uploaded(peer, space, size)
+    download = peer.fresh(device)
+    return Case.waited(download, peer.waiter(), lambda: expect_equal(download(), source))
+
+
+def device_copy(peer: Peer, space: Space, size: int) -> Case:
+    first, source = uploaded(peer, space, size)
+    second = peer.allocator(size)()
+
+    def check() -> None:
+        expect_device(peer, space, second, source)
+
+    return Case.waited(peer.device_copy(first, second), peer.waiter(), check)
+
+
+def allocate(peer: Peer, space: Space, size: int) -> Case:
+    allocator = peer.allocator(size)
+
+    def check() -> None:
+        device, source = allocator(), space.source(size)
+        peer.upload(device, source)()
+        expect_device(peer, space, device, source)
+
+    return Case.plain(allocator, check)
+
+
+def equal(
+    peer: Peer, space: Space, size: int, *, first: int = 0, second: int = 0, differs: bool = False
+) -> Case:
+    source = space.source(size)
+    views = []
+    for offset in (first, second):
+        view = peer.view(peer.allocator(size + MARGIN)(), offset, size)
+        peer.upload(view, source)()
+        views.append(view)
+    compare = peer.equal(*views)
+
+    def change(at: int) -> None:
+        host = Host(source.array[at : at + 1] ^ np.uint8(255))
+        peer.upload(peer.view(views[1], at, 1), host)()
+        peer.waiter()()
+
+    if differs:
+        change(0)
+
+    def check() -> None:
+        expect(bool(compare()), not differs, "the comparison")
+        if not differs:
+            at = space.number(size)
+            change(at)
+            expect(bool(compare()), False, f"the comparison, with a difference at byte {at}")
+
+    peer.waiter()()
+    return Case.waited(compare, peer.waiter(), check)
+
+
+def equal_host(peer: Peer, space: Space, size: int) -> Case:
+    device, source = uploaded(peer, space, size)
+    compare = peer.equal_host(device, source)
+
+    def check() -> None:
+        expect(bool(compare()), True, "the comparison")
+        source.array[space.number(size)] ^= 255
+        expect(bool(compare()), False, "the comparison, with a difference")
+
+    return Case.waited(compare, peer.waiter(), check)
+
+
+def batch_of(space: Space, size: int, columns: int) -> pa.RecordBatch:
+    values = max(1, size // columns // 8)
+    arrays = [pa.array(space.fresh(8 * values).array.view(np.int64) * 0.5) for _ in range(columns)]
+    return pa.record_batch(arrays, names=[f"column {number}" for number in range(columns)])
+
+
+def serialize(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
+    batch = batch_of(space, size, columns)
+    run = peer.serialize(batch)
+
+    def check() -> None:
+        wanted = Host(np.frombuffer(batch.serialize(), np.uint8))
+        expect_equal(run().copy_to_host(), wanted)
+
+    return Case.waited(run, peer.waiter(), check)
+
+
+def read(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
+    batch = batch_of(space, size, columns)
+    run = peer.read(peer.serialize(batch)(), batch.schema)
+
+    def check() -> None:
+        there = run().copy_to(pa.default_cpu_memory_manager())
+        expect(there.equals(batch), True, "the batch that was read is the one that was sent")
+
+    return Case.waited(run, peer.waiter(), check)
+
+
+def call(peer: Peer, space: Space, size: int, *, statement: str) -> Case:
+    device, source = uploaded(peer, space, LEAST)
+    names = peer.call_names(device)
+
+    def check() -> None:
+        if statement.endswith("[5]"):
+            expect(eval(statement, dict(names)), int(source.array[5]), statement)
+
+    return Case(statement, names, check, is_repeatable=True)
+
+
+def stream_copy(peer: Peer, space: Space, size: int) -> Case:
+    device = peer.allocator(size)()
+    source = space.source(size, pinned=True)
+    peer.waiter()()
+    run = peer.stream_copy(device, source)
+    return Case.plain(run, lambda: expect_device(peer, space, device, source))
+
+
+def both_ways(peer: Peer, space: Space, size: int) -> Case:
+    part = size // 2
+    there, back = peer.allocator(part)(), peer.allocator(part)()
+    source = space.source(part, pinned=True)
+    target = space.target(part, pinned=True, start=part)
+    sent = space.fresh(part)
+    peer.upload(back, sent)()
+    peer.waiter()()
+    run = peer.both_ways(there, source, back, target)
+
+    def check() -> None:
+        expect_device(peer, space, there, source)
+        expect_equal(target.array, sent)
+
+    return Case.plain(run, check)
+
+
+WORKS: dict[str, Work] = {
+    work.__name__: work
+    for work in (
+        up,
+        down,
+        fresh,
+        device_copy,
+        allocate,
+        equal,
+        equal_host,
+        serialize,
+        read,
+        call,
+        stream_copy,
+        both_ways,
+    )
+}

@@ -1,0 +1,97 @@
+//! How two parts of device memory are cut up for the kernel that compares them.  Pure arithmetic.
+
+/// Threads of a block, as `differs.ptx` has it.
+pub(crate) const THREADS: u32 = 256;
+/// Bytes of a vector: what a thread loads at once.
+const VECTOR: u64 = 16;
+/// Vectors that a block compares in a step, four for each thread.
+const TILE: u64 = 4 * THREADS as u64;
+/// What the device's caches move.
+const LINE: u64 = 128;
+/// Enough blocks to keep every multiprocessor of a large GPU busy until the end.
+const MOST_BLOCKS: u64 = 132 * 16;
+
+/// The bytes before, in and behind the vectors that the kernel loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spans {
+    /// Bytes that are compared one by one, up to where the left side is aligned.
+    pub(crate) head: u64,
+    /// Vectors of 16 bytes.
+    pub(crate) vectors: u64,
+    /// Bytes that are compared one by one, behind the vectors.
+    pub(crate) tail: u64,
+}
+
+impl Spans {
+    /// The plan for `size` bytes at two addresses.
+    ///
+    /// The right side is read in aligned vectors, too, two for each one of the left side where it
+    /// is aligned otherwise.  Head and tail are long enough that all of these lie within it.
+    pub(crate) fn of(left: u64, right: u64, size: u64) -> Self {
+        let mut head = left.wrapping_neg() % LINE;
+        let before = right.wrapping_add(head) % VECTOR;
+        if head < before {
+            head += LINE;
+        }
+        let behind = before.wrapping_neg() % VECTOR;
+        let vectors = size.saturating_sub(head + behind) / VECTOR;
+        if vectors == 0 {
+            return Self { head: size, vectors, tail: 0 };
+        }
+        Self { head, vectors, tail: size - head - vectors * VECTOR }
+    }
+
+    /// How many blocks work on them: one for each tile, or for as many vectors as it has threads
+    /// where they do not fill a tile.
+    pub(crate) fn blocks(&self) -> u32 {
+        let rest = (self.vectors % TILE).div_ceil(u64::from(THREADS));
+        let blocks = (self.vectors / TILE).max(rest).clamp(1, MOST_BLOCKS);
+        u32::try_from(blocks).expect("at most MOST_BLOCKS")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sizes() -> impl Strategy<Value = u64> {
+        prop_oneof![0..600u64, 0..1u64 << 20, any::<u64>().prop_map(|size| size >> 20)]
+    }
+
+    proptest! {
+        #[test]
+        fn spans_cover_everything_and_no_vector_leaves_the_buffers(
+            left in 1..u64::MAX >> 8, right in 1..u64::MAX >> 8, size in sizes(),
+        ) {
+            let spans = Spans::of(left, right, size);
+            prop_assert_eq!(spans.head + spans.vectors * 16 + spans.tail, size);
+            if spans.vectors > 0 {
+                prop_assert_eq!((left + spans.head) % 128, 0);
+                let first = (right + spans.head) / 16 * 16;
+                prop_assert!(first >= right);
+                let last = right + spans.head + spans.vectors * 16;
+                prop_assert!(last.next_multiple_of(16) <= right + size);
+            }
+        }
+
+        #[test]
+        fn one_step_is_enough_for_what_is_no_tile(
+            left in any::<u64>(), right in any::<u64>(), size in sizes(),
+        ) {
+            let spans = Spans::of(left, right, size);
+            prop_assert!(spans.head + spans.tail <= u64::from(THREADS));
+            let threads = u64::from(spans.blocks()) * u64::from(THREADS);
+            prop_assert!(spans.vectors % TILE <= threads);
+            prop_assert!(u64::from(spans.blocks()) <= MOST_BLOCKS);
+        }
+    }
+
+    #[test]
+    fn large_parts_are_nearly_all_vectors() {
+        for (left, right) in [(0, 0), (1, 1), (0, 1), (3, 8), (8, 3), (127, 0)] {
+            let spans = Spans::of(1 << 40 | left, 1 << 41 | right, 1 << 30);
+            assert!(spans.vectors >= (1 << 26) - 11, "{left} {right}: {spans:?}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Copies on streams against what they should leave.
+
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Device, Stream, finished};
+use arrow_cuda_driver::{CudaResult, call};
+use proptest::prelude::*;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// What is kept is kept for the whole process: one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (guard, Context::primary(0).expect("a device"))
+}
+
+/// Keeps a stream busy for a while.
+fn sleep(stream: &Stream) {
+    extern "C" fn sleep(_: *mut c_void) {
+        thread::sleep(Duration::from_millis(100));
+    }
+    let queue = |stream| -> CudaResult<()> {
+        // SAFETY: a live stream, and a function that takes such an argument.
+        unsafe { call!(cuLaunchHostFunc(stream, sleep as *mut c_void, std::ptr::null_mut())) }
+    };
+    stream.enqueue(Box::new(()), queue).expect("alive");
+}
+
+fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
+    let buffer = DeviceBuffer::allocate(context, bytes.len() as u64).expect("room");
+    buffer.copy_from_host(0, bytes).expect("a copy");
+    buffer
+}
+
+#[test]
+fn copies_come_in_turn_and_keep_their_buffers() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let before = context.bytes_allocated();
+    let (from, to) = (upload(&context, b"...."), upload(&context, b"--------"));
+    sleep(&stream);
+    from.queue_fill(&stream, b'x').expect("alive");
+    to.queue_copy_from_device(&stream, 2, &from).expect("alive");
+    drop(from);
+    assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
+    assert_eq!(context.bytes_allocated() - before, 12);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(to.to_vec().expect("alive"), b"--xxxx--");
+    assert_eq!(context.bytes_allocated() - before, 8);
+}
+
+#[test]
+fn host_memory_is_kept_as_long_as_the_copy_needs_it() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let (data, buffer) = (Arc::new(*b"data"), upload(&context, b"----"));
+    let mut out = vec![0u8; 4];
+    sleep(&stream);
+    // SAFETY: the owner keeps the memory, which nobody changes.
+    unsafe {
+        let (address, owner) = (data.as_ptr(), Box::new(Arc::clone(&data)));
+        buffer.queue_copy_from_host(&stream, 0, address, 4, owner).expect("alive");
+    }
+    // SAFETY: the vector outlives the copy, and is read behind it only.
+    unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_mut_ptr(), 4, Box::new(())) }
+        .expect("alive");
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(out, b"data");
+    assert_eq!(Arc::strong_count(&data), 1);
+}
+
+#[test]
+fn wrong_arguments_are_refused_and_change_nothing() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let (buffer, data) = (upload(&context, b"0123"), upload(&context, b"ab"));
+    let outside = buffer.queue_copy_from_device(&stream, 3, &data);
+    assert!(matches!(outside, Err(Error::OutOfBounds(_))));
+    let read_only = buffer.read_only();
+    assert!(matches!(read_only.queue_fill(&stream, 0), Err(Error::ReadOnly)));
+    assert!(matches!(read_only.queue_copy_from_device(&stream, 0, &data), Err(Error::ReadOnly)));
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(buffer.to_vec().expect("alive"), b"0123");
+}
+
+#[test]
+fn a_stream_of_another_context_is_refused() {
+    let (_alone, context) = alone();
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    let other = Context::primary(1).expect("a device");
+    let stream = Stream::new(&other).expect("room");
+    let buffer = upload(&context, b"here");
+    let Err(Error::Invalid(text)) = buffer.queue_fill(&stream, 0) else { panic!("taken") };
+    assert!(text.contains("on device 1, the buffer to context"), "{text}");
+    // Of a copy between devices it may be either's.
+    let there = upload(&other, b"there");
+    there.queue_copy_from_device(&stream, 0, &buffer).expect("alive");
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(there.to_vec().expect("alive"), b"heree");
+    let stream = Stream::new(&context).expect("room");
+    there.queue_copy_from_device(&stream, 1, &buffer).expect("alive");
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(there.to_vec().expect("alive"), b"hhere");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn overlapping_copies_move_the_bytes(
+        size in 1..3000usize, from in 0..3000usize, to in 0..3000usize, length in 0..3000usize,
+    ) {
+        let (_alone, context) = alone();
+        let (from, to) = (from % size, to % size);
+        let length = length.min(size - from.max(to));
+        let mut model: Vec<u8> = (0..size).map(|at| ((at * 7) >> 3) as u8).collect();
+        let buffer = upload(&context, &model);
+        let stream = Stream::non_blocking(&context)?;
+        let source = buffer.slice(from as u64, length as u64)?;
+        buffer.queue_copy_from_device(&stream, to as u64, &source)?;
+        drop(stream.synchronize()?);
+        model.copy_within(from..from + length, to);
+        prop_assert_eq!(buffer.to_vec()?, model);
+    }
+}
+
+#[test]
+fn nothing_is_kept_in_the_end() {
+    let (_alone, context) = alone();
+    context.synchronize().expect("alive");
+    drop(finished());
+    let before = context.bytes_allocated();
+    let stream = Stream::new(&context).expect("room");
+    let buffer = upload(&context, &[0; 1000]);
+    for value in 0..200 {
+        buffer.queue_fill(&stream, value).expect("alive");
+    }
+    drop(buffer);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(context.bytes_allocated(), before);
+}

@@ -1,0 +1,214 @@
+//! Streams and events: their order, what is kept for their work, and handles of others.
+
+use arrow_cuda_context::{Context, Event, Stream, finished};
+use arrow_cuda_driver::{CudaError, CudaResult, call};
+use rstest::rstest;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const BUSY: Duration = Duration::from_millis(100);
+
+/// What is kept is kept for the whole process: one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let context = Context::primary(0).expect("a device");
+    context.synchronize().expect("alive");
+    drop(finished());
+    (guard, context)
+}
+
+/// Queues something that takes a while.
+fn sleep(stream: *mut c_void) -> CudaResult<()> {
+    extern "C" fn sleep(_: *mut c_void) {
+        thread::sleep(BUSY);
+    }
+    // SAFETY: a live stream, and a function that takes such an argument.
+    unsafe { call!(cuLaunchHostFunc(stream, sleep as *mut c_void, std::ptr::null_mut())) }
+}
+
+fn own_context() -> (Context, *mut c_void) {
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    Context::primary(0).expect("a device");
+    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
+    unsafe {
+        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
+        let mut popped: *mut c_void = std::ptr::null_mut();
+        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
+    }
+    (Context::borrowed(0, handle.addr()).expect("alive"), handle)
+}
+
+fn destroy(context: *mut c_void) {
+    // SAFETY: made by `own_context`, and destroyed once.
+    unsafe { call!(cuCtxDestroy_v2(context)) }.expect("alive");
+}
+
+#[test]
+fn what_work_needs_is_kept_until_it_is_over() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let needed = Arc::new(());
+    stream.enqueue(Box::new(needed.clone()), sleep).expect("alive");
+    assert!(finished().is_empty());
+    assert_eq!(Arc::strong_count(&needed), 2);
+    assert_eq!(stream.synchronize().expect("alive").len(), 1);
+    assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[test]
+fn dropping_a_stream_waits_for_nothing_and_releases_nothing_early() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let needed = Arc::new(());
+    stream.enqueue(Box::new(needed.clone()), sleep).expect("alive");
+    let start = Instant::now();
+    drop(stream);
+    assert!(start.elapsed() < BUSY / 2);
+    assert!(finished().is_empty());
+    context.synchronize().expect("alive");
+    drop(finished());
+    assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[test]
+fn queueing_releases_what_is_over_on_other_streams_too() {
+    let (_alone, context) = alone();
+    let [quick, slow] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
+    slow.enqueue(Box::new("slow"), sleep).expect("alive");
+    quick.enqueue(Box::new("quick"), |_| Ok(())).expect("alive");
+    let done = quick.record().expect("alive");
+    while !done.is_done().expect("alive") {}
+    assert_eq!(slow.enqueue(Box::new("later"), |_| Ok(())).expect("alive").len(), 1);
+    assert_eq!(slow.synchronize().expect("alive").len(), 2);
+}
+
+#[test]
+fn what_a_failed_call_may_have_queued_is_kept() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let needed = Arc::new(());
+    let failed = stream.enqueue(Box::new(needed.clone()), |raw| {
+        sleep(raw)?;
+        Err(CudaError::of_call("cuMemcpyDtoDAsync", 1))
+    });
+    assert_eq!(failed.expect_err("its own").code(), Some(1));
+    assert_eq!(Arc::strong_count(&needed), 2);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[test]
+fn an_event_orders_streams() {
+    let (_alone, context) = alone();
+    let [first, second] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
+    first.enqueue(Box::new(()), sleep).expect("alive");
+    let event = first.record().expect("alive");
+    second.wait_for(&event).expect("alive");
+    let after = second.record().expect("alive");
+    assert!(!event.is_done().expect("alive") && !after.is_done().expect("alive"));
+    assert!(!second.is_done().expect("alive"));
+    drop(after.synchronize().expect("alive"));
+    assert!(event.is_done().expect("alive"));
+}
+
+#[test]
+fn events_measure_time() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let [start, end] = [0; 2].map(|_| Event::with_timing(&context).expect("room"));
+    start.record(&stream).expect("alive");
+    stream.enqueue(Box::new(()), sleep).expect("alive");
+    end.record(&stream).expect("alive");
+    assert_eq!(start.elapsed(&end).expect_err("not done").code(), Some(600));
+    drop(end.synchronize().expect("alive"));
+    let milliseconds = f64::from(start.elapsed(&end).expect("done"));
+    assert!(milliseconds >= BUSY.as_secs_f64() * 900.0, "{milliseconds}");
+    let other = Event::new(&context).expect("room");
+    assert_eq!(start.elapsed(&other).expect_err("no timing").code(), Some(400));
+}
+
+#[test]
+fn streams_of_others_are_taken_where_they_belong() {
+    let (_alone, context) = alone();
+    let (other, handle) = own_context();
+    let stream = Stream::new(&other).expect("room");
+    let borrow = |contexts: &[&Context]| {
+        // SAFETY: a live stream, kept by the owner.
+        unsafe { Stream::borrowed(contexts, stream.raw(), Box::new(stream.clone())) }
+            .expect("alive")
+    };
+    assert!(borrow(&[&context]).is_none());
+    let borrowed = borrow(&[&context, &other]).expect("the second one's");
+    assert!(borrowed.context().is_same(&other));
+    let event = Event::new(&context).expect("room");
+    assert_eq!(event.record(&borrowed).expect_err("another context").code(), Some(400));
+    drop((borrowed, stream));
+    destroy(handle);
+}
+
+#[rstest]
+#[case(0)]
+#[case(1)]
+#[case(2)]
+fn default_streams_have_handles(#[case] handle: usize) {
+    let (_alone, context) = alone();
+    // SAFETY: a default stream.
+    let stream = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
+    let stream = stream.expect("no call").expect("of every context");
+    stream.enqueue(Box::new(()), |_| Ok(())).expect("alive");
+    assert_eq!(stream.synchronize().expect("alive").len(), 1);
+}
+
+#[rstest]
+#[case(3)]
+#[case(0x1230)]
+#[case(usize::MAX - 7)]
+fn what_cannot_be_a_stream_is_refused(#[case] handle: usize) {
+    let context = Context::primary(0).expect("a device");
+    // SAFETY: found out before it is used.
+    let refused = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
+    assert_eq!(refused.expect_err("no stream").code(), Some(400));
+}
+
+#[test]
+fn streams_and_events_of_a_destroyed_context_are_refused_and_dropped() {
+    let (_alone, context) = alone();
+    let (other, handle) = own_context();
+    let stream = Stream::new(&other).expect("room");
+    let event = stream.record().expect("alive");
+    let needed = Arc::new(());
+    stream.enqueue(Box::new(needed.clone()), |_| Ok(())).expect("alive");
+    destroy(handle);
+    let code = |outcome: CudaResult<()>| outcome.expect_err("destroyed").code();
+    assert_eq!(code(stream.synchronize().map(drop)), Some(201));
+    assert_eq!(code(stream.is_done().map(drop)), Some(201));
+    assert_eq!(code(stream.enqueue(Box::new(()), |_| Ok(())).map(drop)), Some(201));
+    assert_eq!(code(event.record(&stream)), Some(201));
+    assert_eq!(code(event.is_done().map(drop)), Some(201));
+    let alive = Stream::new(&context).expect("room");
+    assert_eq!(code(alive.wait_for(&event)), Some(201));
+    drop(alive.synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&needed), 1, "nothing uses it any more");
+}
+
+#[test]
+fn threads_share_a_stream() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let needed = Arc::new(());
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    stream.enqueue(Box::new(needed.clone()), |_| Ok(())).expect("alive");
+                }
+                drop(stream.synchronize().expect("alive"));
+            });
+        }
+    });
+    drop(finished());
+    assert_eq!(Arc::strong_count(&needed), 1);
+}

@@ -1,0 +1,122 @@
+//! How copies are planned and shared out: what is left of their cost when bytes cost nothing.
+//!
+//! The modules are the crate's own, which nobody outside of it can name.
+
+#![allow(dead_code, unused_imports, reason = "not all of the modules is used, nor are their tests")]
+
+#[path = "../src/transfer/fresh.rs"]
+mod fresh;
+#[path = "../src/transfer/host.rs"]
+mod host;
+#[path = "../src/transfer/job.rs"]
+mod job;
+#[path = "../src/transfer/patience.rs"]
+mod patience;
+#[path = "../src/transfer/plan.rs"]
+mod plan;
+#[path = "../src/transfer/stores.rs"]
+mod stores;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use host::HostMemory;
+use job::{Job, Task};
+use plan::TransferLimits;
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+const PIECES: usize = 1024;
+const SLOTS: usize = 24;
+
+fn plans(criterion: &mut Criterion) {
+    let limits = TransferLimits::with_threads(8);
+    let mut group = criterion.benchmark_group("plan");
+    for size in [4 << 10, 1 << 20, 1 << 30] {
+        group.bench_with_input(BenchmarkId::from_parameter(size), &size, |timer, size| {
+            timer.iter(|| black_box(limits).plan(Task::Upload, black_box(*size)));
+        });
+    }
+    group.finish();
+}
+
+/// What the issuer does, for a device that takes no time.
+fn issue(job: &Job) {
+    let mut piece = 0;
+    while piece < job.pieces() {
+        let count = job.may_issue(piece, 4);
+        if count == 0 && !job.help_once() {
+            thread::yield_now();
+        }
+        for _ in 0..count {
+            job.issued(piece);
+            piece += 1;
+        }
+    }
+    while job.help_once() {}
+    job.close();
+}
+
+fn jobs(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("job");
+    group.throughput(Throughput::Elements(PIECES as u64));
+    for task in [Task::Upload, Task::Download, Task::Compare] {
+        for size in [64, 4096] {
+            let mut host = vec![0u8; PIECES * size];
+            let mut slots = vec![0u8; SLOTS * size];
+            let name = BenchmarkId::new(format!("{task:?} alone"), size);
+            group.bench_function(name, |timer| {
+                timer.iter(|| issue(&new_job(task, &mut host, &mut slots, size)));
+            });
+        }
+    }
+    let mut host = vec![0u8; PIECES * 4096];
+    let mut slots = vec![0u8; SLOTS * 4096];
+    group.bench_function("Upload with a helper", |timer| {
+        timer.iter(|| {
+            let job = new_job(Task::Upload, &mut host, &mut slots, 4096);
+            let has_begun = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    has_begun.store(true, Ordering::Release);
+                    job.help();
+                });
+                while !has_begun.load(Ordering::Acquire) {
+                    spin_loop();
+                }
+                issue(&job);
+            });
+        });
+    });
+    group.finish();
+}
+
+fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
+    // SAFETY: the benchmarks keep the memory until their jobs are closed.
+    let host = unsafe { HostMemory::target(host).unbound() };
+    Job::new(task, host, size, slots.as_mut_ptr(), SLOTS)
+}
+
+fn parts(criterion: &mut Criterion) {
+    let columns = vec![[7u8; 800]; 512];
+    let parts: Vec<&[u8]> = columns.iter().map(<[u8; 800]>::as_slice).collect();
+    let mut group = criterion.benchmark_group("host memory");
+    group.throughput(Throughput::Elements(parts.len() as u64));
+    group.bench_function("512 parts, gathered", |timer| {
+        timer.iter(|| HostMemory::sources(black_box(&parts)));
+    });
+    let memory = HostMemory::sources(&parts);
+    group.bench_function("512 parts, walked through", |timer| {
+        timer.iter(|| {
+            memory.stretches(0, memory.size()).fold(0, |sum, (_, at, length)| sum ^ at ^ length)
+        });
+    });
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    plans(&mut criterion);
+    jobs(&mut criterion);
+    parts(&mut criterion);
+    criterion.final_summary();
+}

@@ -1,0 +1,101 @@
+//! Copies between pinned memory and device buffers on streams.
+
+use crate::HostBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error, mapped_address};
+use arrow_cuda_context::{Context, Event, Finished, Stream};
+use arrow_cuda_driver::CudaResult;
+use std::sync::Arc;
+
+/// Queues a copy of pinned memory into a buffer, from `position` on.  The copy keeps both.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::{Context, Stream};
+/// use arrow_cuda_host_io::{HostBuffer, queue_download, queue_upload};
+/// use std::sync::Arc;
+///
+/// let context = Context::primary(0)?;
+/// let stream = Stream::new(&context)?;
+/// let buffer = DeviceBuffer::allocate(&context, 4)?;
+/// let mut pinned = HostBuffer::allocate(&context, 4)?;
+/// pinned.as_mut_slice().copy_from_slice(b"data");
+/// queue_upload(&stream, &buffer, 0, Arc::new(pinned))?;
+/// let download = queue_download(&stream, &buffer, 0, HostBuffer::allocate(&context, 4)?)?;
+/// assert_eq!(download.wait()?.as_slice(), b"data");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context,
+/// or the driver's.
+pub fn queue_upload(
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: Arc<HostBuffer>,
+) -> Result<Finished, Error> {
+    let (address, size) = (data.as_ptr(), data.size());
+    // SAFETY: pinned memory, which the copy keeps; nobody can write to it while it is shared.
+    unsafe { buffer.queue_copy_from_host(stream, position, address, size, Box::new(data)) }
+}
+
+/// A copy to pinned memory that was queued.
+#[derive(Debug)]
+pub struct Download {
+    memory: Arc<HostBuffer>,
+    end: Event,
+}
+
+/// Queues a copy from a buffer, from `position` on, that fills pinned memory.
+///
+/// The memory comes back when the copy is made.  Dropping the result waits for nothing: the copy is
+/// made all the same, and keeps what it needs.
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`], [`Error::Invalid`] for a stream of another context, or the driver's.
+pub fn queue_download(
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    position: u64,
+    out: HostBuffer,
+) -> Result<Download, Error> {
+    let memory = Arc::new(out);
+    let (address, size, owner) = (memory.as_ptr(), memory.size(), Box::new(Arc::clone(&memory)));
+    // SAFETY: pinned memory, which the copy keeps; nobody gets it back before the copy is made.
+    drop(unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }?);
+    Ok(Download { memory, end: stream.record()? })
+}
+
+impl Download {
+    /// Whether the copy is made.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the copy.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        Ok(self.end.is_done()?)
+    }
+
+    /// Blocks until the copy is made, and gives the memory back.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the copy.
+    pub fn wait(self) -> Result<Arc<HostBuffer>, Error> {
+        drop(self.end.synchronize()?);
+        Ok(self.memory)
+    }
+}
+
+/// Whether host memory is pinned, from one end to the other, as far as the ends tell: then copies
+/// on streams return before they are made.
+///
+/// # Errors
+///
+/// When the context cannot be entered.
+pub fn is_pinned(context: &Context, address: *const u8, size: usize) -> CudaResult<bool> {
+    let is_known = |address: *const u8| Ok(mapped_address(context, address as u64)?.is_some());
+    Ok(size > 0 && is_known(address)? && is_known(address.wrapping_add(size - 1))?)
+}

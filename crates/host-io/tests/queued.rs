@@ -1,0 +1,62 @@
+//! Copies of pinned memory on streams.
+
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_host_io::{HostBuffer, is_pinned, queue_download, queue_upload};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is kept is kept for the whole process: one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (guard, Context::primary(0).expect("a device"))
+}
+
+fn pinned(context: &Context, bytes: &[u8]) -> HostBuffer {
+    let mut pinned = HostBuffer::allocate(context, bytes.len()).expect("room");
+    pinned.as_mut_slice().copy_from_slice(bytes);
+    pinned
+}
+
+#[test]
+fn there_and_back() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+    buffer.queue_fill(&stream, b'-').expect("alive");
+    queue_upload(&stream, &buffer, 2, Arc::new(pinned(&context, b"here"))).expect("alive");
+    let download = queue_download(&stream, &buffer, 1, pinned(&context, &[0; 6])).expect("alive");
+    assert_eq!(download.wait().expect("alive").as_slice(), b"-here-");
+}
+
+#[test]
+fn a_download_that_nobody_waits_for_frees_its_memory_later() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, 1 << 20).expect("room");
+    let out = HostBuffer::allocate(&context, 1 << 20).expect("room");
+    let address = out.as_ptr();
+    drop(queue_download(&stream, &buffer, 0, out).expect("alive"));
+    drop(stream.synchronize().expect("alive"));
+    assert!(!is_pinned(&context, address, 1 << 20).expect("alive"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, 4).expect("room");
+    let refused = queue_download(&stream, &buffer, 1, pinned(&context, b"four"));
+    assert!(matches!(refused, Err(Error::OutOfBounds(_))));
+    let refused = queue_upload(&stream, &buffer.read_only(), 0, Arc::new(pinned(&context, b"f")));
+    assert!(matches!(refused, Err(Error::ReadOnly)));
+}
+
+#[test]
+fn ordinary_memory_is_not_pinned() {
+    let (_alone, context) = alone();
+    let (bytes, memory) = ([0u8; 64], pinned(&context, &[0; 64]));
+    assert!(!is_pinned(&context, bytes.as_ptr(), 64).expect("alive"));
+    assert!(is_pinned(&context, memory.as_ptr(), 64).expect("alive"));
+    assert!(!is_pinned(&context, memory.as_ptr(), 0).expect("alive"));
+}

@@ -1,0 +1,87 @@
+//! What copies of ordinary host memory may use, as Python sets it.
+
+use crate::errors::non_negative;
+use arrow_cuda_host_io::{MOST_THREADS, TransferLimits};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Return what copies of ordinary (pageable) host memory may use.
+///
+/// Several threads make large copies through pinned memory, several times as fast as
+/// the driver alone.  Pinned memory and small copies do not need them.
+///
+/// Returns
+/// -------
+/// dict of str to int
+///     For each device:
+///
+///     * ``threads``: how many threads help; with 0 the driver makes all copies.
+///     * ``pinned_bytes``: the most pinned memory that they use.
+///     * ``begin_after``: how many bytes the driver copies first, since to pin memory
+///       and to start threads takes as long as to copy many bytes.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
+/// >>> set_transfer_limits(threads=2)
+/// >>> transfer_limits()
+/// {'threads': 2, 'pinned_bytes': 8388608, 'begin_after': 0}
+/// >>> set_transfer_limits()
+#[pyfunction]
+pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let limits = arrow_cuda_host_io::transfer_limits();
+    let dict = PyDict::new(py);
+    dict.set_item("threads", limits.threads)?;
+    dict.set_item("pinned_bytes", limits.pinned_bytes)?;
+    dict.set_item("begin_after", limits.begin_after)?;
+    Ok(dict)
+}
+
+/// Set what copies of ordinary (pageable) host memory may use, from the next one on.
+///
+/// Parameters
+/// ----------
+/// threads : int, optional
+///     How many threads help with large copies; 0 has the driver make all of them.  By
+///     default what suits the machine, and none with fewer than 4 cores.
+/// pinned_bytes : int, optional
+///     The most pinned memory that they use, for each device; by default what keeps
+///     them busy.
+/// begin_after : int, optional
+///     How many bytes the driver copies before the threads are started; by default
+///     128 MiB, or none where `threads` is given.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If one is negative, or `threads` is more than 256.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow_cuda_compat import set_transfer_limits
+/// >>> set_transfer_limits(threads=0)  # the driver alone
+/// >>> set_transfer_limits()  # what suits the machine
+#[pyfunction]
+#[pyo3(signature = (*, threads=None, pinned_bytes=None, begin_after=None))]
+pub(crate) fn set_transfer_limits(
+    threads: Option<i64>,
+    pinned_bytes: Option<i64>,
+    begin_after: Option<i64>,
+) -> PyResult<()> {
+    let checked = |name, value: Option<i64>| {
+        value.map(|value| non_negative(name, value).map(|value| value as usize)).transpose()
+    };
+    let mut limits = match checked("threads", threads)? {
+        None => TransferLimits::of_this_machine(),
+        Some(threads) if threads > MOST_THREADS => {
+            let text = format!("threads argument must be at most {MOST_THREADS}, not {threads}");
+            return Err(PyValueError::new_err(text));
+        }
+        Some(threads) => TransferLimits::with_threads(threads),
+    };
+    limits.pinned_bytes = checked("pinned_bytes", pinned_bytes)?.unwrap_or(limits.pinned_bytes);
+    limits.begin_after = checked("begin_after", begin_after)?.unwrap_or(limits.begin_after);
+    arrow_cuda_host_io::set_transfer_limits(limits);
+    Ok(())
+}

@@ -1,0 +1,150 @@
+"""Equality on the device: every alignment, every border of what the kernel cuts buffers into."""
+
+import random
+import threading
+
+import pyarrow as pa
+import pytest
+
+ALIGNMENTS = [(0, 0), (1, 1), (0, 1), (3, 8), (8, 3), (15, 0), (127, 3), (120, 2)]
+TILE = 1024 * 16  # what a block of the kernel compares in a step, in bytes
+
+
+def pattern(size, seed=1):
+    """Bytes that repeat at no distance that the kernel works with."""
+    return random.Random(seed).randbytes(min(size, 65521)) * (size // 65521 + 1)
+
+
+def pair(ctx, size, offsets):
+    """Two slices with the same bytes, between bytes that are not the same."""
+    data = pattern(size)[:size]
+    slices = []
+    for offset, around in zip(offsets, (b"\x55", b"\xaa"), strict=True):
+        whole = ctx.buffer_from_data(around * offset + data + around * 40)
+        slices.append(whole.slice(offset, size))
+    return data, *slices
+
+
+def assert_every_change_is_seen(data, ours, theirs, places):
+    assert ours.equals(theirs)
+    for place in sorted({place for place in places if 0 <= place < len(data)}):
+        theirs.copy_from_host(bytes([data[place] ^ 1 << place % 8]), place)
+        assert not ours.equals(theirs), place
+        assert not theirs.equals(ours), place
+        theirs.copy_from_host(data[place : place + 1], place)
+    assert theirs.equals(ours)
+
+
+@pytest.mark.parametrize("offset", range(16))
+def test_small_buffers_at_every_alignment(ctx, offset):
+    for other_offset in range(16):
+        data, ours, theirs = pair(ctx, 101, (offset, other_offset))
+        for size in range(101):
+            assert ours[:size].equals(theirs[:size])
+        for place in (0, 1, 15, 16, 50, 99):
+            theirs.copy_from_host(bytes([data[place] ^ 0x80]), place)
+            for size in (place, place + 1, 100):
+                assert ours[:size].equals(theirs[:size]) == (size <= place), (other_offset, size)
+            theirs.copy_from_host(data[place : place + 1], place)
+
+
+@pytest.mark.parametrize("offsets", ALIGNMENTS)
+@pytest.mark.parametrize(
+    "size",
+    [127, 128, 129, 143, 159, 175, 4096, TILE - 1, TILE, TILE + 16, 4 * TILE + 1000 * 16 + 9],
+)
+def test_changes_at_borders(ctx, offsets, size):
+    data, ours, theirs = pair(ctx, size, offsets)
+    borders = [0, 16, 112, 128, 144, TILE, 4 * TILE, size // 2, size - 16, size - 32, size]
+    changed = [place + around for place in borders for around in (-1, 0, 1)]
+    assert_every_change_is_seen(data, ours, theirs, changed)
+
+
+@pytest.mark.parametrize("offsets", [(0, 0), (0, 1), (3, 8)])
+def test_more_than_a_tile_for_each_block(ctx, offsets):
+    size = 2500 * TILE + 1023 * 16 + 5
+    data, ours, theirs = pair(ctx, size, offsets)
+    places = [0, 2112 * TILE, 2112 * TILE + 200, 2500 * TILE + 3, size - 1]
+    assert_every_change_is_seen(data, ours, theirs, places)
+
+
+def test_answers_are_not_mixed_up_between_threads(ctx):
+    data, ours, theirs = pair(ctx, 100_000, (0, 3))
+    changed = ctx.buffer_from_data(data[:-1] + bytes([data[-1] ^ 1]))
+    wrong = []
+
+    def compare(other, expected):
+        wrong.extend(number for number in range(50) if ours.equals(other) != expected)
+
+    work = [(theirs, True), (changed, False)] * 3
+    threads = [threading.Thread(target=compare, args=arguments) for arguments in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_buffer_equals_parts_of_itself_that_repeat(ctx):
+    buffer = ctx.buffer_from_data(bytes(range(32)) * 3000)
+    assert buffer[32:].equals(buffer[:-32])
+    assert not buffer[31:-1].equals(buffer[:-32])
+
+
+def test_equality_across_devices_sees_each_piece(ctx, other_ctx):
+    size = (64 << 20) + 100
+    data = pattern(size)[:size]
+    ours, theirs = ctx.buffer_from_data(data), other_ctx.buffer_from_data(data)
+    before = ctx.bytes_allocated
+    places = [0, (64 << 20) - 1, 64 << 20, size - 1]
+    assert_every_change_is_seen(data, ours, theirs, places)
+    assert ctx.bytes_allocated == before
+
+
+@pytest.mark.simulator
+def test_equality_across_devices_where_one_is_nearly_full(run_python):
+    code = """
+from pyarrow import cuda
+ctx, other = cuda.Context(0), cuda.Context(1)
+size = 96 << 20
+data = bytes(range(256)) * (size >> 8)
+ours, theirs = ctx.buffer_from_data(data), other.buffer_from_data(data)
+print(ours.equals(theirs))
+theirs.copy_from_host(b"?", size - 2)
+print(ours.equals(theirs))
+"""
+    done = run_python(code, CUDA_SIM_DEVICES="2", CUDA_SIM_MEMORY=str(128 << 20))
+    assert done == (0, "True\nFalse\n", ""), done
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("function", ["cuMemHostRegister", "cuMemHostGetDevicePointer"])
+def test_equality_where_no_host_memory_can_be_pinned(run_python, function):
+    code = """
+from pyarrow import cuda
+ctx = cuda.Context(0)
+ours, theirs = ctx.buffer_from_data(b"some bytes"), ctx.buffer_from_data(b"same bytes")
+print(ours.equals(theirs), ours[4:].equals(theirs[4:]), ours.equals(theirs))
+"""
+    done = run_python(code, CUDA_SIM_FAULT=f"{function}:1+=801")
+    assert done == (0, "False True False\n", ""), done
+
+
+@pytest.mark.hardware
+@pytest.mark.parametrize("offsets", ALIGNMENTS)
+def test_random_changes_of_a_gigabyte(ctx, offsets):
+    size = (1 << 30) + 5
+    chosen = random.Random(size + offsets[0])
+    whole = [ctx.new_buffer(size + 256) for _ in offsets]
+    data = pa.py_buffer(pattern(size))
+    ours, theirs = (
+        buffer.slice(offset, size) for buffer, offset in zip(whole, offsets, strict=True)
+    )
+    for buffer in (ours, theirs):
+        buffer.copy_from_host(data, nbytes=size)
+    assert ours.equals(theirs)
+    for place in [0, size - 1, *(chosen.randrange(size) for _ in range(100))]:
+        theirs.copy_from_host(bytes([data[place] ^ 1 << chosen.randrange(8)]), place)
+        assert not ours.equals(theirs), place
+        theirs.copy_from_host(data.slice(place, 1), place)
+    assert ours.equals(theirs)
