@@ -9,6 +9,15 @@ use arrow_cuda_context::{Finished, Kept, Stream};
 use arrow_cuda_driver::call;
 
 impl DeviceBuffer {
+    /// Fails for a stream that belongs to another context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`].
+    pub fn check_stream(&self, stream: &Stream) -> Result<(), Error> {
+        check_stream(stream, &[self])
+    }
+
     /// Queues a copy of `size` bytes from `position` on to the host.
     ///
     /// # Safety

@@ -25,6 +25,7 @@ pub(crate) fn to_host(
     let finished = py.detach(|| {
         let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
         if !is_pinned(buffer.context(), address, size)? {
+            buffer.check_stream(stream)?;
             return in_turn(stream, || download_to_uninit(buffer, position, bytes));
         }
         // SAFETY: the owner keeps the memory; others may look at it meanwhile, as everywhere in
@@ -48,6 +49,7 @@ pub(crate) fn from_host(
     let finished = py.detach(|| {
         let (address, size) = (bytes.as_ptr(), bytes.len());
         if !is_pinned(buffer.context(), address, size)? {
+            buffer.check_stream(stream)?;
             return in_turn(stream, || upload(buffer, position, bytes));
         }
         // SAFETY: the owner keeps the memory; others may write to it meanwhile, as everywhere in
