@@ -169,7 +169,8 @@ def test_buffers_are_cached_whatever_was_done_with_them(cuda, ctx, changes):
     array = pa.Array.from_buffers(pa.int8(), 8, [None, buffer])
     array.copy_to(CPU)
     assert str(array)
-    assert buffer.address and buffer.__cuda_array_interface__ and to_dlpack(array).__dlpack__()
+    assert buffer.__cuda_array_interface__["data"][0] == buffer.address
+    to_dlpack(array).__dlpack__()
     array.__arrow_c_device_array__()
     del buffer, array
     gc.collect()

@@ -44,9 +44,13 @@ assert batch.copy_to(ctx.memory_manager).copy_to(pa.default_cpu_memory_manager()
 """
 
 
-@pytest.mark.parametrize("threads", [1, 3, "auto"])
+@pytest.mark.parametrize("threads", [1, 3, "nonsense"])
 def test_every_way_of_copying(run_python, threads):
     check(run_python, WAYS, threads)
+
+
+def test_little_pinned_memory_is_enough(run_python):
+    check(run_python, WAYS, PYARROW_CUDA_COPY_PINNED="300000")
 
 
 ORDER = """
@@ -94,7 +98,7 @@ import pyarrow_cuda_compat
 sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
 buf = ctx.buffer_from_data(host)
 for name in ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventQuery",
-             "cuStreamWaitEvent"):
+             "cuStreamQuery", "cuStreamWaitEvent"):
     for call in (1, 2, 5, 9):
         sim.cuda_sim_fault(f"{name}:{call}=999".encode())
         for copy in (lambda: buf.copy_from_host(host), buf.to_pybytes):
@@ -142,5 +146,93 @@ if not child:
     os._exit(2)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 assert buf.to_pybytes() == host.tobytes()
+"""
+    check(run_python, code)
+
+
+SETTINGS = """
+import threading
+from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
+def helpers():
+    names = (path.read_text() for path in Path("/proc/self/task").glob("*/comm"))
+    return sum(name.startswith("cuda-copy") for name in names)
+"""
+
+
+def test_the_limits_are_set_from_python(run_python):
+    code = """
+of_the_environment = transfer_limits()
+assert of_the_environment == {"threads": 3, "pinned_bytes": 12 << 20, "begin_after": 0}
+set_transfer_limits(threads=2, pinned_bytes=1 << 20, begin_after=20_000_000)
+assert transfer_limits() == {"threads": 2, "pinned_bytes": 1 << 20, "begin_after": 20_000_000}
+buf = ctx.buffer_from_data(host)
+for _ in range(2):
+    assert buf.to_pybytes() == host.tobytes()
+assert helpers() == 0, "the driver has copied all of that"
+assert buf.copy_from_host(host) and buf.to_pybytes() == host.tobytes()
+assert helpers() == 2
+set_transfer_limits(threads=4)
+assert transfer_limits() == {"threads": 4, "pinned_bytes": 16 << 20, "begin_after": 0}
+assert buf.to_pybytes() == host.tobytes()
+assert helpers() >= 4
+set_transfer_limits(threads=0)
+assert buf.to_pybytes() == host.tobytes()
+set_transfer_limits()
+suits = transfer_limits()
+few_cores = len(os.sched_getaffinity(0)) < 4
+assert (suits["threads"] == 0) == few_cores and suits["begin_after"] == 128 << 20
+assert buf.to_pybytes() == host.tobytes()
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_limits_that_cannot_be(run_python):
+    code = """
+before = transfer_limits()
+for wrong, error, text in (
+    ({"threads": -1}, ValueError, "threads argument must be non-negative, not -1"),
+    ({"threads": 257}, ValueError, "threads argument must be at most 256, not 257"),
+    ({"threads": 1 << 70}, OverflowError, "too large"),
+    ({"pinned_bytes": -5}, ValueError, "pinned_bytes argument must be non-negative"),
+    ({"begin_after": -1}, ValueError, "begin_after argument must be non-negative"),
+    ({"threads": "many"}, TypeError, "str"),
+    ({"thread": 1}, TypeError, "thread"),
+):
+    try:
+        set_transfer_limits(**wrong)
+    except error as raised:
+        assert text in str(raised), raised
+    else:
+        raise AssertionError(wrong)
+assert transfer_limits() == before
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_limits_may_change_while_others_copy(run_python):
+    code = """
+def copy():
+    for _ in range(15):
+        assert ctx.buffer_from_data(host).to_pybytes() == host.tobytes()
+threads = [threading.Thread(target=copy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for number in range(60):
+    set_transfer_limits(threads=number % 5, pinned_bytes=(number % 3) << 20)
+for thread in threads:
+    thread.join()
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_host_bytes_are_compared_by_the_threads(run_python):
+    code = """
+buf = ctx.buffer_from_data(host)
+assert buf.equals(pa.py_buffer(host))
+for at in (0, 1, len(host) // 2, len(host) - 1):
+    host[at] ^= 0x10
+    assert not buf.equals(pa.py_buffer(host))
+    host[at] ^= 0x10
+assert buf.equals(pa.py_buffer(host)) and not buf.equals(pa.py_buffer(host[1:]))
 """
     check(run_python, code)

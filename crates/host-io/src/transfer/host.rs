@@ -6,9 +6,16 @@ use std::mem::MaybeUninit;
 /// Parts of host memory, one after the other: all to be read, or one to be written to as well.
 #[derive(Debug)]
 pub(super) struct HostMemory<'memory> {
-    parts: Vec<Part>,
+    parts: Parts,
     size: usize,
     memory: PhantomData<&'memory mut [u8]>,
+}
+
+/// Most copies have one, and need not allocate for it.
+#[derive(Debug)]
+enum Parts {
+    One(Part),
+    Several(Vec<Part>),
 }
 
 #[derive(Debug)]
@@ -22,35 +29,44 @@ struct Part {
 impl<'memory> HostMemory<'memory> {
     /// One part, to be read.
     pub(super) fn source(bytes: &'memory [u8]) -> Self {
-        Self::sources(&[bytes])
-    }
-
-    /// Several parts, to be read.
-    pub(super) fn sources(parts: &[&'memory [u8]]) -> Self {
-        Self::of(parts.iter().map(|part| (part.as_ptr().cast_mut(), part.len())))
+        Self::one(bytes.as_ptr().cast_mut(), bytes.len())
     }
 
     /// One part, to be written to.
     pub(super) fn target(bytes: &'memory mut [u8]) -> Self {
-        Self::of([(bytes.as_mut_ptr(), bytes.len())].into_iter())
+        Self::one(bytes.as_mut_ptr(), bytes.len())
     }
 
     /// The same, which nobody has written to yet.
     pub(super) fn uninit_target(bytes: &'memory mut [MaybeUninit<u8>]) -> Self {
-        Self::of([(bytes.as_mut_ptr().cast(), bytes.len())].into_iter())
+        Self::one(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
-    fn of(parts: impl Iterator<Item = (*mut u8, usize)>) -> Self {
+    fn one(address: *mut u8, length: usize) -> Self {
+        let parts = Parts::One(Part { start: 0, address, length });
+        Self { parts, size: length, memory: PhantomData }
+    }
+
+    /// Several parts, to be read.
+    pub(super) fn sources(parts: &[&'memory [u8]]) -> Self {
         let mut size = 0;
         let parts = parts
-            .filter(|(_, length)| *length > 0)
-            .map(|(address, length)| {
+            .iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| {
                 let start = size;
-                size += length;
-                Part { start, address, length }
+                size += part.len();
+                Part { start, address: part.as_ptr().cast_mut(), length: part.len() }
             })
             .collect();
-        Self { parts, size, memory: PhantomData }
+        Self { parts: Parts::Several(parts), size, memory: PhantomData }
+    }
+
+    fn parts(&self) -> &[Part] {
+        match &self.parts {
+            Parts::One(part) => std::slice::from_ref(part),
+            Parts::Several(parts) => parts,
+        }
     }
 
     /// The same memory, for threads that the borrow checker cannot follow.
@@ -69,7 +85,7 @@ impl<'memory> HostMemory<'memory> {
 
     /// Where the memory begins, when it is all in one place.
     pub(super) fn start_of_only_part(&self) -> Option<*mut u8> {
-        match &*self.parts {
+        match self.parts() {
             [part] => Some(part.address),
             _ => None,
         }
@@ -83,8 +99,9 @@ impl<'memory> HostMemory<'memory> {
         length: usize,
     ) -> impl Iterator<Item = (*mut u8, usize, usize)> {
         let end = start + length;
-        let first = self.parts.partition_point(|part| part.start + part.length <= start);
-        self.parts[first..].iter().take_while(move |part| part.start < end).map(move |part| {
+        let parts = self.parts();
+        let first = parts.partition_point(|part| part.start + part.length <= start);
+        parts[first..].iter().take_while(move |part| part.start < end).map(move |part| {
             let from = start.max(part.start);
             let to = end.min(part.start + part.length);
             (part.address.wrapping_add(from - part.start), from - start, to - from)
