@@ -214,13 +214,14 @@ def test_cupys_streams(cupy, cuda, ctx):
         buf.fill(8, stream=null)
         null.synchronize()
         assert buf[0] == 8
+    ctx.synchronize()  # takes note that nothing is under way
 
 
 @pytest.mark.hardware
 def test_cupy_uses_our_stream(cupy, cuda, ctx):
     stream, buf = Stream(ctx, non_blocking=True), ctx.buffer_from_data(BEFORE)
     pinned = cuda.new_host_buffer(SIZE)
-    with cupy.cuda.ExternalStream(stream.handle):
+    with cupy.cuda.Stream.from_external(stream):
         array = cupy.from_dlpack(buf)
         array += 6
     buf.copy_to_host(buf=pinned, stream=stream)

@@ -22,7 +22,6 @@ def test_what_a_copy_needs_outlives_what_the_program_drops(cuda, ctx, begin):
     middle.copy_from_host(pinned, stream=busy)
     kept.copy_from_device(middle, stream=busy)
     del middle, pinned
-    gc.collect()
     assert not busy.query()
     # If anything were free already, these would get it.
     others = [ctx.buffer_from_data(b"\x55" * SIZE) for _ in range(10)]
@@ -41,7 +40,6 @@ def test_memory_that_is_copied_to_outlives_its_names(cuda, ctx, begin):
     source.copy_to_host(buf=pinned, stream=busy)
     gone = weakref.ref(view)
     del pinned, view, source
-    gc.collect()
     assert gone() is None
     assert not busy.query()
     hosts = [pinned_of(cuda, b"\x55" * SIZE) for _ in range(10)]

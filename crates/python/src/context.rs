@@ -1,8 +1,7 @@
 //! `Context`.
 
-use crate::convert::{
-    as_buffer, device_buffer, host_bytes, is_cuda_buffer, span, wrap_buffer, wrap_memory_of,
-};
+use crate::convert::{device_buffer, wrap_buffer};
+use crate::data::Data;
 use crate::errors::{OrRaise, expected, non_negative, out_of_range};
 use crate::ipc_handle::PyIpcMemHandle;
 use crate::numba;
@@ -452,29 +451,35 @@ impl PyContext {
         offset: i64,
         size: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let data = as_buffer(data)?;
-        let span = span(&data).ok_or_else(|| expected("Buffer", &data))?;
-        if offset < 0 || (span.size > 0 && offset >= span.size) || offset > span.size {
+        let data = Data::of(data)?;
+        let available = match &data {
+            Data::Host(data) => data.bytes()?.len() as u64,
+            Data::Device(data) => device_buffer(data)?.size(),
+        };
+        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+        if offset > available || (offset == available && available > 0) {
             return Err(out_of_range("offset"));
         }
-        let size = if size < 0 { span.size - offset } else { size };
-        if size > span.size - offset {
+        let size = u64::try_from(size).unwrap_or(available - offset);
+        if size > available - offset {
             return Err(PyValueError::new_err(
                 "requested larger slice than available in device buffer",
             ));
         }
-        let (offset, size) = (non_negative("offset", offset)?, non_negative("size", size)?);
         let buffer = self.allocate(py, size)?;
-        if span.is_cpu {
-            // Another thread may have resized it meanwhile.
-            let bytes = host_bytes(&data)?
-                .get(offset as usize..(offset + size) as usize)
-                .ok_or_else(|| out_of_range("size"))?;
-            py.detach(|| upload(&buffer, 0, bytes)).or_raise(py)?;
-        } else {
-            let source = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
-            let source = device_buffer(&source)?.slice(offset, size).or_raise(py)?;
-            py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)?;
+        match data {
+            Data::Host(data) => {
+                // Another thread may have resized it meanwhile.
+                let bytes = data
+                    .bytes()?
+                    .get(offset as usize..(offset + size) as usize)
+                    .ok_or_else(|| out_of_range("size"))?;
+                py.detach(|| upload(&buffer, 0, bytes)).or_raise(py)?;
+            }
+            Data::Device(data) => {
+                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)?;
+            }
         }
         wrap_buffer(py, buffer)
     }

@@ -145,6 +145,11 @@ pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWri
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
+/// Whether the object is a `pyarrow.Buffer`, initialised or not.
+pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of(object, &pyarrow(object.py())?.buffer))
+}
+
 /// What a `pyarrow.Buffer` says of itself; none for other objects, and for those that were
 /// never initialised.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
@@ -158,31 +163,14 @@ pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
 
 /// A `pyarrow.Buffer` over whatever bytes an object has.
 pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    Data::of(object).map(|data| data.buffer)
-}
-
-/// The bytes of an object, and what their buffer says of itself: asked once.
-pub(crate) struct Data<'py> {
-    pub(crate) buffer: Bound<'py, PyAny>,
-    pub(crate) span: Span,
-}
-
-impl<'py> Data<'py> {
-    /// Whatever bytes an object has.
-    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let py = object.py();
-        if let Some(span) = span(object) {
-            return Ok(Self { buffer: object.clone(), span });
-        }
-        let buffer = pyarrow(py)?.as_buffer.bind(py).call1((object,))?;
-        let span = span(&buffer).ok_or_else(|| expected("Buffer", object))?;
-        Ok(Self { buffer, span })
+    if span(object).is_some() {
+        return Ok(object.clone());
     }
-
-    /// The bytes, when they are on the host.
-    pub(crate) fn host_bytes(&self) -> PyResult<&[u8]> {
-        bytes_of(&self.buffer, on_host(self.span)?)
+    let buffer = pyarrow(object.py())?.as_buffer.bind(object.py()).call1((object,))?;
+    if span(&buffer).is_none() {
+        return Err(expected("Buffer", object));
     }
+    Ok(buffer)
 }
 
 /// A new `pyarrow.Buffer` of that size on the host, uninitialised.

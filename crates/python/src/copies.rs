@@ -2,9 +2,9 @@
 
 use crate::bounds::{after, more_than_available, to_copy};
 use crate::convert::{
-    Data, allocate_host, check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut,
-    is_cuda_buffer, span, wrap_memory_of,
+    allocate_host, check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
 };
+use crate::data::Data;
 use crate::errors::{OrRaise, incorrect_type};
 use crate::pyarrow::pyarrow;
 use crate::queued;
@@ -95,21 +95,21 @@ pub(crate) fn from_host(
 ) -> PyResult<u64> {
     let py = data.py();
     let room = after(position, buffer.size())?;
-    let data = Data::of(data)?;
     let position = position.cast_unsigned();
-    if !data.span.is_cpu {
-        let data = data.buffer;
-        let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
-        let data = device_buffer(&data)?;
-        let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
-        copy_device(py, buffer, position, &data.slice(0, size).or_raise(py)?, stream)?;
-        return Ok(size);
-    }
-    let bytes = data.host_bytes()?;
+    let data = match Data::of(data)? {
+        Data::Host(data) => data,
+        Data::Device(data) => {
+            let data = device_buffer(&data)?;
+            let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
+            copy_device(py, buffer, position, &data.slice(0, size).or_raise(py)?, stream)?;
+            return Ok(size);
+        }
+    };
+    let bytes = data.bytes()?;
     let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
     if let Some(stream) = stream {
         let stream = stream_argument("stream", stream, &[buffer.context()])?;
-        queued::from_host(&stream, buffer, position, &data.buffer, size)?;
+        queued::from_host(&stream, buffer, position, &data.buffer()?, size)?;
         return Ok(size);
     }
     let bytes = &bytes[..size as usize];

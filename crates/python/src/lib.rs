@@ -25,6 +25,7 @@ mod context;
 mod convert;
 mod copies;
 mod cuda_buffer;
+mod data;
 mod device_arrays;
 mod device_tensor;
 mod dlpack;

@@ -1,8 +1,7 @@
 //! `BufferWriter`.
 
-use crate::convert::{
-    as_buffer, device_buffer, host_bytes, is_cuda_buffer, open_file, span, wrap_memory_of, writer,
-};
+use crate::convert::{device_buffer, is_cuda_buffer, open_file, writer};
+use crate::data::Data;
 use crate::errors::{OrRaise, incorrect_type, non_negative};
 use crate::graft::{Class, constructor, only_argument};
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
@@ -90,15 +89,18 @@ impl Methods {
     fn writeat(slf: &Bound<'_, Self>, position: i64, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let writer = open_writer(slf)?;
-        let data = as_buffer(data)?;
+        let data = Data::of(data)?;
         let position = position_argument(position)?;
-        if span(&data).is_some_and(|span| span.is_cpu) {
-            let bytes = host_bytes(&data)?;
-            return py.detach(|| writer.write_at(position, bytes)).or_raise(py);
+        match data {
+            Data::Host(data) => {
+                let bytes = data.bytes()?;
+                py.detach(|| writer.write_at(position, bytes)).or_raise(py)
+            }
+            Data::Device(data) => {
+                let data = device_buffer(&data)?;
+                py.detach(|| writer.write_device_at(position, data)).or_raise(py)
+            }
         }
-        let data = if is_cuda_buffer(&data)? { data } else { wrap_memory_of(&data)? };
-        let data = device_buffer(&data)?;
-        py.detach(|| writer.write_device_at(position, data)).or_raise(py)
     }
 
     /// Bring buffered bytes to the device.
