@@ -4,7 +4,7 @@
 from here does as well.
 
 The CUDA driver is loaded when it is first needed, not by the import.  Two environment
-variables matter:
+variables decide what is used:
 
 =============================  ==========================================================
 ``PYARROW_CUDA_DRIVER``        which driver is used: the real one by default, ``sim`` for

@@ -295,11 +295,14 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
 old = [ctx.buffer_from_data(b"gone" * 1000) for _ in range(8)]
+assert old[0].equals(old[1])
 assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
 try: old[0].to_pybytes()
 except OSError as error: print(type(error).__name__)
 ctx = cuda.Context(0)
 new = [ctx.buffer_from_data(b"here" * 1000) for _ in range(8)]
+try: old[0].equals(old[1])
+except OSError as error: print(error)
 del old
 more = [ctx.buffer_from_data(b"more" * 1000) for _ in range(8)]
 print(all(buf.to_pybytes() == b"here" * 1000 for buf in new), ctx.bytes_allocated)
@@ -310,4 +313,8 @@ print(ctx.bytes_allocated)
 
 def test_a_device_that_somebody_resets(run_python):
     """What was there is gone, and what comes after it is not freed in its place."""
-    assert run_python(RESET) == (0, "OSError\nTrue 64000\n0\n", "")
+    code, out, err = run_python(RESET)
+    assert (code, err) == (0, "")
+    failure, of_kernel, *rest = out.splitlines()
+    assert (failure, rest) == ("OSError", ["True 64000", "0"])
+    assert of_kernel.startswith("Cuda error 201 "), of_kernel

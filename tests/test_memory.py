@@ -361,6 +361,61 @@ def test_threads(ctx):
     assert wrong == []
 
 
+PEAKS = """
+import threading
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+def work(number):
+    for turn in range(1500):
+        try: ctx.new_buffer((turn * 7 + number) % 40 + 1 << 20)
+        except OSError as error: assert "OUT_OF_MEMORY" in str(error), error
+threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+stats = compat.memory_stats(ctx)
+print([stats[f"peak_{name}_bytes"] > 64 << 20 for name in ("reserved", "allocated")])
+compat.empty_cache(ctx)
+print(compat.memory_stats(ctx)["reserved_bytes"])
+"""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("cache", ["1G", "0"])
+def test_no_peak_exceeds_the_device(run_python, cache):
+    ran = run_python(PEAKS, CUDA_SIM_MEMORY="64M", PYARROW_CUDA_CACHE=cache)
+    assert ran == (0, "[False, False]\n0\n", "")
+
+
+CROWD = """
+import ctypes, re, threading
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+driver = ctypes.CDLL(re.search(r"/\\S*libcuda_sim\\.so\\S*", open("/proc/self/maps").read())[0])
+failures = []
+def work(number):
+    assert driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle)) == 0
+    for turn in range(150):
+        try: buffer = ctx.new_buffer((turn * (7 + number) + number) % 13 + 1 << 20)
+        except OSError as error:
+            failures.append(error)
+            continue
+        # Whoever gives memory back to the driver waits for this.
+        driver.cuMemsetD8Async(ctypes.c_uint64(buffer.address), 1, ctypes.c_size_t(100), None)
+        del buffer
+threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(failures), compat.memory_stats(ctx)["out_of_memory_retries"] > 0)
+"""
+
+
+@pytest.mark.simulator
+def test_threads_wait_for_what_others_give_back(run_python):
+    """At most 56 MiB are in use at a time, and all the rest is cached."""
+    settings = {"CUDA_SIM_MEMORY": "64M", "CUDA_SIM_LATENCY": "2000", "PYARROW_CUDA_CACHE": "1G"}
+    assert run_python(CROWD, **settings) == (0, "0 True\n", "")
+
+
 FORK = """
 import os, threading, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads

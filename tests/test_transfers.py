@@ -120,6 +120,16 @@ def test_without_pinned_memory_the_driver_copies(run_python):
     check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostAlloc:1+=2")
 
 
+def test_without_threads_the_driver_copies(run_python):
+    code = """
+import faulthandler
+faulthandler.dump_traceback_later(60, exit=True)
+buf = ctx.buffer_from_data(bytes(100))  # from here on the simulator has the threads it needs
+os.environ["RUST_MIN_STACK"] = str(1 << 60)
+"""
+    check(run_python, SETTINGS + code + WAYS + "assert helpers() == 0")
+
+
 def test_programs_end_in_the_middle_of_copies(run_python):
     code = """
 import threading, time

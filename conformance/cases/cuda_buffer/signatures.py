@@ -21,6 +21,13 @@ parameters(cuda.CudaBuffer.from_buffer)
 parameters(cuda.CudaBuffer.hex)
 parameters(cuda.CudaBuffer.slice)
 parameters(cuda.CudaBuffer.to_pybytes)
+# What upstream does not have is passed by its name only.
+copies = (
+    cuda.CudaBuffer.copy_from_device,
+    cuda.CudaBuffer.copy_from_host,
+    cuda.CudaBuffer.copy_to_host,
+)
+[inspect.signature(method).parameters["stream"].kind.name for method in copies]
 
 # Too many, unknown, missing.
 buf = cuda.Context(0).buffer_from_data(b"0123456789")

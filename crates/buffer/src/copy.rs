@@ -30,7 +30,7 @@ impl DeviceBuffer {
         if !self.gives(position, out.len() as u64)? {
             return Ok(());
         }
-        let _current = self.context().enter()?;
+        let _current = self.context().enter_unless_gone()?;
         // SAFETY: `out` is writable for its length, and the range was checked.
         let copied = unsafe {
             call!(cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.address + position, out.len()))
@@ -62,7 +62,7 @@ impl DeviceBuffer {
         if !self.takes(position, data.len() as u64)? {
             return Ok(());
         }
-        let _current = self.context().enter()?;
+        let _current = self.context().enter_unless_gone()?;
         // SAFETY: `data` is readable for its length, and the range was checked.
         let copied = unsafe {
             call!(cuMemcpyHtoD_v2(
@@ -96,7 +96,7 @@ impl DeviceBuffer {
         }
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         // The driver only orders a copy between devices; its end has to be waited for.
-        let _current = from.enter()?;
+        let _current = from.enter_unless_gone()?;
         if to.is_same(from) {
             // SAFETY: both ranges were checked, and their contexts are alive.
             unsafe { call!(cuMemcpyDtoD_v2(destination, data.address, size)) }?;
@@ -146,7 +146,7 @@ impl DeviceBuffer {
             return Ok(());
         }
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
-        let _current = self.context().enter()?;
+        let _current = self.context().enter_unless_gone()?;
         // SAFETY: the buffer's whole range, which is alive.
         unsafe { call!(cuMemsetD8_v2(self.address, value, size)) }?;
         Ok(self.context().synchronize_default_stream()?)

@@ -91,7 +91,7 @@ pub(crate) fn prepare(context: &Context) -> CudaResult<()> {
 /// The kernel says so by a number that no comparison before had: nothing has to be cleared before,
 /// nor copied afterwards.
 pub(crate) fn differ(context: &Context, left: u64, right: u64, size: u64) -> CudaResult<bool> {
-    let _current = context.enter()?;
+    let _current = context.enter_unless_gone()?;
     let comparison = context.attachment(Comparison::compile)?;
     let mut last_ticket = comparison.last_ticket.lock().unwrap_or_else(PoisonError::into_inner);
     *last_ticket += 1;

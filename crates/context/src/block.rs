@@ -19,6 +19,9 @@ pub enum Placement {
     Packed,
 }
 
+/// Other threads may take or cache the room that was made, so it is made again, but not for ever.
+const MOST_ATTEMPTS: u32 = 16;
+
 /// One part in this many of a device's memory may be wasted on blocks that are used in part.
 const SLACK_SHARE: u64 = 32;
 
@@ -108,7 +111,10 @@ impl Context {
     /// Memory of the driver's.
     fn fresh(&self, shape: &mut Shape, size: u64) -> CudaResult<u64> {
         let mut allocated = driver_memory::allocate(shape.capacity);
-        if is_out_of_memory(&allocated) && self.make_room() {
+        for _ in 0..MOST_ATTEMPTS {
+            if !is_out_of_memory(&allocated) || !self.make_room() {
+                break;
+            }
             allocated = driver_memory::allocate(shape.capacity);
         }
         if is_out_of_memory(&allocated) && shape.slack > 0 {
@@ -179,10 +185,8 @@ impl Block {
             // The memory went with its context, and the address may be somebody else's by now.
             return Ok(());
         }
-        driver_memory::free(self.address)?;
-        self.context.cache().count_free(self.shape.capacity);
         self.uncount();
-        Ok(())
+        self.context.free(self.address, self.shape.capacity)
     }
 
     fn uncount(&self) {

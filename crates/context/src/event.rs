@@ -2,7 +2,7 @@
 
 use crate::sync::{DISABLE_TIMING, is_done};
 use crate::{Context, Finished, RawEvent, Stream, finished};
-use arrow_cuda_driver::{CudaError, CudaResult, call, may_release};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release};
 
 /// A point in the work of a stream, once it is recorded there.
 ///
@@ -153,7 +153,7 @@ impl Drop for Event {
         // Its handle may be another event's in the next context of a device that was reset.
         if may_release() && !self.context.is_gone() {
             // SAFETY: made here, and given up once.
-            unsafe { self.context.destroy_event(self.raw) };
+            blocking(|| unsafe { self.context.destroy_event(self.raw) });
         }
     }
 }

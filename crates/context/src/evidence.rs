@@ -11,8 +11,8 @@ use std::ffi::c_void;
 const DISABLE_TIMING: u32 = 2;
 /// More points than that need not be told apart: a later one covers all that was before it.
 const MOST_POINTS: usize = 8;
-/// What a driver answers that is older than CUDA 12.5, and has no such events.
-const NOT_FOUND: i32 = 500;
+/// What the driver answers while some stream captures a graph: waiting would spoil it.
+const CAPTURING: std::ops::RangeInclusive<i32> = 900..=908;
 
 /// Points in the context's work, each later than some releases.
 #[derive(Debug, Default)]
@@ -39,11 +39,12 @@ impl Evidence {
         let is_new = self.points.back().is_none_or(|last| last.after < released);
         if is_new && self.points.len() < MOST_POINTS {
             match self.mark(context, released) {
-                Err(error) if error.code() == Some(NOT_FOUND) => {
-                    // SAFETY: takes no pointer; the context is current.
-                    return if unsafe { call!(cuCtxSynchronize()) }.is_ok() { released } else { 0 };
-                }
-                _ => {}
+                Ok(()) => {}
+                Err(error) if error.code().is_some_and(|code| CAPTURING.contains(&code)) => {}
+                // A driver that is older than CUDA 12.5 has no such events, and has to be waited for.
+                // SAFETY: takes no pointer; the context is current.
+                Err(_) if unsafe { call!(cuCtxSynchronize()) }.is_ok() => return released,
+                Err(_) => return 0,
             }
         }
         let mut over = 0;

@@ -141,16 +141,22 @@ pub fn finished() -> Finished {
     finished
 }
 
-/// Waits for a context's work, where anything is kept for it, and releases that.  Whether there was
-/// anything.
-pub(crate) fn wait_and_release(context: &Context) -> bool {
-    let is_any_kept = may_release()
-        && lock().as_ref().is_some_and(|contexts| {
-            let work = contexts.get(&context.identity());
-            work.is_some_and(|(_, work)| !work.queues.is_empty())
-        });
-    // A failure of the work is somebody else's to notice.
-    is_any_kept && context.synchronize().is_ok() && !finished().is_empty()
+/// Waits for the work of all contexts that anything is kept for, and releases that: what work of one
+/// device keeps may be memory of another.  Whether there was anything.
+pub(crate) fn wait_and_release() -> bool {
+    if !may_release() {
+        return false; // as in `finished`
+    }
+    let busy: Vec<Context> = {
+        let in_flight = lock();
+        let contexts = in_flight.iter().flat_map(HashMap::values);
+        contexts.filter(|(_, work)| !work.queues.is_empty()).map(|(it, _)| it.clone()).collect()
+    };
+    for context in &busy {
+        // A failure of the work is somebody else's to notice.
+        let _waited = context.synchronize();
+    }
+    !busy.is_empty() && !finished().is_empty()
 }
 
 impl Work {

@@ -6,6 +6,7 @@ use crate::{Context, driver_memory, in_flight, live};
 use arrow_cuda_driver::{
     CudaError, CudaResult, blocking, is_forked_child, may_release, report_failure,
 };
+use std::sync::{Mutex, PoisonError};
 
 /// What every call answers in a forked child.
 const NOT_INITIALIZED: i32 = 3;
@@ -165,31 +166,51 @@ impl Context {
             for idle in idles {
                 // Once the driver has it, another thread may be given the same address.
                 live::forget(idle.address, self.number());
-                match driver_memory::free(idle.address) {
+                match self.free(idle.address, idle.capacity) {
                     Ok(()) => bytes += idle.capacity,
                     Err(error) => outcome = outcome.and(Err(error)),
                 }
-                self.cache().count_free(idle.capacity);
             }
             (bytes, outcome)
         })
     }
 
+    /// Has the driver free a block of that capacity.
+    pub(crate) fn free(&self, address: u64, capacity: u64) -> CudaResult<()> {
+        // Once the driver has it, another thread may be given it, and count it again.
+        self.cache().count_free(capacity);
+        driver_memory::free(address).inspect_err(|_| self.cache().count_failed_free(capacity))
+    }
+
     /// Makes room on the device: gives back all that is kept of its memory in this process, also for
-    /// work on streams, once that is over.  Whether that was anything.
+    /// work on streams, once that is over.  Whether that was anything, or another thread has done so
+    /// meanwhile.
     pub(crate) fn make_room(&self) -> bool {
-        let on_this_device = |context: &Self| context.device() == self.device();
-        let is_anything_over = in_flight::wait_and_release(self);
-        let mut bytes = 0;
-        for context in Self::primaries().into_iter().filter(on_this_device) {
-            let (given_back, outcome) = context.give_back(&context.cache().clear());
-            report_failure("device memory", outcome);
-            bytes += given_back;
-        }
+        let is_anything_over = in_flight::wait_and_release();
+        let (bytes, is_done_by_others, outcome) = blocking(|| {
+            // What another thread is giving back is not cached any more, nor free before it is done.
+            static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+            let (_one_at_a_time, has_waited) = match ONE_AT_A_TIME.try_lock() {
+                Ok(guard) => (guard, false),
+                Err(_) => (ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner), true),
+            };
+            let (bytes, outcome) = self.give_all_of_the_device_back();
+            (bytes, has_waited, outcome)
+        });
+        // Not under the lock: whoever hears of a failure may allocate.
+        report_failure("device memory", outcome);
         if bytes > 0 {
             self.cache().count_retry();
         }
-        bytes > 0 || is_anything_over
+        bytes > 0 || is_anything_over || is_done_by_others
+    }
+
+    fn give_all_of_the_device_back(&self) -> (u64, CudaResult<()>) {
+        let on_this_device = |context: &Self| context.device() == self.device();
+        Self::primaries().into_iter().filter(on_this_device).fold((0, Ok(())), |sum, context| {
+            let (bytes, outcome) = context.give_back(&context.cache().clear());
+            (sum.0 + bytes, sum.1.and(outcome))
+        })
     }
 }
 

@@ -43,12 +43,12 @@ fn plans(criterion: &mut Criterion) {
 fn issue(job: &Job) {
     let mut piece = 0;
     while piece < job.pieces() {
-        let count = job.may_issue(piece, 4);
+        let count = job.may_move(piece, 4);
         if count == 0 && !job.help_once() {
             thread::yield_now();
         }
         for _ in 0..count {
-            job.issued(piece);
+            job.moved(piece);
             piece += 1;
         }
     }

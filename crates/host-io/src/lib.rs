@@ -12,8 +12,8 @@ mod transfer;
 mod writer;
 
 pub use error::Error;
-pub use pinned::HostBuffer;
-pub use queued::{Download, is_pinned, queue_download, queue_upload};
+pub use pinned::{HostBuffer, is_pinned};
+pub use queued::{Download, queue_download, queue_upload};
 pub use reader::BufferReader;
 pub use transfer::{
     MOST_THREADS, TransferLimits, download, download_to_uninit, equals_host, set_transfer_limits,

@@ -1,5 +1,6 @@
 //! Pinned (page-locked) host memory.
 
+use arrow_cuda_buffer::mapped_address;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
 use std::ffi::c_void;
@@ -73,6 +74,17 @@ impl HostBuffer {
         // SAFETY: as above, and the borrow is exclusive.
         unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.size) }
     }
+}
+
+/// Whether host memory is pinned, from one end to the other, as far as the ends tell: then copies
+/// on streams return before they are made.
+///
+/// # Errors
+///
+/// When the context cannot be entered.
+pub fn is_pinned(context: &Context, address: *const u8, size: usize) -> CudaResult<bool> {
+    let is_known = |address: *const u8| Ok(mapped_address(context, address as u64)?.is_some());
+    Ok(size > 0 && is_known(address)? && is_known(address.wrapping_add(size - 1))?)
 }
 
 impl Drop for HostBuffer {

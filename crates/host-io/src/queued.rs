@@ -1,9 +1,8 @@
 //! Copies between pinned memory and device buffers on streams.
 
 use crate::HostBuffer;
-use arrow_cuda_buffer::{DeviceBuffer, Error, mapped_address};
-use arrow_cuda_context::{Context, Event, Finished, Stream};
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::{Event, Finished, Stream};
 use std::sync::Arc;
 
 /// Queues a copy of pinned memory into a buffer, from `position` on.  The copy keeps both.
@@ -87,15 +86,4 @@ impl Download {
         drop(self.end.synchronize()?);
         Ok(self.memory)
     }
-}
-
-/// Whether host memory is pinned, from one end to the other, as far as the ends tell: then copies
-/// on streams return before they are made.
-///
-/// # Errors
-///
-/// When the context cannot be entered.
-pub fn is_pinned(context: &Context, address: *const u8, size: usize) -> CudaResult<bool> {
-    let is_known = |address: *const u8| Ok(mapped_address(context, address as u64)?.is_some());
-    Ok(size > 0 && is_known(address)? && is_known(address.wrapping_add(size - 1))?)
 }

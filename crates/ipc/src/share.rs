@@ -70,7 +70,7 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     buffer.check_alive()?;
     // Other processes may keep the handle, and reach more than the buffer.
     buffer.context().prepare_for_processes(buffer.address())?;
-    let _current = buffer.context().enter()?;
+    let _current = buffer.context().enter_unless_gone()?;
     let mut allocation = [0u8; ALLOCATION];
     // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
     unsafe { call!(cuIpcGetMemHandle(allocation.as_mut_ptr().cast(), buffer.address())) }?;

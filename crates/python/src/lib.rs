@@ -5,13 +5,13 @@
 //! | file | what |
 //! |---|---|
 //! | `pyarrow.rs`, `capsules.rs` | what is needed of the imported pyarrow, checked once |
-//! | `convert.rs` | Python objects to Rust's and back: the only place with unsafe conversions |
+//! | `convert.rs` | Python objects to Rust's and back |
 //! | `graft.rs`, `members.rs`, `classes.rs` | classes with methods from here and the memory layout of pyarrow's |
-//! | `copies.rs`, `bounds.rs` | what a copy takes, and how much |
+//! | `copies.rs`, `data.rs`, `bounds.rs` | what a copy takes, and how much |
 //! | `queued.rs` | copies on a stream |
 //! | `views.rs` | memory that somebody else owns |
 //! | `array_interface.rs`, `dlpack.rs`, `device_tensor.rs`, `device_arrays.rs` | exchange with other libraries |
-//! | `addresses.rs`, `memory.rs` | who reads addresses; the memory that is cached |
+//! | `memory.rs`, `transfers.rs` | the memory that is kept, the threads that copy |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
 //! | `numba.rs`, `pickling.rs` | what the Numba methods, pickling and Dask, which are Python, need |
 //! | `lifecycle.rs` | destructors, failed releases, interpreter exit |

@@ -155,6 +155,13 @@ impl Cache {
         stats.reserved_bytes -= capacity.min(stats.reserved_bytes);
     }
 
+    /// Takes back what was counted as free: the driver has not got it.
+    pub(crate) fn count_failed_free(&self, capacity: u64) {
+        let stats = &mut self.shelves().stats;
+        stats.driver_frees -= 1;
+        stats.reserved_bytes += capacity;
+    }
+
     pub(crate) fn count_retry(&self) {
         self.shelves().stats.out_of_memory_retries += 1;
     }

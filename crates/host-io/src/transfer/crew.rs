@@ -118,10 +118,10 @@ mod tests {
                 thread::sleep(2 * ALERT); // let them fall asleep
             }
             for piece in 0..job.pieces() {
-                while job.may_issue(piece, 1) == 0 {
+                while job.may_move(piece, 1) == 0 {
                     job.help_once();
                 }
-                job.issued(piece);
+                job.moved(piece);
             }
             job.close();
             assert_eq!(memory, [(round % 2) as u8; 640]);

@@ -4,13 +4,13 @@ use super::crew::Crew;
 use super::fresh;
 use super::host::HostMemory;
 use super::job::{Job, Task};
-use super::plan::{TransferLimits, WORTH_WAKING};
+use super::plan::{TransferLimits, WORTH_WAITING, WORTH_WAKING};
 use super::ring::Ring;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The means of one context's copies.
 #[derive(Debug, Default)]
@@ -21,9 +21,8 @@ pub(super) struct Engine {
     means: Mutex<Means>,
 }
 
-/// By the context's identity.  They stay when their context is gone: freeing what went with it
-/// would free somebody else's.
-type Engines = HashMap<(usize, u64), Arc<Engine>>;
+/// By the context's handle: its number, and its engine.
+type Engines = HashMap<usize, (u64, Arc<Engine>)>;
 
 static ENGINES: Mutex<Option<Engines>> = Mutex::new(None);
 
@@ -33,7 +32,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The engine of a context.
 pub(super) fn of(context: &Context) -> Arc<Engine> {
-    lock(&ENGINES).get_or_insert_default().entry(context.identity()).or_default().clone()
+    let (handle, number) = context.identity();
+    let engine = Arc::new(Engine::default());
+    let gone = {
+        let mut engines = lock(&ENGINES);
+        let engines = engines.get_or_insert_default();
+        if let Some((same, engine)) = engines.get(&handle)
+            && *same == number
+        {
+            return engine.clone();
+        }
+        engines.insert(handle, (number, engine.clone()))
+    };
+    if let Some((_, engine)) = gone {
+        // Somebody has reset the device: what was made in the context before went with it.
+        lock(&engine.means).release();
+    }
+    engine
+}
+
+/// Gives back what engines have, as far as nobody uses it now.
+pub(super) fn release_all() {
+    let engines: Vec<_> = lock(&ENGINES).iter().flatten().map(|(_, (_, it))| it.clone()).collect();
+    for engine in engines {
+        lock(&engine.means).release();
+    }
 }
 
 impl Engine {
@@ -47,8 +70,8 @@ impl Engine {
         false
     }
 
-    /// Does a task: whether a comparison has found a difference.  None where the
-    /// driver is to do it: no memory can be pinned, or it is faster.  The context is current.
+    /// Does a task: whether a comparison has found a difference.  None where the driver is to do it:
+    /// no memory can be pinned, no thread can be started, or it is faster.  The context is current.
     pub(super) fn run(
         &self,
         context: &Context,
@@ -58,10 +81,19 @@ impl Engine {
         host: HostMemory<'_>,
         device: u64,
     ) -> Option<CudaResult<bool>> {
-        let mut means = lock(&self.means);
+        let mut means = match self.means.try_lock() {
+            Ok(means) => means,
+            Err(TryLockError::Poisoned(means)) => means.into_inner(),
+            Err(TryLockError::WouldBlock) if host.size() < WORTH_WAITING => return None,
+            Err(TryLockError::WouldBlock) => lock(&self.means),
+        };
         let (crew, ring, slots) = means.ready(context, limits)?;
         if host.size() < WORTH_WAKING && !crew.is_alert() {
             return None;
+        }
+        // The threads would only wait as well for what is queued before.
+        if let Err(error) = context.synchronize_default_stream() {
+            return Some(Err(error));
         }
         if task == Task::Download {
             for (address, _, length) in host.stretches(0, host.size()) {
@@ -81,10 +113,16 @@ impl Engine {
 /// Threads and pinned memory, once they are worth having.
 #[derive(Debug, Default)]
 struct Means {
-    made_for: Option<TransferLimits>,
+    /// How many threads, and how many slots of which size.
+    made_for: Option<(usize, (usize, usize))>,
     crew: Crew,
     ring: Option<Ring>,
+    /// How many copies are left to the driver before memory is asked for again.
+    discouraged: u32,
 }
+
+/// To ask for memory that cannot be pinned takes longer than a copy.
+const DISCOURAGED: u32 = 100;
 
 impl Means {
     /// The threads, the pinned memory and the number of its slots, made for these limits.
@@ -94,16 +132,37 @@ impl Means {
         limits: &TransferLimits,
     ) -> Option<(&Crew, &mut Ring, usize)> {
         let (slots, slot_size) = limits.ring()?;
-        if self.made_for != Some(*limits) {
+        let wanted = Some((limits.threads, (slots, slot_size)));
+        if self.made_for != wanted {
+            self.made_for = wanted;
+            self.discouraged = 0;
             self.ring = None; // before the new one takes its place
-            self.ring = Ring::new(context, slots, slot_size).ok();
             if self.crew.size() != limits.threads {
                 self.crew = Crew::start(limits.threads);
             }
-            // Without memory the next copy tries again.
-            self.made_for = self.ring.is_some().then_some(*limits);
+        }
+        if self.ring.is_none() {
+            if self.discouraged > 0 {
+                self.discouraged -= 1;
+                return None;
+            }
+            // The ring leaves the copying to others: alone it would wait for ever.
+            if self.crew.size() > 0 {
+                self.ring = Ring::new(context, slots, slot_size).ok();
+            }
+            if self.ring.is_none() {
+                self.made_for = None;
+                self.discouraged = DISCOURAGED;
+            }
         }
         let Self { crew, ring, .. } = self;
         ring.as_mut().map(|ring| (&*crew, ring, slots))
+    }
+
+    fn release(&mut self) {
+        if let Some(ring) = self.ring.take() {
+            ring.release();
+        }
+        *self = Self::default();
     }
 }

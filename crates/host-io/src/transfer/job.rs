@@ -3,7 +3,7 @@
 use super::fresh::HUGE_PAGE;
 use super::host::HostMemory;
 use super::patience::Patience;
-use super::stores::copy_past_caches;
+use super::stores::{copy_past_caches, finish_stores};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -48,7 +48,7 @@ pub(super) struct Job {
 
 /// Larger uploads go by way of the processor's caches: measured on an H200's host, the memory takes
 /// and gives 1 GiB at 33 to 45 GB/s, and the caches at 50.
-const PAST_CACHES: usize = 64 << 20;
+const MOST_PAST_CACHES: usize = 64 << 20;
 
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
@@ -148,14 +148,14 @@ impl Job {
         most.min(count - piece % count).min(self.pieces() - piece)
     }
 
-    /// How many pieces from `piece` on, at most `most`, the issuer may have moved in one go.
-    pub(super) fn may_issue(&self, piece: usize, most: usize) -> usize {
+    /// How many pieces from `piece` on, at most `most`, the issuer may have the device move in one go.
+    pub(super) fn may_move(&self, piece: usize, most: usize) -> usize {
         let pieces = piece..piece + self.side_by_side(piece, most);
         pieces.take_while(|piece| self.is_turn_of(Side::Issuer, *piece)).count()
     }
 
     /// The device is done with a piece.
-    pub(super) fn issued(&self, piece: usize) {
+    pub(super) fn moved(&self, piece: usize) {
         self.end_turn_of(Side::Issuer, piece);
     }
 
@@ -201,7 +201,7 @@ impl Job {
             // thread's, which has taken the piece when it was the copiers' turn.
             unsafe {
                 match self.task {
-                    Task::Upload if self.host.size() <= PAST_CACHES => {
+                    Task::Upload if self.host.size() <= MOST_PAST_CACHES => {
                         copy_past_caches(host, slot, length);
                     }
                     Task::Upload => std::ptr::copy_nonoverlapping(host, slot, length),
@@ -216,6 +216,8 @@ impl Job {
                 }
             }
         }
+        // Others are told that the bytes are there by an ordinary store, which must come after.
+        finish_stores();
         self.end_turn_of(Side::Copier, piece);
     }
 
@@ -259,7 +261,7 @@ mod tests {
     fn issue(job: &Job, device: &mut [u8], most: usize) {
         let mut piece = 0;
         while piece < job.pieces() && !job.is_stopped() {
-            let count = job.may_issue(piece, most);
+            let count = job.may_move(piece, most);
             if count == 0 {
                 if !job.help_once() {
                     thread::yield_now();
@@ -274,7 +276,7 @@ mod tests {
                 Task::Download | Task::Compare => slots.copy_from_slice(&device[at..at + length]),
             }
             for _ in 0..count {
-                job.issued(piece);
+                job.moved(piece);
                 piece += 1;
             }
         }
@@ -341,10 +343,10 @@ mod tests {
                     scope.spawn(|| job.help());
                 }
                 for piece in 0..issued {
-                    while job.may_issue(piece, 1) == 0 {
+                    while job.may_move(piece, 1) == 0 {
                         job.help_once();
                     }
-                    job.issued(piece);
+                    job.moved(piece);
                 }
                 job.stop();
                 job.close();

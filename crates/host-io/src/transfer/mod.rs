@@ -13,6 +13,7 @@ mod crew;
 mod engine;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
+mod gather;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
@@ -25,8 +26,10 @@ mod settings;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod stores;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error, mapped_address, range};
+use crate::pinned::is_pinned;
+use arrow_cuda_buffer::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
+pub use gather::upload_gathered;
 use host::HostMemory;
 use job::Task;
 use plan::Plan;
@@ -56,54 +59,6 @@ pub fn upload(buffer: &DeviceBuffer, position: u64, data: &[u8]) -> Result<(), E
         None => buffer.copy_from_host(position, data),
     }
 }
-
-/// Copies parts of host memory into a buffer, one behind the other from `position` on, as if they
-/// were one: many small ones cost hardly more than a single one of their size.
-///
-/// ```
-/// use arrow_cuda_buffer::DeviceBuffer;
-/// use arrow_cuda_context::Context;
-///
-/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
-/// arrow_cuda_host_io::upload_gathered(&buffer, 1, &[b"one", b"", b"four"])?;
-/// assert_eq!(buffer.slice(1, 7)?.to_vec()?, b"onefour");
-/// # Ok::<(), arrow_cuda_buffer::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
-pub fn upload_gathered(buffer: &DeviceBuffer, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
-    let host = HostMemory::sources(parts);
-    range::within(position, host.size() as u64, buffer.size())?;
-    if by_pinned_memory(Task::Upload, buffer, position, host)?.is_some() {
-        return Ok(());
-    }
-    // The driver copies what is together: small parts are put together first.
-    let mut position = position;
-    let mut together: Vec<u8> = Vec::new();
-    let flush = |together: &mut Vec<u8>, position: &mut u64| {
-        buffer.copy_from_host(*position, together)?;
-        *position += together.len() as u64;
-        together.clear();
-        Ok::<_, Error>(())
-    };
-    for part in parts {
-        if together.len() + part.len() > TOGETHER {
-            flush(&mut together, &mut position)?;
-        }
-        if part.len() > TOGETHER {
-            buffer.copy_from_host(position, part)?;
-            position += part.len() as u64;
-        } else {
-            together.extend_from_slice(part);
-        }
-    }
-    flush(&mut together, &mut position)
-}
-
-/// Parts up to this size are copied once more on the host, to spare a copy to the device.
-const TOGETHER: usize = 256 << 10;
 
 /// Copies `out.len()` bytes of a buffer, from `position` on, to the host.
 ///
@@ -162,7 +117,7 @@ fn by_pinned_memory(
     let (limits, context) = (transfer_limits(), buffer.context());
     let Plan::Staged { threads, piece } = limits.plan(task, host.size()) else { return Ok(None) };
     // A borrowed context may be destroyed, and what is made in it would go with it.
-    if !context.is_primary() || is_pinned(context, &host)? {
+    if !context.is_primary() || is_pinned_memory(context, &host)? {
         return Ok(None);
     }
     range::within(position, host.size() as u64, buffer.size())?;
@@ -170,7 +125,7 @@ fn by_pinned_memory(
         buffer.check_mutable()?;
     }
     buffer.check_alive()?;
-    // Before any lock: a forked child hears of it here.
+    // Before any lock: a forked child hears of it here, whose locks another thread may have held.
     let _current = context.enter()?;
     let engine = engine::of(context);
     // When the context is gone, so is its pinned memory.
@@ -182,9 +137,8 @@ fn by_pinned_memory(
     Ok(done.transpose()?)
 }
 
-/// Whether the driver knows the memory: then it moves it at full speed itself.  Memory that is
-/// pinned in part only is moved as well, if slower.
-fn is_pinned(context: &Context, host: &HostMemory<'_>) -> Result<bool, Error> {
+/// Whether the device can move the memory itself, at full speed.
+fn is_pinned_memory(context: &Context, host: &HostMemory<'_>) -> Result<bool, Error> {
     let Some(start) = host.start_of_only_part() else { return Ok(false) };
-    Ok(mapped_address(context, start as u64)?.is_some())
+    Ok(is_pinned(context, start, host.size())?)
 }

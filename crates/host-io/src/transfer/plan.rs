@@ -29,6 +29,8 @@ pub(super) enum Plan {
     Staged { threads: usize, piece: usize },
 }
 
+/// Less does not wait for another copy that uses the threads: the driver is done by then.
+pub(super) const WORTH_WAITING: usize = 8 << 20;
 /// Threads that sleep are not woken for less: the driver is done by then.
 pub(super) const WORTH_WAKING: usize = 1 << 20;
 /// Measured on an H200 with 16 cores: copies of fewer bytes are as fast by the driver anyway.

@@ -1,4 +1,4 @@
-//! The pinned memory that a device's copies go through, and the stream that moves it.
+//! The pinned memory that a device's copies go through, and how the device moves it.
 
 use super::job::{Job, Task};
 use super::patience::Patience;
@@ -8,8 +8,8 @@ use arrow_cuda_driver::{CudaResult, call};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 
-/// `CU_STREAM_NON_BLOCKING`: ordered with the default stream only where an event says so.
-const NON_BLOCKING: u32 = 1;
+/// The legacy one, which orders the moves as the driver's own copies are ordered.
+const DEFAULT_STREAM: RawStream = null_mut();
 
 /// Less is not worth a call of its own, nor the time that the device needs to begin with it.
 const SMALLEST_MOVE: usize = 256 << 10;
@@ -18,11 +18,16 @@ const SMALLEST_MOVE: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Ring {
     context: Context,
-    stream: RawStream,
-    /// Recorded on the default stream, before each copy.
-    earlier: RawEvent,
     pinned: HostBuffer,
     done: Vec<RawEvent>,
+}
+
+/// Pieces that the device moves, and that are waited for together.
+struct Move {
+    /// The first piece, whose event tells of the end of all.
+    first: usize,
+    /// The first piece that is not among them.
+    end: usize,
 }
 
 // SAFETY: any thread may use the handles; one at a time does, since `issue` needs the ring alone.
@@ -32,19 +37,18 @@ impl Ring {
     pub(super) fn new(context: &Context, slots: usize, slot_size: usize) -> CudaResult<Self> {
         let pinned = HostBuffer::allocate(context, slots * slot_size)?;
         // From here on a failure gives back what there is.
-        let mut ring = Self {
-            context: context.clone(),
-            stream: null_mut(),
-            earlier: null_mut(),
-            pinned,
-            done: Vec::new(),
-        };
-        ring.stream = context.create_stream(NON_BLOCKING)?;
-        ring.earlier = context.create_event()?;
+        let mut ring = Self { context: context.clone(), pinned, done: Vec::new() };
         for _ in 0..slots {
             ring.done.push(context.create_event()?);
         }
         Ok(ring)
+    }
+
+    /// Gives it back, unless it has gone with its context: then its addresses are somebody else's.
+    pub(super) fn release(self) {
+        if self.context.is_gone() {
+            std::mem::forget(self);
+        }
     }
 
     /// Where the slots begin.
@@ -55,28 +59,16 @@ impl Ring {
     /// Has the device move all pieces of a job, to or from `device` on.  The context is current.
     ///
     /// The moves come after the work that is queued on the default stream; they are done when this
-    /// returns, also when it fails.
+    /// returns, also when it fails.  At least one other thread has to help with the job.
     pub(super) fn issue(&mut self, job: &Job, device: u64) -> CudaResult<()> {
-        let moved = self.wait_for_earlier_work().and_then(|()| self.move_all(job, device));
+        let moved = self.move_all(job, device);
         if moved.is_err() || job.is_stopped() {
             job.stop();
-            // SAFETY: a live handle.
-            let ended = unsafe { call!(cuStreamSynchronize(self.stream)) };
+            // SAFETY: the default stream of the current context.
+            let ended = unsafe { call!(cuStreamSynchronize(DEFAULT_STREAM)) };
             return moved.and(ended);
         }
         moved
-    }
-
-    fn wait_for_earlier_work(&self) -> CudaResult<()> {
-        // An event would cost the device more than the question costs this thread.
-        if !self.context.is_default_stream_busy()? {
-            return Ok(());
-        }
-        // SAFETY: live handles; the null stream is the default one of the current context.
-        unsafe {
-            call!(cuEventRecord(self.earlier, null_mut()))?;
-            call!(cuStreamWaitEvent(self.stream, self.earlier, 0))
-        }
     }
 
     fn move_all(&self, job: &Job, device: u64) -> CudaResult<()> {
@@ -86,27 +78,27 @@ impl Ring {
         // and nobody has to know of single moves, only of the last one.
         let is_quiet = job.task == Task::Upload && job.fits();
         let at_most = if is_quiet { pieces } else { at_least };
-        // Where moves begin and end that the device has not done yet.
         let mut moves = VecDeque::new();
-        let (mut begun, mut announced, mut ended) = (0, 0, 0);
+        // Pieces that the device was told to move, whose end it was told to tell, that it has moved.
+        let (mut begun, mut announced, mut moved) = (0, 0, 0);
         let mut patience = Patience::default();
-        while ended < pieces && !job.is_stopped() {
-            let ready = job.may_issue(begun, at_most);
+        while moved < pieces && !job.is_stopped() {
+            let ready = job.may_move(begun, at_most);
             if ready > 0 && ready >= job.side_by_side(begun, at_least) {
                 self.begin(job, begun, ready, device)?;
                 begun += ready;
                 if !is_quiet || begun == pieces {
                     self.announce(announced)?;
-                    moves.push_back((announced, begun));
+                    moves.push_back(Move { first: announced, end: begun });
                     announced = begun;
                 }
-            } else if let Some(&(first, end)) = moves.front()
-                && self.has_ended(first)?
+            } else if let Some(Move { first, end }) = moves.front()
+                && self.is_over(*first)?
             {
-                (ended..end).for_each(|piece| job.issued(piece));
-                ended = end;
+                (moved..*end).for_each(|piece| job.moved(piece));
+                moved = *end;
                 moves.pop_front();
-            } else if begun > ended || !job.help_once() {
+            } else if begun > moved || !job.help_once() {
                 // While the device is busy this thread has to be quick for it.
                 patience.wait();
                 continue;
@@ -124,9 +116,9 @@ impl Ring {
         // SAFETY: the pieces lie within both, and it is the issuer's turn; live handles.
         unsafe {
             match job.task {
-                Task::Upload => call!(cuMemcpyHtoDAsync_v2(device, pinned, length, self.stream)),
+                Task::Upload => call!(cuMemcpyHtoDAsync_v2(device, pinned, length, DEFAULT_STREAM)),
                 Task::Download | Task::Compare => {
-                    call!(cuMemcpyDtoHAsync_v2(pinned, device, length, self.stream))
+                    call!(cuMemcpyDtoHAsync_v2(pinned, device, length, DEFAULT_STREAM))
                 }
             }
         }
@@ -136,7 +128,7 @@ impl Ring {
     /// which begins with a piece.
     fn announce(&self, piece: usize) -> CudaResult<()> {
         // SAFETY: live handles.
-        unsafe { call!(cuEventRecord(self.done_with(piece), self.stream)) }
+        unsafe { call!(cuEventRecord(self.done_with(piece), DEFAULT_STREAM)) }
     }
 
     /// The event of moves that begin with a piece: never more are under way than there are slots.
@@ -144,7 +136,7 @@ impl Ring {
         self.done[piece % self.done.len()]
     }
 
-    fn has_ended(&self, piece: usize) -> CudaResult<bool> {
+    fn is_over(&self, piece: usize) -> CudaResult<bool> {
         // SAFETY: a live handle.
         unsafe { self.context.is_reached(self.done_with(piece)) }
     }
@@ -152,13 +144,9 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        for event in self.done.drain(..).chain([self.earlier]).filter(|event| !event.is_null()) {
+        for event in self.done.drain(..) {
             // SAFETY: made in `new`, and not used any more.
             unsafe { self.context.destroy_event(event) };
-        }
-        if !self.stream.is_null() {
-            // SAFETY: as above.
-            unsafe { self.context.destroy_stream(self.stream) };
         }
     }
 }

@@ -1,0 +1,40 @@
+# Between two devices a copy may take a stream of either; other work takes the device's own.
+# needs: two devices
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import Event, Stream
+
+first, second = cuda.Context(0), cuda.Context(1)
+here, there = Stream(first), Stream(second)
+(here.context.device_number, there.context.device_number)
+buf, other = first.buffer_from_data(b"0123456789"), second.buffer_from_data(b"abc")
+buf.copy_from_device(other, stream=there)
+there.synchronize()
+other.copy_from_device(buf, position=1, stream=here)
+here.synchronize()
+(buf.to_pybytes(), other.to_pybytes())
+# A stream waits for the other device's, and for its events.
+buf.fill(ord("x"), stream=here)
+there.wait(here)
+other.copy_from_device(buf, stream=there)
+there.wait(here.record())
+there.synchronize()
+other.to_pybytes()
+# Refused: streams and events of another context.
+mine, theirs = Event(first, timing=True), Event(second, timing=True)
+mine.record(here)
+theirs.record(there)
+for call in (
+    lambda: buf.fill(0, stream=there),
+    lambda: buf.copy_from_host(b"abc", stream=there),
+    lambda: buf.copy_to_host(stream=there),
+    lambda: Event(first).record(there),
+    lambda: there.record(Event(first)),
+    lambda: mine.elapsed_time(theirs),
+):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+
+buf.to_pybytes()
