@@ -1,6 +1,6 @@
 """Large copies of ordinary memory, which threads of this package make through pinned memory.
 
-Each test runs a process of its own: the number of threads is read once.
+Each test runs a process of its own: the limits are the process's.
 """
 
 import pytest
@@ -161,7 +161,7 @@ assert buf.to_pybytes() == host.tobytes()
 
 
 SETTINGS = """
-import threading
+import threading, time
 from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
 def helpers():
     names = (path.read_text() for path in Path("/proc/self/task").glob("*/comm"))
@@ -187,6 +187,8 @@ assert buf.to_pybytes() == host.tobytes()
 assert helpers() >= 4
 set_transfer_limits(threads=0)
 assert buf.to_pybytes() == host.tobytes()
+time.sleep(0.2)
+assert helpers() == 0
 set_transfer_limits()
 suits = transfer_limits()
 few_cores = len(os.sched_getaffinity(0)) < 4
@@ -246,3 +248,20 @@ for at in (0, 1, len(host) // 2, len(host) - 1):
 assert buf.equals(pa.py_buffer(host)) and not buf.equals(pa.py_buffer(host[1:]))
 """
     check(run_python, code)
+
+
+@pytest.mark.simulator
+def test_a_reset_of_the_device_takes_its_threads(run_python):
+    code = """
+sim = ctypes.CDLL(re.search(r"/\\S*libcuda_sim\\.so", open("/proc/self/maps").read())[0])
+for _ in range(4):
+    buf = cuda.Context(0).buffer_from_data(host)
+    assert buf.to_pybytes() == host.tobytes()
+    sim.cuDevicePrimaryCtxReset_v2(0)
+    try: buf.to_pybytes()
+    except OSError: pass
+    else: raise AssertionError("the memory is gone")
+time.sleep(0.2)
+assert helpers() <= 6, helpers()
+"""
+    check(run_python, SETTINGS + "import re\n" + code)
