@@ -454,7 +454,7 @@ def test_what_was_never_initialised_is_refused(run_python, kind, way):
     assert run_python(code) == (0, f"this {kind.__name__} was never initialised\n", "")
 
 
-@pytest.mark.parametrize(("code", "name"), [(2, "cuMemAlloc_v2"), (700, "cuMemcpyHtoD_v2")])
+@pytest.mark.parametrize(("code", "name"), [(2, "cuMemAlloc_v2"), (700, "cuMemcpyHtoDAsync_v2")])
 @pytest.mark.simulator
 def test_what_the_driver_refuses(ctx, run_python, code, name):
     batch = pa.record_batch({"x": [1, None, 3]}).copy_to(ctx.memory_manager)

@@ -124,7 +124,7 @@ pub fn finished() -> Finished {
     {
         let mut in_flight = lock();
         let Some(contexts) = in_flight.as_mut() else { return finished };
-        for (context, work) in contexts.values_mut() {
+        for (context, work) in contexts.values_mut().filter(|(_, work)| work.keeps_anything()) {
             if context.is_gone() {
                 gone.push(std::mem::take(work));
             } else {
@@ -160,8 +160,12 @@ pub(crate) fn wait_and_release() -> bool {
 }
 
 impl Work {
+    fn keeps_anything(&self) -> bool {
+        !self.queues.is_empty() || !self.kept_for_good.is_empty()
+    }
+
     fn is_empty(&self) -> bool {
-        self.queues.is_empty() && self.kept_for_good.is_empty() && self.spare.is_empty()
+        !self.keeps_anything() && self.spare.is_empty()
     }
 
     fn take_finished(&mut self) -> Finished {

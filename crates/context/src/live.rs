@@ -180,61 +180,63 @@ fn live() -> MutexGuard<'static, BTreeMap<u64, Entry>> {
 mod tests {
     use super::*;
 
+    // All tests share the list, so each has contexts of its own.
+
     #[test]
     fn a_block_is_found_from_inside_and_from_its_slack() {
-        remember(0x7000_0000, 100, 0x20_0000, 1);
+        remember(0x7000_0000, 100, 0x20_0000, 1001);
         assert_eq!(block_at(0x7000_0000, 0x7000_0000), Some((0x7000_0000, 100)));
         assert_eq!(block_at(0x7000_0063, 0x7000_0000), Some((0x7000_0000, 100)));
         assert_eq!(block_at(0x7000_1000, 0x7000_0000), Some((0x7000_0000, 100)));
         assert_eq!(block_at(0x7000_1000, 0x7000_0800), None);
-        assert_eq!(release(0x7000_0000, 1, false), Fate::Freed);
+        assert_eq!(release(0x7000_0000, 1001, false), Fate::Freed);
         assert_eq!(block_at(0x7000_0000, 0x7000_0000), None);
-        assert_eq!(release(0x7000_0000, 1, false), Fate::Gone);
+        assert_eq!(release(0x7000_0000, 1001, false), Fate::Gone);
     }
 
     #[test]
     fn cached_memory_is_released_and_no_block() {
-        remember(0x8000_0000, 100, 512, 1);
+        remember(0x8000_0000, 100, 512, 2001);
         assert!(!is_released(0x8000_0000) && remains_at(0x8000_0000).is_none());
-        assert_eq!(release(0x8000_0000, 1, true), Fate::Cached);
+        assert_eq!(release(0x8000_0000, 2001, true), Fate::Cached);
         assert!(is_released(0x8000_0000) && is_released(0x8000_01ff));
         assert!(!is_released(0x8000_0200) && !is_released(0x7fff_ffff));
         assert_eq!(block_at(0x8000_0000, 0x8000_0000), None);
         // A stale address does not matter any more.
         lend(0x8000_0000);
-        remember(0x8000_0000, 200, 512, 1);
+        remember(0x8000_0000, 200, 512, 2001);
         assert_eq!(remains_at(0x8000_0010), Some((0x8000_00c8, 312)));
         assert_eq!(block_at(0x8000_0010, 0x8000_0000), Some((0x8000_0000, 200)));
-        assert_eq!(release(0x8000_0000, 1, true), Fate::Cached);
-        forget(0x8000_0000, 1);
+        assert_eq!(release(0x8000_0000, 2001, true), Fate::Cached);
+        forget(0x8000_0000, 2001);
         assert!(!is_released(0x8000_0000));
     }
 
     #[test]
     fn what_other_processes_may_map_is_not_cached() {
-        remember(0x9000_0000, 100, 512, 1);
+        remember(0x9000_0000, 100, 512, 3001);
         lend(0x9000_0200);
-        assert_eq!(release(0x9000_0000, 1, true), Fate::Cached, "an address behind the block");
-        remember(0x9000_0000, 100, 512, 1);
+        assert_eq!(release(0x9000_0000, 3001, true), Fate::Cached, "an address behind the block");
+        remember(0x9000_0000, 100, 512, 3001);
         lend(0x9000_0063);
-        assert_eq!(release(0x9000_0000, 1, true), Fate::Freed);
-        remember(0x9000_0000, 100, 512, 1);
+        assert_eq!(release(0x9000_0000, 3001, true), Fate::Freed);
+        remember(0x9000_0000, 100, 512, 3001);
         keep_for_processes(0x9000_0010);
         lend(0x9000_0010);
-        assert_eq!(release(0x9000_0000, 1, true), Fate::Kept);
+        assert_eq!(release(0x9000_0000, 3001, true), Fate::Kept);
         assert_eq!(block_at(0x9000_0000, 0x9000_0000), Some((0x9000_0000, 100)));
     }
 
     #[test]
     fn a_later_context_has_the_same_addresses() {
-        remember(0xa000_0000, 100, 512, 1);
-        remember(0xa000_1000, 100, 512, 1);
-        remember(0xa000_0000, 50, 512, 2);
-        assert_eq!(release(0xa000_0000, 1, true), Fate::Gone);
-        forget(0xa000_0000, 1);
-        forget_context(1);
+        remember(0xa000_0000, 100, 512, 4001);
+        remember(0xa000_1000, 100, 512, 4001);
+        remember(0xa000_0000, 50, 512, 4002);
+        assert_eq!(release(0xa000_0000, 4001, true), Fate::Gone);
+        forget(0xa000_0000, 4001);
+        forget_context(4001);
         assert_eq!(block_at(0xa000_0000, 0xa000_0000), Some((0xa000_0000, 50)));
         assert_eq!(block_at(0xa000_1000, 0xa000_1000), None);
-        assert_eq!(release(0xa000_0000, 2, true), Fate::Cached);
+        assert_eq!(release(0xa000_0000, 4002, true), Fate::Cached);
     }
 }

@@ -133,14 +133,18 @@ fn the_last_release_ends_a_primary_context() {
     in_own_process(&[], || {
         let first = ready(0);
         assert_eq!(cuda_sim_primary_retains(0), 1);
-        let p = alloc(64);
+        let (p, mut id) = (alloc(64), 0);
+        assert_eq!(cuCtxGetId(first, &mut id), OK);
         assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
         assert_eq!(cuda_sim_primary_retains(0), 0);
         assert_eq!(cuCtxSynchronize(), 709);
         assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
         assert_eq!(cuCtxPushCurrent_v2(first), 709);
-        let second = ready(0);
-        assert_ne!(first, second);
+        let mut after = 0;
+        // The next one has the same handle, but is another.
+        assert_eq!(ready(0), first);
+        assert_eq!(cuCtxGetId(first, &mut after), OK);
+        assert_ne!(id, after);
         assert_eq!(read(p, 1), Err(1));
         assert_eq!(cuda_sim_primary_retains(99), -1);
     });
