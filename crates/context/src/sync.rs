@@ -52,7 +52,8 @@ impl Context {
         let is_numbered = self.is_primary() && self.number() != 0;
         match is_numbered.then(driver_memory::current_number) {
             Some(Ok(number)) if number != self.number() => Err(invalid_context()),
-            Some(Err(_)) => Err(invalid_context()),
+            Some(Err(_)) if self.is_gone() => Err(invalid_context()),
+            Some(Err(error)) => Err(error),
             _ => Ok(entered),
         }
     }
