@@ -161,10 +161,11 @@ impl Methods {
     /// resizable : bool, default False
     ///     Whether the allocated result is resizable.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Makes the copy in turn of that stream's work, not of the default
-    ///     stream's.  If `buf` is pinned (a `HostBuffer`, or what another library
-    ///     has pinned), the call returns at once, and the bytes are there when
-    ///     the stream is synchronized; otherwise they are there on return.
+    ///     Makes the copy in turn of that stream's work.  If `buf` is pinned (a
+    ///     `HostBuffer`, or what another library has pinned), the call returns at
+    ///     once, and the bytes are there when the stream is synchronized.
+    ///     Otherwise the stream and the default stream are waited for, and the
+    ///     bytes are there on return.
     ///
     /// Returns
     /// -------
@@ -218,11 +219,11 @@ impl Methods {
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for as many as there are and fit.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Makes the copy in turn of that stream's work, not of the default
-    ///     stream's.  If the data is pinned (a `HostBuffer`, or what another
-    ///     library has pinned), the call returns at once, and the data must not
-    ///     change until the copy is made.  Other data may change as soon as the
-    ///     call returns.
+    ///     Makes the copy in turn of that stream's work.  If the data is pinned (a
+    ///     `HostBuffer`, or what another library has pinned), the call returns at
+    ///     once, and the data must not change until the copy is made.  Otherwise
+    ///     the stream and the default stream are waited for, and the data may
+    ///     change as soon as the call returns.
     ///
     /// Returns
     /// -------
