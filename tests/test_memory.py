@@ -144,7 +144,7 @@ def test_memory_under_work_of_the_default_stream_waits(ctx, default_stream, chan
 
 
 def test_what_came_before_work_that_goes_on_need_not_wait(ctx, default_stream, changes):
-    """A note of where the default stream was is enough, though it is never idle."""
+    """A note of what the context had to do is enough, though it is never idle."""
     default_stream.sleep(20)
     ctx.new_buffer(4 * MIB)
     ctx.new_buffer(4 * MIB)  # takes note, and is a miss

@@ -4,11 +4,11 @@
 //! covers all streams of the context tells when that work is over, those of other libraries and
 //! those that are not ordered with the default stream included (seen on an H200).
 
+use crate::sync::DISABLE_TIMING;
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 
-const DISABLE_TIMING: u32 = 2;
 /// More points than that need not be told apart: a later one covers all that was before it.
 const MOST_POINTS: usize = 8;
 /// What the driver answers while some stream captures a graph: waiting would spoil it.

@@ -1,10 +1,12 @@
 //! Released memory: who gets it, when, and how it goes back to the driver.
 
+mod common;
+
 use arrow_cuda_context::{Block, Context, MemoryStats, Placement, RawStream, is_released};
 use arrow_cuda_driver::{call, is_simulated};
+use common::Gate;
 use rstest::rstest;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -31,36 +33,6 @@ fn allocate(context: &Context, size: u64) -> Block {
 
 fn stats(context: &Context) -> MemoryStats {
     context.memory_stats().expect("alive")
-}
-
-/// Keeps a stream busy until it is opened.
-struct Gate(&'static AtomicBool);
-
-impl Gate {
-    fn on(context: &Context, stream: RawStream) -> Self {
-        extern "C" fn wait(open: *mut c_void) {
-            // SAFETY: a gate's flag, which is never freed.
-            while !unsafe { &*open.cast::<AtomicBool>() }.load(Ordering::Acquire) {
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-        let open: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-        let _current = context.enter().expect("alive");
-        let (wait, open_at) = (wait as *mut c_void, (&raw const *open).cast_mut().cast());
-        // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream, wait, open_at)) }.expect("room in the queue");
-        Self(open)
-    }
-
-    fn open(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        self.open();
-    }
 }
 
 #[test]

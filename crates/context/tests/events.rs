@@ -1,9 +1,9 @@
 //! Work that is not done yet, and what stands for it.
 
+mod common;
+
 use arrow_cuda_context::{Context, Pending, RawEvent, RawStream};
-use arrow_cuda_driver::call;
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use common::Gate;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -19,38 +19,6 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
     let context = Context::primary(0).expect("a device");
     context.synchronize().expect("alive");
     (guard, context)
-}
-
-/// Keeps a stream busy until it is opened.
-struct Gate(&'static AtomicBool);
-
-impl Gate {
-    fn on(context: &Context, stream: RawStream) -> Self {
-        extern "C" fn wait(open: *mut c_void) {
-            // SAFETY: a gate's flag, which is never freed.
-            while !unsafe { &*open.cast::<AtomicBool>() }.load(Ordering::Acquire) {
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-        let open: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-        let _current = context.enter().expect("alive");
-        let (wait, open_at) = (wait as *mut c_void, (&raw const *open).cast_mut().cast());
-        // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream, wait, open_at)) }.expect("room in the queue");
-        Self(open)
-    }
-}
-
-impl Gate {
-    fn open(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        self.open();
-    }
 }
 
 /// A busy stream, and an event behind its work.
