@@ -1,6 +1,7 @@
 //! Contexts: a device's primary one, or one that somebody else made.
 
 use crate::cache::Cache;
+use crate::codes::{CONTEXT_IS_DESTROYED, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::device::Device;
 use crate::readable::is_readable;
 use arrow_cuda_driver::{CudaError, CudaResult, call, is_forked_child, report_failure};
@@ -45,13 +46,6 @@ struct State {
     attachment: OnceLock<Box<dyn Any + Send + Sync>>,
     attaching: Mutex<()>,
 }
-
-/// What every call answers in a forked child.
-const NOT_INITIALIZED: i32 = 3;
-
-/// What the driver answers for one that is gone, or never was.
-const CONTEXT_IS_DESTROYED: i32 = 709;
-const INVALID_CONTEXT: i32 = 201;
 
 /// All contexts in use, by handle, so that two views of one context share one counter.
 static CONTEXTS: Mutex<Option<HashMap<usize, Weak<State>>>> = Mutex::new(None);

@@ -1,6 +1,7 @@
 //! Events: points in the work of streams.
 
-use crate::sync::{DISABLE_TIMING, is_done};
+use crate::codes::{DISABLE_TIMING, INVALID_HANDLE};
+use crate::sync::is_done;
 use crate::{Context, Finished, RawEvent, Stream, finished};
 use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release};
 
@@ -31,9 +32,6 @@ pub struct Event {
 unsafe impl Send for Event {}
 // SAFETY: and by several at a time.
 unsafe impl Sync for Event {}
-
-/// What the driver answers for a handle of another context.
-const INVALID_HANDLE: i32 = 400;
 
 impl Event {
     /// An event that takes no time stamps, which is the faster kind.

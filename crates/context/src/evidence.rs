@@ -4,7 +4,7 @@
 //! covers all streams of the context tells when that work is over, those of other libraries and
 //! those that are not ordered with the default stream included (seen on an H200).
 
-use crate::sync::DISABLE_TIMING;
+use crate::codes::DISABLE_TIMING;
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
 use std::collections::VecDeque;
 use std::ffi::c_void;

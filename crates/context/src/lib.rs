@@ -3,6 +3,7 @@
 
 mod block;
 mod cache;
+mod codes;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod context;
 #[expect(unsafe_code, reason = "calls the driver")]

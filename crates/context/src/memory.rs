@@ -2,15 +2,12 @@
 //! noticing that it went with a reset of the device.
 
 use crate::cache::{Idle, MemoryStats, default_limit};
+use crate::codes::{CONTEXT_IS_DESTROYED, NOT_INITIALIZED};
 use crate::{Context, driver_memory, in_flight, live};
 use arrow_cuda_driver::{
     CudaError, CudaResult, blocking, is_forked_child, may_release, report_failure,
 };
 use std::sync::{Mutex, PoisonError};
-
-/// What every call answers in a forked child.
-const NOT_INITIALIZED: i32 = 3;
-const CONTEXT_IS_DESTROYED: i32 = 709;
 
 impl Context {
     /// How much memory there is in use, cached, and was, and how often it was reused.

@@ -1,17 +1,14 @@
 //! Streams: queues of work on a device.
 
+use crate::codes::{CAPTURE_UNSUPPORTED, INVALID_HANDLE, NON_BLOCKING};
 use crate::sync::{DEFAULT_STREAM, is_done};
 use crate::{Context, Event, Finished, Kept, RawStream, finished, in_flight, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// `CU_STREAM_NON_BLOCKING`.
-const NON_BLOCKING: u32 = 1;
 /// Handles up to this one name default streams: of nobody, the legacy one, and the thread's own.
 const LAST_DEFAULT: usize = 2;
-const INVALID_HANDLE: i32 = 400;
-const CAPTURE_UNSUPPORTED: i32 = 900;
 
 /// A queue of work that a device does in order, beside that of other streams.
 ///

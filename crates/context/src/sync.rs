@@ -1,6 +1,7 @@
 //! Events and streams as raw handles: the driver's calls, for the types here and for libarrow's own
 //! classes.
 
+use crate::codes::{DISABLE_TIMING, NOT_READY};
 use crate::context::invalid_context;
 use crate::{Context, Entered, Event, driver_memory};
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
@@ -12,8 +13,6 @@ pub type RawEvent = *mut c_void;
 /// A `CUstream`.  Null is the legacy default stream.
 pub type RawStream = *mut c_void;
 
-pub(crate) const DISABLE_TIMING: u32 = 2;
-const NOT_READY: i32 = 600;
 /// An idle GPU reaches an event some microseconds after it was recorded.
 const SOON: Duration = Duration::from_micros(100);
 
