@@ -162,6 +162,9 @@ NEVER_MADE = [
     ["cuda.read_record_batch(message, fresh(pa.Schema))"],
     [
         "ctx.buffer_from_data(fresh(pa.Buffer))",
+        "ctx.buffer_from_data(fresh(pa.Tensor))",
+        "ctx.new_buffer(9).copy_from_host(fresh(pa.Tensor))",
+        "cuda.BufferWriter(message).writeat(0, fresh(pa.Tensor))",
         "cuda.BufferWriter(message).write(fresh(pa.Buffer))",
         "message == fresh(pa.Buffer)",
         "fresh(cuda.CudaBuffer).size",

@@ -145,6 +145,14 @@ pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWri
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
+/// Refuses a tensor of pyarrow's that `__new__` alone has made: asked for its bytes, it crashes.
+pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if is_of(object, &pyarrow(object.py())?.tensor) && object.getattr("type")?.is_none() {
+        return Err(not_initialised(object));
+    }
+    Ok(())
+}
+
 /// Whether the object is a `pyarrow.Buffer`, initialised or not.
 pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &pyarrow(object.py())?.buffer))

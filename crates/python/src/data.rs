@@ -1,6 +1,8 @@
 //! The data that an argument brings: bytes on the host, or memory of a device.
 
-use crate::convert::{as_buffer, host_bytes, is_buffer, is_cuda_buffer, span, wrap_memory_of};
+use crate::convert::{
+    as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span, wrap_memory_of,
+};
 use crate::errors::expected;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -27,6 +29,7 @@ impl<'py> Data<'py> {
     ///
     /// Raises what `pyarrow.py_buffer` raises.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        check_tensor(object)?;
         // One that was never initialised must not be asked.
         if !is_buffer(object)?
             && let Some(exported) = Exported::by(object)

@@ -16,6 +16,7 @@ pub(crate) struct Pyarrow {
     pub(crate) native_file: Py<PyType>,
     pub(crate) record_batch: Py<PyType>,
     pub(crate) schema: Py<PyType>,
+    pub(crate) tensor: Py<PyType>,
     pub(crate) memory_pool: Py<PyType>,
     pub(crate) dictionary_memo: Py<PyType>,
     /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
@@ -64,6 +65,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         native_file,
         record_batch: class("RecordBatch")?,
         schema: class("Schema")?,
+        tensor: class("Tensor")?,
         memory_pool: class("MemoryPool")?,
         dictionary_memo,
         as_buffer: lib.getattr("as_buffer")?.unbind(),
