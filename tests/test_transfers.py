@@ -151,6 +151,9 @@ warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
 buf = ctx.buffer_from_data(host)
 child = os.fork()
 if not child:
+    import pyarrow_cuda_compat
+    pyarrow_cuda_compat.set_transfer_limits(threads=0)
+    pyarrow_cuda_compat.set_transfer_limits(threads=2)
     try: buf.to_pybytes()
     except OSError as error: os._exit("Cuda error 3 " in str(error))
     os._exit(2)

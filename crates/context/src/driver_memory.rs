@@ -25,11 +25,3 @@ pub(crate) fn wipe(address: u64, size: u64) -> CudaResult<()> {
     // SAFETY: the driver looks the address up; the range is what our own block does not use.
     unsafe { call!(cuMemsetD8_v2(address, 0, size)) }
 }
-
-/// The driver's number for the current context, which is no other's.
-pub(crate) fn current_number() -> CudaResult<u64> {
-    let mut number = 0u64;
-    // SAFETY: null is the current context, so no handle is read; the place outlives the call.
-    unsafe { call!(cuCtxGetId(std::ptr::null_mut(), (&raw mut number).cast())) }?;
-    Ok(number)
-}

@@ -23,6 +23,8 @@ mod memory;
 #[expect(unsafe_code, reason = "asks the kernel what is readable")]
 mod readable;
 #[expect(unsafe_code, reason = "calls the driver")]
+mod reset;
+#[expect(unsafe_code, reason = "calls the driver")]
 mod stream;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod sync;

@@ -1,8 +1,7 @@
-//! What a context does with the memory that it keeps: how much it may be, giving it back, and
-//! noticing that it went with a reset of the device.
+//! What a context does with the memory that it keeps: how much it may be, and giving it back.
 
 use crate::cache::{Idle, MemoryStats, default_limit};
-use crate::codes::{CONTEXT_IS_DESTROYED, NOT_INITIALIZED};
+use crate::codes::NOT_INITIALIZED;
 use crate::{Context, driver_memory, in_flight, live};
 use arrow_cuda_driver::{
     CudaError, CudaResult, blocking, is_forked_child, may_release, report_failure,
@@ -116,36 +115,6 @@ impl Context {
     /// at any time, nor where the driver does not number contexts, so that a reset would not show.
     pub(crate) fn may_cache(&self) -> bool {
         self.is_primary() && self.number() != 0
-    }
-
-    /// Gives up what the context has kept and all that it knows of its memory, which is gone.
-    pub(crate) fn abandon_memory(&self) {
-        self.cache().abandon();
-        if self.number() != 0 {
-            live::forget_context(self.number());
-        }
-    }
-
-    /// Fails when somebody has reset the device since: all that was in the context is gone.  The
-    /// context must have been entered.  Costs some nanoseconds.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_CONTEXT_IS_DESTROYED`.
-    pub fn check_not_reset(&self) -> CudaResult<()> {
-        match driver_memory::current_number() {
-            Ok(number) if number == self.number() => Ok(()),
-            Ok(_) => {
-                self.abandon_memory();
-                Err(CudaError::of_call("cuCtxGetId", CONTEXT_IS_DESTROYED))
-            }
-            Err(error) => {
-                if self.is_gone() {
-                    self.abandon_memory();
-                }
-                Err(error)
-            }
-        }
     }
 
     /// Gives kept blocks back to the driver: how many bytes, and the first failure.

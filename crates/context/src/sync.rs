@@ -2,8 +2,7 @@
 //! classes.
 
 use crate::codes::{DISABLE_TIMING, NOT_READY};
-use crate::context::invalid_context;
-use crate::{Context, Entered, Event, driver_memory};
+use crate::{Context, Event};
 use arrow_cuda_driver::{CudaResult, call, may_release, report_failure};
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
@@ -39,24 +38,6 @@ pub(crate) fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {
 }
 
 impl Context {
-    /// As [`enter`](Self::enter), for the use of memory, events, streams and kernels that were made
-    /// earlier: they went with the context when somebody has reset its device.  Their addresses and
-    /// handles are then another context's, or nobody's.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone.
-    pub fn enter_unless_gone(&self) -> CudaResult<Entered<'_>> {
-        let entered = self.enter()?; // looks at borrowed contexts itself
-        let is_numbered = self.is_primary() && self.number() != 0;
-        match is_numbered.then(driver_memory::current_number) {
-            Some(Ok(number)) if number != self.number() => Err(invalid_context()),
-            Some(Err(_)) if self.is_gone() => Err(invalid_context()),
-            Some(Err(error)) => Err(error),
-            _ => Ok(entered),
-        }
-    }
-
     /// Makes an event, without timing.
     ///
     /// # Errors

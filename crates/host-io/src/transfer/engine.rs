@@ -7,7 +7,7 @@ use super::job::{Job, Task};
 use super::plan::{TransferLimits, WORTH_WAITING, WORTH_WAKING};
 use super::ring::Ring;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_driver::{CudaResult, is_forked_child};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -30,11 +30,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The engine of a context.
+/// The engine of a context, which must not be gone.
 pub(super) fn of(context: &Context) -> Arc<Engine> {
     let (handle, number) = context.identity();
-    let engine = Arc::new(Engine::default());
-    let gone = {
+    let (engine, gone) = {
         let mut engines = lock(&ENGINES);
         let engines = engines.get_or_insert_default();
         if let Some((same, engine)) = engines.get(&handle)
@@ -42,7 +41,8 @@ pub(super) fn of(context: &Context) -> Arc<Engine> {
         {
             return engine.clone();
         }
-        engines.insert(handle, (number, engine.clone()))
+        let engine = Arc::new(Engine::default());
+        (engine.clone(), engines.insert(handle, (number, engine)))
     };
     if let Some((_, engine)) = gone {
         // Somebody has reset the device: what was made in the context before went with it.
@@ -51,8 +51,11 @@ pub(super) fn of(context: &Context) -> Arc<Engine> {
     engine
 }
 
-/// Gives back what engines have, as far as nobody uses it now.
+/// Gives back what engines have, once the copies are made that use it.
 pub(super) fn release_all() {
+    if is_forked_child() {
+        return; // another thread may have held a lock when the process forked
+    }
     let engines: Vec<_> = lock(&ENGINES).iter().flatten().map(|(_, (_, it))| it.clone()).collect();
     for engine in engines {
         lock(&engine.means).release();

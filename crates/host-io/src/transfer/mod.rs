@@ -127,9 +127,11 @@ fn by_pinned_memory(
     buffer.check_alive()?;
     // Before any lock: a forked child hears of it here, whose locks another thread may have held.
     let _current = context.enter()?;
+    if context.check_not_reset().is_err() {
+        return Ok(None); // the driver's copy says what is wrong
+    }
     let engine = engine::of(context);
-    // When the context is gone, so is its pinned memory.
-    if context.check_not_reset().is_err() || !engine.is_worth_it(host.size(), &limits) {
+    if !engine.is_worth_it(host.size(), &limits) {
         return Ok(None);
     }
     let device = buffer.address() + position;
