@@ -4,12 +4,9 @@
 //! and what is copied is there when the call returns.  Those on other streams are in `queued.rs`.
 
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, DEFAULT_STREAM};
 use arrow_cuda_driver::call;
-use std::ffi::c_void;
 use std::mem::MaybeUninit;
-
-const DEFAULT_STREAM: *mut c_void = std::ptr::null_mut();
 
 impl DeviceBuffer {
     /// Copies `out.len()` bytes from `position` on to the host.

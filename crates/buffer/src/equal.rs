@@ -5,7 +5,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 
 /// How much is brought to the host at a time.
-const STEP: u64 = 4 << 20;
+const STEP: usize = 4 << 20;
 /// How much is brought from another device at a time, where there is room: enough that the start
 /// of each copy does not count.
 const LARGEST_PIECE: u64 = 64 << 20;
@@ -53,24 +53,11 @@ impl DeviceBuffer {
         if self.size != other.len() as u64 {
             return Ok(false);
         }
-        let mut rest = other;
-        self.all_pieces(|_, ours| {
-            let (theirs, after) = rest.split_at(ours.len());
-            rest = after;
-            Ok(ours == theirs)
-        })
-    }
-
-    /// Brings the buffer to the host in pieces until `test` refuses one.
-    fn all_pieces(
-        &self,
-        mut test: impl FnMut(u64, &[u8]) -> Result<bool, Error>,
-    ) -> Result<bool, Error> {
-        let mut piece = vec![0; piece_size(self.size)];
-        for (offset, length) in range::chunks(self.size, STEP) {
-            let piece = &mut piece[..usize::try_from(length).expect("at most one step")];
-            self.copy_to_host(offset, piece)?;
-            if !test(offset, piece)? {
+        let mut piece = vec![0; other.len().min(STEP)];
+        for (number, theirs) in other.chunks(STEP).enumerate() {
+            let ours = &mut piece[..theirs.len()];
+            self.copy_to_host((number * STEP) as u64, ours)?;
+            if ours != theirs {
                 return Ok(false);
             }
         }
@@ -87,8 +74,4 @@ fn piece_of(context: &Context, size: u64) -> CudaResult<DeviceBuffer> {
             outcome => return outcome,
         }
     }
-}
-
-fn piece_size(size: u64) -> usize {
-    usize::try_from(size.min(STEP)).expect("at most one step")
 }

@@ -1,7 +1,7 @@
 //! The kernel that compares device memory, compiled by the driver once a context.
 
 use crate::spans::{Spans, THREADS};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, DEFAULT_STREAM};
 use arrow_cuda_driver::{CudaError, CudaResult, call, report_failure};
 use cust::module::Module;
 use std::ffi::c_void;
@@ -111,7 +111,6 @@ pub(crate) fn differ(context: &Context, left: u64, right: u64, size: u64) -> Cud
     ];
     let mut parameters: [*mut c_void; 8] =
         arguments.each_mut().map(|argument| std::ptr::from_mut(argument).cast());
-    let default_stream: *mut c_void = std::ptr::null_mut();
     let no_options: *mut c_void = std::ptr::null_mut();
     // SAFETY: the kernel takes eight 8-byte values and reads `size` bytes at two addresses that
     // the caller found valid; it writes to two words, which are ours.
@@ -125,7 +124,7 @@ pub(crate) fn differ(context: &Context, left: u64, right: u64, size: u64) -> Cud
             1,
             1,
             0,
-            default_stream,
+            DEFAULT_STREAM,
             parameters.as_mut_ptr().cast(),
             no_options
         ))?;
@@ -137,6 +136,6 @@ pub(crate) fn differ(context: &Context, left: u64, right: u64, size: u64) -> Cud
         return Ok(answer == ticket);
     };
     // SAFETY: the null handle is the default stream of the current context.
-    unsafe { call!(cuStreamSynchronize(default_stream)) }?;
+    unsafe { call!(cuStreamSynchronize(DEFAULT_STREAM)) }?;
     Ok(answer.word.load(Ordering::Acquire) == ticket)
 }

@@ -39,4 +39,4 @@ pub use in_flight::{Finished, Kept, finished};
 pub use live::{block_at, is_released, keep_for_processes};
 pub use readable::is_readable;
 pub use stream::Stream;
-pub use sync::{Pending, RawEvent, RawStream};
+pub use sync::{DEFAULT_STREAM, Pending, RawEvent, RawStream};

@@ -26,7 +26,8 @@ pub enum Pending {
     New(RawEvent),
 }
 
-pub(crate) const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
+/// The legacy default stream of the current context: what upstream's copies run on.
+pub const DEFAULT_STREAM: RawStream = std::ptr::null_mut();
 
 /// What the answer to a query says.
 pub(crate) fn is_done(answer: CudaResult<()>) -> CudaResult<bool> {

@@ -43,8 +43,9 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Parameters
 /// ----------
 /// threads : int, optional
-///     How many threads help with large copies; 0 has the driver make all of them.  By
-///     default what suits the machine, and none with fewer than 4 cores.
+///     How many threads help with large copies; 0 has the driver make all of them, and
+///     gives back the threads and the pinned memory that there are.  By default what
+///     suits the machine, and none with fewer than 4 cores.
 /// pinned_bytes : int, optional
 ///     The most pinned memory that they use, for each device; by default what keeps
 ///     them busy.

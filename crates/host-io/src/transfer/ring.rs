@@ -3,13 +3,9 @@
 use super::job::{Job, Task};
 use super::patience::Patience;
 use crate::HostBuffer;
-use arrow_cuda_context::{Context, RawEvent, RawStream};
+use arrow_cuda_context::{Context, DEFAULT_STREAM, RawEvent};
 use arrow_cuda_driver::{CudaResult, call};
 use std::collections::VecDeque;
-use std::ptr::null_mut;
-
-/// The legacy one, which orders the moves as the driver's own copies are ordered.
-const DEFAULT_STREAM: RawStream = null_mut();
 
 /// Less is not worth a call of its own, nor the time that the device needs to begin with it.
 const SMALLEST_MOVE: usize = 256 << 10;
