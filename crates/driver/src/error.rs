@@ -2,12 +2,9 @@
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
-use crate::{lifecycle, record};
+use crate::{codes, lifecycle, record};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
-
-/// `CUDA_ERROR_NOT_FOUND`, also for a function that the library lacks.
-const NOT_FOUND: i32 = 500;
 
 /// Why the driver did not do what it was asked.
 ///
@@ -58,12 +55,12 @@ impl CudaError {
             NO_SYMBOL => {
                 let library = library::get().map_or("", |library| library.name.as_str());
                 let text = format!("the driver library '{library}' has no function '{function}'");
-                (NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
+                (codes::NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
             // A forked child cannot ask the driver any more.
-            3 if lifecycle::is_forked_child() => {
+            codes::NOT_INITIALIZED if lifecycle::is_forked_child() => {
                 let text = "initialization error (CUDA cannot be used after a fork)";
-                (3, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
+                (code, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
             }
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
@@ -104,12 +101,18 @@ impl CudaError {
 
     /// Whether the driver library has no such function, being older than it.
     pub fn is_missing_function(&self) -> bool {
-        self.code() == Some(NOT_FOUND)
+        self.code() == Some(codes::NOT_FOUND)
+    }
+
+    /// Whether the context is gone, with all that was in it: destroyed by whoever made it, or taken
+    /// by a reset of its device.
+    pub fn is_context_gone(&self) -> bool {
+        matches!(self.code(), Some(codes::INVALID_CONTEXT | codes::CONTEXT_IS_DESTROYED))
     }
 
     /// Whether memory, on the device or pinned on the host, ran out.
     pub fn is_out_of_memory(&self) -> bool {
-        self.code() == Some(2)
+        self.code() == Some(codes::OUT_OF_MEMORY)
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a call reaches the driver: looked up once, called through, its failure remembered.
 
+use crate::codes::NOT_INITIALIZED;
 use crate::library::{self, NO_LIBRARY, NO_SYMBOL};
 use crate::{lifecycle, record};
 use std::ffi::{CStr, c_void};
@@ -37,9 +38,6 @@ impl Slot {
         Ok(found)
     }
 }
-
-/// `CUDA_ERROR_NOT_INITIALIZED`.
-pub(crate) const NOT_INITIALIZED: i32 = 3;
 
 /// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and gives back a code
 /// that `cust` can hold: its result type is a closed enumeration, and another value in it

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod blocking;
+pub mod codes;
 mod error;
 mod forward;
 mod functions;
 mod library;
 mod lifecycle;
+mod lock;
 mod record;
 mod report;
 
@@ -14,6 +16,7 @@ pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
+pub use lock::Lock;
 pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].

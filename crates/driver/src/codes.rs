@@ -1,0 +1,28 @@
+//! The driver's result codes, by the names that `cuda.h` gives them without `CUDA_ERROR_`.
+//!
+//! Only those that this project looks at: the driver itself names all others
+//! ([`CallError::name`](crate::CallError)).
+
+/// An argument lies outside what the call accepts; also an address that the driver does not know.
+pub const INVALID_VALUE: i32 = 1;
+/// Device memory, or page-locked host memory, ran out.
+pub const OUT_OF_MEMORY: i32 = 2;
+/// The driver was not initialised; also every call of a forked child.
+pub const NOT_INITIALIZED: i32 = 3;
+/// The context was destroyed, or the handle never named one.
+pub const INVALID_CONTEXT: i32 = 201;
+/// The handle does not fit the call.
+pub const INVALID_HANDLE: i32 = 400;
+/// The library has no such symbol.
+pub const NOT_FOUND: i32 = 500;
+/// The work has not completed yet.
+pub const NOT_READY: i32 = 600;
+/// The current context was destroyed, or somebody has reset its device.
+pub const CONTEXT_IS_DESTROYED: i32 = 709;
+/// A stream that captures a graph does not support the call.
+pub const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
+
+/// What calls answer while a stream captures a graph that the call would invalidate.
+pub const STREAM_CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
+/// What every call answers after a kernel has failed: the context executes nothing any more.
+pub const FATAL: std::ops::RangeInclusive<i32> = 700..=720;
