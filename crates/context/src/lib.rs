@@ -1,42 +1,16 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
-mod block;
-mod cache;
-mod codes;
 #[expect(unsafe_code, reason = "calls the driver")]
-mod context;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod current;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod device;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod driver_memory;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod event;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod evidence;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod in_flight;
-mod live;
+mod calls;
+mod contexts;
 mod memory;
-#[expect(unsafe_code, reason = "asks the kernel what is readable")]
-mod readable;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod reset;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod stream;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod sync;
+mod streams;
 
-pub use block::{Block, Placement};
-pub use cache::{MemoryStats, set_default_cache_limit};
-pub use context::Context;
-pub use current::Entered;
-pub use device::Device;
-pub use event::Event;
-pub use in_flight::{Finished, Kept, finished};
-pub use live::{block_at, is_released, keep_for_processes};
-pub use readable::is_readable;
-pub use stream::Stream;
-pub use sync::{DEFAULT_STREAM, Pending, RawEvent, RawStream};
+pub use calls::{Attribute, Function, RawStream, StreamHandle};
+pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
+pub use memory::{
+    Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
+    set_default_cache_limit,
+};
+pub use streams::{Completed, Consumer, Event, Pending, Retained, Stream, completed};

@@ -2,7 +2,9 @@
 
 mod common;
 
-use arrow_cuda_context::{Block, Context, MemoryStats, Placement, RawStream, is_released};
+use arrow_cuda_context::{
+    Block, Context, MemoryStats, Placement, Stream, is_released, prepare_sharing, retain_exported,
+};
 use arrow_cuda_driver::{call, is_simulated};
 use common::Gate;
 use rstest::rstest;
@@ -11,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-const DEFAULT: RawStream = std::ptr::null_mut();
 const BLOCKING: u32 = 0;
 const NON_BLOCKING: u32 = 1;
 const MIB: u64 = 1 << 20;
@@ -79,7 +80,7 @@ fn memory_under_queued_work_is_not_handed_out() {
     let (_guard, context) = alone();
     let block = allocate(&context, 4 * MIB);
     let address = block.address();
-    let gate = Gate::on(&context, DEFAULT);
+    let gate = Gate::on_default_stream(&context);
     drop(block);
     let others: Vec<_> = (0..5).map(|_| allocate(&context, 4 * MIB)).collect();
     assert!(others.iter().all(|other| other.address() != address));
@@ -96,10 +97,10 @@ fn what_was_released_before_a_point_that_is_reached_is_free() {
     let (_guard, context) = alone();
     let (early, late) = (allocate(&context, 4 * MIB), allocate(&context, 4 * MIB));
     let (early_at, late_at) = (early.address(), late.address());
-    let first = Gate::on(&context, DEFAULT);
+    let first = Gate::on_default_stream(&context);
     drop(early);
     drop(allocate(&context, 4 * MIB)); // takes note of the point
-    let second = Gate::on(&context, DEFAULT);
+    let second = Gate::on_default_stream(&context);
     drop(late);
     first.open();
     // The default stream is busy with the second piece of work all the time.
@@ -120,18 +121,16 @@ fn what_was_released_before_a_point_that_is_reached_is_free() {
 #[rstest]
 fn work_on_any_stream_is_seen(#[values(BLOCKING, NON_BLOCKING)] flags: u32) {
     let (_guard, context) = alone();
-    let stream = context.create_stream(flags).expect("room");
+    let stream = Stream::with_flags(&context, flags).expect("room");
     let block = allocate(&context, 4 * MIB);
     let address = block.address();
-    let gate = Gate::on(&context, stream);
+    let gate = Gate::on(&stream);
     drop(block);
     let other = allocate(&context, 4 * MIB);
     assert_ne!(other.address(), address);
     gate.open();
     context.synchronize().expect("alive");
     assert_eq!(allocate(&context, 4 * MIB).address(), address);
-    // SAFETY: a live stream, given up here.
-    unsafe { context.destroy_stream(stream) };
 }
 
 #[test]
@@ -139,7 +138,8 @@ fn memory_that_was_lent_is_given_back_to_the_driver() {
     let (_guard, context) = alone();
     let before = stats(&context).driver_frees;
     let block = allocate(&context, 4 * MIB);
-    context.prepare_for_processes(block.address() + 4 * MIB - 1).expect("alive");
+    let current = context.enter().expect("alive");
+    prepare_sharing(&current, block.address() + 4 * MIB - 1).expect("alive");
     drop(block);
     assert_eq!(stats(&context).driver_frees - before, 1);
     assert_eq!(stats(&context).cached_blocks, 0);
@@ -153,7 +153,7 @@ fn exported_memory_stays_out_of_the_cache() {
     let (_guard, context) = alone();
     let before = stats(&context);
     let block = allocate(&context, 4 * MIB);
-    block.keep();
+    retain_exported(block.address());
     drop(block);
     context.empty_cache().expect("alive");
     let after = stats(&context);
@@ -267,7 +267,7 @@ fn threads_share_it() {
     for thread in threads {
         thread.join().expect("no panic");
     }
-    assert_eq!(context.bytes_allocated().cast_unsigned(), before.allocated_bytes);
+    assert_eq!(context.bytes_allocated().expect("alive"), before.allocated_bytes);
     context.empty_cache().expect("alive");
     let after = stats(&context);
     assert_eq!(after.reserved_bytes, before.reserved_bytes);

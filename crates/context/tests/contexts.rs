@@ -52,9 +52,9 @@ fn a_borrowed_context_is_checked_before_each_use() {
     }
     let context = Context::borrowed(device.number(), handle as usize).expect("a live context");
     let block = context.allocate(64, Placement::Packed).expect("room");
-    assert_eq!(context.bytes_allocated(), 64);
+    assert_eq!(context.bytes_allocated().expect("alive"), 64);
     let again = Context::borrowed(device.number(), handle as usize).expect("a live context");
-    assert_eq!(again.bytes_allocated(), 64, "one counter a context");
+    assert_eq!(again.bytes_allocated().expect("alive"), 64, "one counter a context");
     drop(block);
     context.synchronize().expect("alive");
     // SAFETY: destroyed once, by its maker.

@@ -1,16 +1,15 @@
-//! Work that is not done yet, and what stands for it.
+//! Work that is pending when memory changes hands, and what stands for it.
 
 mod common;
 
-use arrow_cuda_context::{Context, Pending, RawEvent, RawStream};
+use arrow_cuda_context::{Consumer, Context, Event, Pending, Stream};
 use common::Gate;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-const DEFAULT: RawStream = std::ptr::null_mut();
-const BLOCKING: u32 = 0;
-const NON_BLOCKING: u32 = 1;
+/// Time for a fault to show; without one nothing depends on it.
+const SHORTLY: Duration = Duration::from_millis(20);
 
 /// The default stream is everybody's: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
@@ -22,125 +21,150 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
 }
 
 /// A busy stream, and an event behind its work.
+///
+/// Every gate has to be open before the stream is waited for: a driver may run the functions of all
+/// streams on one thread, one after the other, in any order.
 struct Busy {
     gate: Gate,
-    stream: RawStream,
-    event: RawEvent,
+    event: Event,
+    stream: Stream,
 }
 
-fn busy(context: &Context, flags: u32) -> Busy {
-    let stream = context.create_stream(flags).expect("room");
-    let event = context.create_event().expect("room");
-    let gate = Gate::on(context, stream);
-    // SAFETY: live handles.
-    unsafe { context.record_event(event, stream) }.expect("alive");
-    Busy { gate, stream, event }
+fn busy(stream: Stream) -> Busy {
+    let gate = Gate::on(&stream);
+    Busy { gate, event: stream.record().expect("alive"), stream }
 }
 
-impl Busy {
-    /// Every gate has to be open by now: a driver may run the functions of all streams on one
-    /// thread, one after the other, in any order.
-    fn end(self, context: &Context) {
-        // SAFETY: live handles, given up here.
-        unsafe {
-            context.synchronize_stream(self.stream).expect("alive");
-            context.destroy_event(self.event);
-            context.destroy_stream(self.stream);
-        }
-    }
+fn ordered(context: &Context) -> Busy {
+    busy(Stream::new(context).expect("room"))
 }
 
-fn pending(context: &Context, events: &[RawEvent]) -> Pending {
-    // SAFETY: the tests give live events.
-    unsafe { context.pending(events) }.expect("alive")
+fn independent(context: &Context) -> Busy {
+    busy(Stream::non_blocking(context).expect("room"))
 }
 
-fn is_reached(context: &Context, event: RawEvent) -> bool {
-    // SAFETY: the tests ask about live events.
-    unsafe { context.is_reached(event) }.expect("alive")
+fn pending(context: &Context, events: &[&Event]) -> Pending {
+    context.pending(events).expect("alive")
 }
 
-/// The new event, which is reached once all gates are open, and no earlier.
-fn check_new(context: &Context, found: Pending, gates: &[&Gate]) {
-    let Pending::New(event) = found else { panic!("{found:?}") };
+fn is_nothing(context: &Context, events: &[&Event]) -> bool {
+    matches!(pending(context, events), Pending::Nothing)
+}
+
+/// A new event, which is reached once all gates are open, and no earlier.
+fn check_new(context: &Context, given: &[&Event], gates: &[&Gate]) {
+    let found = pending(context, given);
+    let Pending::Event(event) = &found else { panic!("{found:?}") };
+    assert!(given.iter().all(|given| given.as_raw() != event.as_raw()));
     for gate in gates {
-        // Time for a fault to show; without one nothing depends on it.
-        thread::sleep(Duration::from_millis(20));
-        assert!(!is_reached(context, event));
+        thread::sleep(SHORTLY);
+        assert!(!event.is_complete().expect("alive"));
         gate.open();
     }
-    // SAFETY: a live event, given up here.
-    unsafe {
-        context.wait_for_event(event).expect("alive");
-        context.destroy_event(event);
-    }
+    context.wait_for(&found).expect("alive");
+    assert!(event.is_complete().expect("alive"));
 }
 
 #[test]
 fn nothing_is_pending_in_an_idle_context() {
     let (_alone, context) = alone();
-    assert_eq!(pending(&context, &[]), Pending::Nothing);
-    let event = context.create_event().expect("room");
-    assert_eq!(pending(&context, &[event, event]), Pending::Nothing, "never recorded");
-    // SAFETY: a live event, given up here.
-    unsafe { context.destroy_event(event) };
+    assert!(is_nothing(&context, &[]));
+    let event = Event::new(&context).expect("room");
+    assert!(is_nothing(&context, &[&event, &event]), "never recorded");
 }
 
 #[test]
 fn the_default_streams_work_is_pending() {
     let (_alone, context) = alone();
-    let gate = Gate::on(&context, DEFAULT);
-    check_new(&context, pending(&context, &[]), &[&gate]);
+    let gate = Gate::on_default_stream(&context);
+    check_new(&context, &[], &[&gate]);
 }
 
 #[test]
 fn streams_ordered_with_the_default_stream_are_pending() {
     let (_alone, context) = alone();
-    let work = busy(&context, BLOCKING);
-    check_new(&context, pending(&context, &[]), &[&work.gate]);
-    work.end(&context);
+    let work = ordered(&context);
+    check_new(&context, &[], &[&work.gate]);
 }
 
 #[test]
 fn other_streams_are_not_pending() {
     let (_alone, context) = alone();
-    let work = busy(&context, NON_BLOCKING);
-    assert_eq!(pending(&context, &[]), Pending::Nothing);
-    work.gate.open();
-    work.end(&context);
+    let work = independent(&context);
+    assert!(is_nothing(&context, &[]));
+    drop(work);
 }
 
 #[test]
 fn one_event_stands_for_itself() {
     let (_alone, context) = alone();
-    let done = context.create_event().expect("room");
-    let work = busy(&context, NON_BLOCKING);
-    assert_eq!(pending(&context, &[done, work.event]), Pending::Given(work.event));
+    let done = Event::new(&context).expect("room");
+    let work = independent(&context);
+    let found = pending(&context, &[&done, &work.event]);
+    assert!(matches!(found, Pending::Event(event) if event.as_raw() == work.event.as_raw()));
     work.gate.open();
-    work.end(&context);
-    assert_eq!(pending(&context, &[done]), Pending::Nothing);
-    // SAFETY: a live event, given up here.
-    unsafe { context.destroy_event(done) };
+    drop(work.stream.synchronize().expect("alive"));
+    assert!(is_nothing(&context, &[&done]));
 }
 
 #[test]
 fn several_events_are_one_new_event() {
     let (_alone, context) = alone();
-    let works = [busy(&context, NON_BLOCKING), busy(&context, NON_BLOCKING)];
-    let found = pending(&context, &works.each_ref().map(|work| work.event));
-    check_new(&context, found, &works.each_ref().map(|work| &work.gate));
-    works.into_iter().for_each(|work| work.end(&context));
+    let works = [independent(&context), independent(&context)];
+    let [first, second] = works.each_ref();
+    check_new(&context, &[&first.event, &second.event], &[&first.gate, &second.gate]);
 }
 
 #[test]
 fn an_event_and_the_default_stream_are_one_new_event() {
     let (_alone, context) = alone();
     for opened_first in 0..2 {
-        let work = busy(&context, NON_BLOCKING);
-        let gate = Gate::on(&context, DEFAULT);
+        let work = independent(&context);
+        let gate = Gate::on_default_stream(&context);
         let mut gates = [&work.gate, &gate];
         gates.rotate_left(opened_first);
-        check_new(&context, pending(&context, &[work.event]), &gates);
-        work.end(&context);
+        check_new(&context, &[&work.event], &gates);
     }
+}
+
+#[test]
+fn only_consumers_that_do_not_order_themselves_are_waited_for() {
+    let (_alone, context) = alone();
+    let gate = Gate::on_default_stream(&context);
+    context.make_ready_for(Consumer::OnDefaultStream).expect("alive"); // the gate is closed
+    drop(gate);
+    context.synchronize().expect("alive");
+    for consumer in [Consumer::OnOtherStream, Consumer::Unknown] {
+        let gate = Gate::on_default_stream(&context);
+        ready_later(&context, gate, consumer);
+    }
+}
+
+fn ready_later(context: &Context, gate: Gate, consumer: Consumer) {
+    let opener = thread::spawn(move || {
+        thread::sleep(SHORTLY);
+        gate.open();
+    });
+    context.make_ready_for(consumer).expect("alive");
+    let idle = Stream::default_of(context).is_complete().expect("alive");
+    assert!(idle, "{consumer:?} gets memory that is still written to");
+    opener.join().expect("no panic");
+}
+
+#[test]
+fn what_is_pending_on_any_stream_is_waited_for() {
+    let (_alone, context) = alone();
+    let work = independent(&context);
+    context.wait_for(&Pending::DefaultStream).expect("alive");
+    context.wait_for(&Pending::Nothing).expect("alive");
+    assert!(!work.event.is_complete().expect("alive"));
+    let Busy { gate, event, stream } = work;
+    let opener = thread::spawn(move || {
+        thread::sleep(SHORTLY);
+        gate.open();
+    });
+    context.wait_for(&Pending::AnyStream).expect("alive");
+    assert!(event.is_complete().expect("alive"));
+    opener.join().expect("no panic");
+    drop(stream);
 }

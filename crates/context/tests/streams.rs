@@ -1,6 +1,6 @@
-//! Streams and events: their order, what is kept for their work, and handles of others.
+//! Streams and events: their order, what is retained for their work, and handles of others.
 
-use arrow_cuda_context::{Context, Event, Stream, finished};
+use arrow_cuda_context::{Completed, Context, Event, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 use rstest::rstest;
 use std::ffi::c_void;
@@ -10,23 +10,27 @@ use std::time::{Duration, Instant};
 
 const BUSY: Duration = Duration::from_millis(100);
 
-/// What is kept is kept for the whole process: one test at a time.
+/// What is retained is retained for the whole process: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let context = Context::primary(0).expect("a device");
     context.synchronize().expect("alive");
-    drop(finished());
+    drop(completed());
     (guard, context)
 }
 
 /// Queues something that takes a while.
-fn sleep(stream: *mut c_void) -> CudaResult<()> {
+fn sleep(stream: &Stream, retained: Retained) -> CudaResult<Completed> {
+    stream.enqueue(retained, |_, _| queue_sleep(stream))
+}
+
+fn queue_sleep(stream: &Stream) -> CudaResult<()> {
     extern "C" fn sleep(_: *mut c_void) {
         thread::sleep(BUSY);
     }
     // SAFETY: a live stream, and a function that takes such an argument.
-    unsafe { call!(cuLaunchHostFunc(stream, sleep as *mut c_void, std::ptr::null_mut())) }
+    unsafe { call!(cuLaunchHostFunc(stream.as_raw(), sleep as *mut c_void, std::ptr::null_mut())) }
 }
 
 fn own_context() -> (Context, *mut c_void) {
@@ -47,12 +51,12 @@ fn destroy(context: *mut c_void) {
 }
 
 #[test]
-fn what_work_needs_is_kept_until_it_is_over() {
+fn what_work_needs_is_retained_until_it_is_complete() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let needed = Arc::new(());
-    stream.enqueue(Box::new(needed.clone()), sleep).expect("alive");
-    assert!(finished().is_empty());
+    sleep(&stream, Box::new(needed.clone())).expect("alive");
+    assert!(completed().is_empty());
     assert_eq!(Arc::strong_count(&needed), 2);
     assert_eq!(stream.synchronize().expect("alive").len(), 1);
     assert_eq!(Arc::strong_count(&needed), 1);
@@ -63,35 +67,35 @@ fn dropping_a_stream_waits_for_nothing_and_releases_nothing_early() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let needed = Arc::new(());
-    stream.enqueue(Box::new(needed.clone()), sleep).expect("alive");
+    sleep(&stream, Box::new(needed.clone())).expect("alive");
     let start = Instant::now();
     drop(stream);
     assert!(start.elapsed() < BUSY / 2);
-    assert!(finished().is_empty());
+    assert!(completed().is_empty());
     context.synchronize().expect("alive");
-    drop(finished());
+    drop(completed());
     assert_eq!(Arc::strong_count(&needed), 1);
 }
 
 #[test]
-fn queueing_releases_what_is_over_on_other_streams_too() {
+fn queueing_releases_what_is_complete_on_other_streams_too() {
     let (_alone, context) = alone();
     let [quick, slow] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
-    slow.enqueue(Box::new("slow"), sleep).expect("alive");
-    quick.enqueue(Box::new("quick"), |_| Ok(())).expect("alive");
+    sleep(&slow, Box::new("slow")).expect("alive");
+    quick.enqueue(Box::new("quick"), |_, _| Ok(())).expect("alive");
     let done = quick.record().expect("alive");
-    while !done.is_done().expect("alive") {}
-    assert_eq!(slow.enqueue(Box::new("later"), |_| Ok(())).expect("alive").len(), 1);
+    while !done.is_complete().expect("alive") {}
+    assert_eq!(slow.enqueue(Box::new("later"), |_, _| Ok(())).expect("alive").len(), 1);
     assert_eq!(slow.synchronize().expect("alive").len(), 2);
 }
 
 #[test]
-fn what_a_failed_call_may_have_queued_is_kept() {
+fn what_a_failed_call_may_have_queued_is_retained() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let needed = Arc::new(());
-    let failed = stream.enqueue(Box::new(needed.clone()), |raw| {
-        sleep(raw)?;
+    let failed = stream.enqueue(Box::new(needed.clone()), |_, _| {
+        queue_sleep(&stream)?;
         Err(CudaError::of_call("cuMemcpyDtoDAsync", 1))
     });
     assert_eq!(failed.expect_err("its own").code(), Some(1));
@@ -104,14 +108,14 @@ fn what_a_failed_call_may_have_queued_is_kept() {
 fn an_event_orders_streams() {
     let (_alone, context) = alone();
     let [first, second] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
-    first.enqueue(Box::new(()), sleep).expect("alive");
+    sleep(&first, Box::new(())).expect("alive");
     let event = first.record().expect("alive");
     second.wait_for(&event).expect("alive");
     let after = second.record().expect("alive");
-    assert!(!event.is_done().expect("alive") && !after.is_done().expect("alive"));
-    assert!(!second.is_done().expect("alive"));
+    assert!(!event.is_complete().expect("alive") && !after.is_complete().expect("alive"));
+    assert!(!second.is_complete().expect("alive"));
     drop(after.synchronize().expect("alive"));
-    assert!(event.is_done().expect("alive"));
+    assert!(event.is_complete().expect("alive"));
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn events_measure_time() {
     let stream = Stream::new(&context).expect("room");
     let [start, end] = [0; 2].map(|_| Event::with_timing(&context).expect("room"));
     start.record(&stream).expect("alive");
-    stream.enqueue(Box::new(()), sleep).expect("alive");
+    sleep(&stream, Box::new(())).expect("alive");
     end.record(&stream).expect("alive");
     assert_eq!(start.elapsed(&end).expect_err("not done").code(), Some(600));
     drop(end.synchronize().expect("alive"));
@@ -137,7 +141,7 @@ fn streams_of_others_are_taken_where_they_belong() {
     let stream = Stream::new(&other).expect("room");
     let borrow = |contexts: &[&Context]| {
         // SAFETY: a live stream, kept by the owner.
-        unsafe { Stream::borrowed(contexts, stream.raw(), Box::new(stream.clone())) }
+        unsafe { Stream::borrowed(contexts, stream.as_raw(), Box::new(stream.clone())) }
             .expect("alive")
     };
     assert!(borrow(&[&context]).is_none());
@@ -158,7 +162,7 @@ fn default_streams_have_handles(#[case] handle: usize) {
     // SAFETY: a default stream.
     let stream = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
     let stream = stream.expect("no call").expect("of every context");
-    stream.enqueue(Box::new(()), |_| Ok(())).expect("alive");
+    stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive");
     assert_eq!(stream.synchronize().expect("alive").len(), 1);
 }
 
@@ -180,14 +184,14 @@ fn streams_and_events_of_a_destroyed_context_are_refused_and_dropped() {
     let stream = Stream::new(&other).expect("room");
     let event = stream.record().expect("alive");
     let needed = Arc::new(());
-    stream.enqueue(Box::new(needed.clone()), |_| Ok(())).expect("alive");
+    stream.enqueue(Box::new(needed.clone()), |_, _| Ok(())).expect("alive");
     destroy(handle);
     let code = |outcome: CudaResult<()>| outcome.expect_err("destroyed").code();
     assert_eq!(code(stream.synchronize().map(drop)), Some(201));
-    assert_eq!(code(stream.is_done().map(drop)), Some(201));
-    assert_eq!(code(stream.enqueue(Box::new(()), |_| Ok(())).map(drop)), Some(201));
+    assert_eq!(code(stream.is_complete().map(drop)), Some(201));
+    assert_eq!(code(stream.enqueue(Box::new(()), |_, _| Ok(())).map(drop)), Some(201));
     assert_eq!(code(event.record(&stream)), Some(201));
-    assert_eq!(code(event.is_done().map(drop)), Some(201));
+    assert_eq!(code(event.is_complete().map(drop)), Some(201));
     let alive = Stream::new(&context).expect("room");
     assert_eq!(code(alive.wait_for(&event)), Some(201));
     drop(alive.synchronize().expect("alive"));
@@ -203,12 +207,12 @@ fn threads_share_a_stream() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..200 {
-                    stream.enqueue(Box::new(needed.clone()), |_| Ok(())).expect("alive");
+                    stream.enqueue(Box::new(needed.clone()), |_, _| Ok(())).expect("alive");
                 }
                 drop(stream.synchronize().expect("alive"));
             });
         }
     });
-    drop(finished());
+    drop(completed());
     assert_eq!(Arc::strong_count(&needed), 1);
 }

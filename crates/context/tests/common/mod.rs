@@ -1,6 +1,6 @@
 //! Streams that are busy as long as a test wants.
 
-use arrow_cuda_context::{Context, RawStream};
+use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::call;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,11 @@ use std::time::Duration;
 pub struct Gate(&'static AtomicBool);
 
 impl Gate {
-    pub fn on(context: &Context, stream: RawStream) -> Self {
+    pub fn on_default_stream(context: &Context) -> Self {
+        Self::on(&Stream::default_of(context))
+    }
+
+    pub fn on(stream: &Stream) -> Self {
         extern "C" fn wait(open: *mut c_void) {
             // SAFETY: a gate's flag, which is never freed.
             while !unsafe { &*open.cast::<AtomicBool>() }.load(Ordering::Acquire) {
@@ -19,10 +23,11 @@ impl Gate {
             }
         }
         let open: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-        let _current = context.enter().expect("alive");
+        let _current = stream.context().enter().expect("alive");
         let (wait, open_at) = (wait as *mut c_void, (&raw const *open).cast_mut().cast());
         // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream, wait, open_at)) }.expect("room in the queue");
+        unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait, open_at)) }
+            .expect("room in the queue");
         Self(open)
     }
 

@@ -1,0 +1,60 @@
+//! The bookkeeping of device memory: what an allocation costs when no driver is asked.
+//!
+//! The modules are the crate's own, which nobody outside of it can name.
+
+#![allow(dead_code, unused_imports, missing_docs, reason = "not all of the modules is used here")]
+
+#[path = "../src/memory"]
+mod memory {
+    pub(super) mod ledger;
+    pub(super) mod stats;
+}
+
+use criterion::{BenchmarkId, Criterion};
+use memory::ledger::{Found, Ledger, Placement, Request};
+use std::hint::black_box;
+
+const ADDRESS: u64 = 0x7000_0000_0000;
+const TOTAL: u64 = 1 << 37;
+
+fn request(ledger: &mut Ledger, mebibytes: u64) -> Request {
+    ledger.request(black_box(mebibytes << 20), Placement::Packed, TOTAL)
+}
+
+/// A ledger with idle blocks of so many sizes, all of which may serve again.
+fn filled(sizes: u64) -> Ledger {
+    let mut ledger = Ledger::default();
+    drop(ledger.set_limit(1 << 50));
+    for number in 1..=sizes {
+        for copy in 0..4 {
+            let address = ADDRESS + ((number * 4 + copy) << 40);
+            let request = request(&mut ledger, 2 * number);
+            ledger.add(address, request);
+            drop(ledger.release(address));
+        }
+    }
+    ledger.note_complete(ledger.last_release());
+    ledger
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let mut group = criterion.benchmark_group("ledger");
+    for sizes in [1, 32, 200] {
+        let mut ledger = filled(sizes);
+        let name = BenchmarkId::new("allocate and release", format!("{sizes} sizes"));
+        group.bench_function(name, |timer| {
+            timer.iter(|| {
+                let request = request(&mut ledger, 2 * sizes.div_ceil(2));
+                let Found::Block { address } = ledger.reuse(&request) else {
+                    panic!("a block of that size is idle");
+                };
+                let evicted = ledger.release(address);
+                ledger.note_complete(ledger.last_release());
+                evicted
+            });
+        });
+    }
+    group.finish();
+    criterion.final_summary();
+}

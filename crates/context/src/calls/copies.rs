@@ -1,0 +1,165 @@
+//! Copies between the host and devices.
+//!
+//! Those without a stream are ordered as the legacy default stream is, and complete when they
+//! return.  Those that are queued on a stream return at once where host memory is page-locked.
+
+use super::StreamHandle;
+use crate::{Context, Current};
+use arrow_cuda_driver::{CudaResult, call};
+
+impl Current<'_> {
+    /// Copies device memory to the host.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and `out` must be the caller's to write.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) }
+    }
+
+    /// Copies host memory to the device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and `to` must be the caller's to write.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        // Not the driver's synchronous call.  That one waits as well, but from pageable memory only
+        // until the driver has the data; to wait once, for the device, takes less time.
+        // SAFETY: the caller's promise.
+        let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
+        // Also after a failure: nobody may read the data when this returns.
+        begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
+    }
+
+    /// Copies within the memory of the context's device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live and must not overlap; `to` must be the caller's to write.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn copy_within_device(&self, to: u64, from: u64, size: usize) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
+        // The driver only orders such a copy; its end has to be waited for.
+        self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+
+    /// Copies from this context's device to another's.
+    ///
+    /// # Safety
+    ///
+    /// As for [`copy_within_device`](Self::copy_within_device), and `target` must not be destroyed
+    /// meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The driver's; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
+    pub unsafe fn copy_to_peer(
+        &self,
+        to: u64,
+        target: &Context,
+        from: u64,
+        size: usize,
+    ) -> CudaResult<()> {
+        drop(target.enter()?);
+        // SAFETY: the caller's promise; both contexts are alive.
+        unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
+        self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+
+    /// Queues a copy of device memory to the host.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and nobody else may use `out`, until the stream has made the copy.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn queue_copy_to_host(
+        &self,
+        out: *mut u8,
+        from: u64,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream.raw())) }
+    }
+
+    /// Queues a copy of host memory to the device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and nobody may change `data`, until the stream has made the copy.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn queue_copy_from_host(
+        &self,
+        to: u64,
+        data: *const u8,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise; the driver only reads the data.
+        unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream.raw())) }
+    }
+
+    /// Queues a copy within the memory of the context's device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live until the stream has made the copy, and must not overlap.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn queue_copy_within_device(
+        &self,
+        to: u64,
+        from: u64,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream.raw())) }
+    }
+
+    /// Queues a copy from one context's device to another's, on a stream of the current context.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live until the stream has made the copy, and neither context may be
+    /// destroyed before.
+    ///
+    /// # Errors
+    ///
+    /// The driver's; `CUDA_ERROR_INVALID_CONTEXT` where a context is gone.
+    pub unsafe fn queue_copy_between(
+        &self,
+        (to, target): (u64, &Context),
+        (from, source): (u64, &Context),
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        drop((target.enter()?, source.enter()?));
+        // SAFETY: the caller's promise; both contexts are alive.
+        unsafe {
+            call!(cuMemcpyPeerAsync(to, target.raw(), from, source.raw(), size, stream.raw()))
+        }
+    }
+}

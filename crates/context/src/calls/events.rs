@@ -1,0 +1,81 @@
+//! Events, by their handles, which only [`Event`](crate::Event) and the ledger's fences hold.
+
+use super::StreamHandle;
+use super::streams::is_complete;
+use crate::Current;
+use arrow_cuda_driver::{CudaResult, call};
+use std::ffi::c_void;
+
+/// A `CUevent`.
+pub(crate) type RawEvent = *mut c_void;
+
+/// The driver's flags for an event that takes time stamps, or does not.
+const TIMING: [u32; 2] = [DISABLE_TIMING, 0];
+/// `CU_EVENT_DISABLE_TIMING`.
+const DISABLE_TIMING: u32 = 2;
+
+impl Current<'_> {
+    pub(crate) fn create_event(&self, has_timing: bool) -> CudaResult<RawEvent> {
+        let mut event: RawEvent = std::ptr::null_mut();
+        let flags = TIMING[usize::from(has_timing)];
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuEventCreate((&raw mut event).cast(), flags)) }?;
+        Ok(event)
+    }
+
+    /// # Safety
+    ///
+    /// The handle must be live and the caller's to destroy.
+    pub(crate) unsafe fn destroy_event(&self, event: RawEvent) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuEventDestroy_v2(event)) }
+    }
+
+    /// # Safety
+    ///
+    /// The handle must be live.
+    pub(crate) unsafe fn record_event(
+        &self,
+        event: RawEvent,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuEventRecord(event, stream.raw())) }
+    }
+
+    /// Records all work of the context, on all streams, also those of other libraries.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be live.
+    pub(crate) unsafe fn record_event_on_all_streams(&self, event: RawEvent) -> CudaResult<()> {
+        // SAFETY: the caller's promise; the context is alive.
+        unsafe { call!(cuCtxRecordEvent(self.context().raw(), event)) }
+    }
+
+    /// # Safety
+    ///
+    /// The handle must be live.
+    pub(crate) unsafe fn is_event_complete(&self, event: RawEvent) -> CudaResult<bool> {
+        // SAFETY: the caller's promise.
+        is_complete(unsafe { call!(cuEventQuery(event)) })
+    }
+
+    /// # Safety
+    ///
+    /// The handle must be live.
+    pub(crate) unsafe fn synchronize_event(&self, event: RawEvent) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuEventSynchronize(event)) }
+    }
+
+    /// # Safety
+    ///
+    /// Both handles must be live.
+    pub(crate) unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> CudaResult<f32> {
+        let mut milliseconds = 0f32;
+        // SAFETY: the caller's promise, and a place that outlives the call.
+        unsafe { call!(cuEventElapsedTime((&raw mut milliseconds).cast(), start, end)) }?;
+        Ok(milliseconds)
+    }
+}

@@ -1,0 +1,80 @@
+//! Page-locked host memory.
+
+use crate::Current;
+use arrow_cuda_driver::{CudaError, CudaResult, call};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// `CU_MEMHOSTALLOC_PORTABLE`: page-locked for every context, not only for the current one.
+const PORTABLE: u32 = 1;
+/// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`: the device gets an address.
+const PORTABLE_AND_MAPPED: u32 = 3;
+
+impl Current<'_> {
+    /// Allocates `size` bytes, more than 0, of host memory that is page-locked for all contexts.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, when so much cannot be page-locked.
+    pub fn allocate_host_memory(&self, size: usize) -> CudaResult<NonNull<u8>> {
+        let mut data: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores an address through the pointer, which outlives the call.
+        unsafe { call!(cuMemHostAlloc((&raw mut data).cast(), size, PORTABLE)) }
+            .map_err(|error: CudaError| error.while_allocating(size as u64))?;
+        Ok(NonNull::new(data.cast()).expect("a driver that succeeds gives an address"))
+    }
+
+    /// Releases what [`allocate_host_memory`](Self::allocate_host_memory) has given, at once: an
+    /// address into it faults from now on.
+    ///
+    /// # Safety
+    ///
+    /// The memory must be the caller's to release, once.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn release_host_memory(&self, data: NonNull<u8>) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemFreeHost(data.as_ptr().cast())) }
+    }
+
+    /// Page-locks host memory that somebody else has allocated, and maps it for the device: the
+    /// device's address of it.
+    ///
+    /// # Safety
+    ///
+    /// The memory must stay allocated until [`unregister_host_memory`](Self::unregister_host_memory)
+    /// has succeeded, or the context is gone.
+    ///
+    /// # Errors
+    ///
+    /// The driver's; the memory is not page-locked then.
+    pub unsafe fn register_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<u64> {
+        let mut address = 0u64;
+        // SAFETY: the caller's promise; stores an address through the pointer.
+        unsafe {
+            call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED))?;
+            let mapped =
+                call!(cuMemHostGetDevicePointer_v2((&raw mut address).cast(), data.cast(), 0));
+            if mapped.is_err() {
+                self.unregister_host_memory(data)?;
+            }
+            mapped.map(|()| address)
+        }
+    }
+
+    /// Undoes [`register_host_memory`](Self::register_host_memory).
+    ///
+    /// # Safety
+    ///
+    /// The device must not use the memory any more.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn unregister_host_memory(&self, data: *mut u8) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemHostUnregister(data.cast())) }
+    }
+}

@@ -1,0 +1,48 @@
+//! Device memory that several processes use.
+
+use crate::Current;
+use arrow_cuda_driver::{CudaResult, IpcHandle, call};
+
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the only flag there is.
+const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
+
+impl Current<'_> {
+    /// The driver's handle, for other processes, of the allocation that an address lies in.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, for memory that cannot be shared.
+    pub fn export_memory(&self, address: u64) -> CudaResult<[u8; 64]> {
+        let mut handle = [0u8; 64];
+        // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
+        unsafe { call!(cuIpcGetMemHandle(handle.as_mut_ptr().cast(), address)) }?;
+        Ok(handle)
+    }
+
+    /// Maps an allocation that another process has exported: its address here.
+    ///
+    /// # Errors
+    ///
+    /// The driver's; error 201 for a handle that this process has exported itself.
+    pub fn open_memory(&self, handle: [u8; 64]) -> CudaResult<u64> {
+        let mut address = 0u64;
+        let place = (&raw mut address).cast();
+        // SAFETY: stores an address through the pointer; the driver checks the handle.
+        unsafe { call!(cuIpcOpenMemHandle_v2(place, IpcHandle(handle), LAZY_ENABLE_PEER_ACCESS)) }?;
+        Ok(address)
+    }
+
+    /// Unmaps what [`open_memory`](Self::open_memory) has mapped.
+    ///
+    /// # Safety
+    ///
+    /// The mapping must be the caller's to close, once.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn close_memory(&self, address: u64) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuIpcCloseMemHandle(address)) }
+    }
+}

@@ -1,0 +1,83 @@
+//! Device memory.
+
+use super::StreamHandle;
+use crate::Current;
+use arrow_cuda_driver::{CudaError, CudaResult, call};
+
+impl Current<'_> {
+    /// Allocates device memory, uninitialised: its address.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`, with `size` in it.
+    pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
+        let mut address = 0u64;
+        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
+        // SAFETY: stores an address through the pointer, which outlives the call.
+        unsafe { call!(cuMemAlloc_v2((&raw mut address).cast(), bytes)) }
+            .map_err(|error: CudaError| error.while_allocating(size))?;
+        Ok(address)
+    }
+
+    /// Releases what [`allocate_memory`](Self::allocate_memory) has given, after all work of the
+    /// device.
+    ///
+    /// # Safety
+    ///
+    /// The address must be the caller's to release, once.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn release_memory(&self, address: u64) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemFree_v2(address)) }
+    }
+
+    /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
+    ///
+    /// # Safety
+    ///
+    /// The range must be live, and the caller's to write.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
+        self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+
+    /// Queues on a stream that every byte of a range is set to `value`.
+    ///
+    /// # Safety
+    ///
+    /// The range must be live, and the caller's to write, until the stream has done so.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn queue_fill(
+        &self,
+        address: u64,
+        value: u8,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuMemsetD8Async(address, value, size, stream.raw())) }
+    }
+
+    /// How much of the device's memory is free for any process, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn free_memory(&self) -> CudaResult<u64> {
+        let (mut free, mut total) = (0usize, 0usize);
+        // SAFETY: stores two sizes through the pointers, which outlive the call.
+        unsafe { call!(cuMemGetInfo_v2((&raw mut free).cast(), (&raw mut total).cast())) }?;
+        Ok(free as u64)
+    }
+}

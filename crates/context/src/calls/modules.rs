@@ -1,0 +1,69 @@
+//! Compiled code, and launching it.
+
+use super::StreamHandle;
+use crate::Current;
+use arrow_cuda_driver::{CudaResult, call};
+use std::ffi::{CStr, c_void};
+
+/// A kernel of a module that stays loaded as long as the context exists.
+#[derive(Clone, Copy, Debug)]
+pub struct Function(usize);
+
+impl Current<'_> {
+    /// Compiles PTX for the context's device and finds a kernel in it.
+    ///
+    /// The module is not unloaded: it goes with the context.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, when it cannot compile the text, or finds no such kernel.
+    pub fn load_function(&self, ptx: &CStr, name: &CStr) -> CudaResult<Function> {
+        let mut module: *mut c_void = std::ptr::null_mut();
+        let mut function: *mut c_void = std::ptr::null_mut();
+        let text = ptx.as_ptr().cast_mut().cast();
+        let name = name.as_ptr().cast_mut().cast();
+        // SAFETY: stores handles through the pointers; the driver reads both texts to their NUL.
+        unsafe {
+            call!(cuModuleLoadData((&raw mut module).cast(), text))?;
+            call!(cuModuleGetFunction((&raw mut function).cast(), module, name))?;
+        }
+        Ok(Function(function as usize))
+    }
+
+    /// Queues a kernel on a stream, in `blocks` blocks of `threads` threads.
+    ///
+    /// # Safety
+    ///
+    /// The function must have been loaded in this context and take as many arguments, each as large
+    /// as what its pointer points to; what it does with them must be sound.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub unsafe fn launch(
+        &self,
+        function: Function,
+        (blocks, threads): (u32, u32),
+        arguments: &mut [*mut c_void],
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        let no_options: *mut c_void = std::ptr::null_mut();
+        let arguments = arguments.as_mut_ptr().cast();
+        // SAFETY: the caller's promise.
+        unsafe {
+            call!(cuLaunchKernel(
+                function.0 as *mut c_void,
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                0,
+                stream.raw(),
+                arguments,
+                no_options
+            ))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the driver knows of an address.  It looks addresses up and reads nothing through them.
+
+use crate::Current;
+use arrow_cuda_driver::{CudaResult, call, codes};
+
+/// What can be asked of an address, numbered as in the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Attribute {
+    /// 1 for host memory, 2 for device memory.
+    MemoryType = 2,
+    /// The address at which the context's device reaches the memory.
+    DevicePointer = 3,
+    /// The address at which the host reaches the memory.
+    HostPointer = 4,
+    /// Whether the memory migrates between the host and devices.
+    IsManaged = 8,
+    /// The number of the device that has the memory.
+    DeviceOrdinal = 9,
+    /// Whether it is an allocation of `cuMemAlloc`, which other processes can map.
+    IsIpcCapable = 10,
+    /// Where the allocation begins.
+    RangeStart = 11,
+    /// The allocation's size, in bytes.
+    RangeSize = 12,
+}
+
+impl Attribute {
+    /// What [`MemoryType`](Self::MemoryType) is of device memory.
+    pub const DEVICE_MEMORY: u64 = 2;
+}
+
+impl Current<'_> {
+    /// An attribute of the memory at an address.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for memory that the driver does not know, or that has no such
+    /// attribute.
+    pub fn attribute(&self, attribute: Attribute, address: u64) -> CudaResult<u64> {
+        // The widest attribute has 8 bytes; narrower ones fill the low end.
+        let mut value = 0u64;
+        let place = (&raw mut value).cast();
+        // SAFETY: stores at most 8 bytes through the pointer, which outlives the call.
+        unsafe { call!(cuPointerGetAttribute(place, attribute as i32, address)) }?;
+        Ok(value)
+    }
+
+    /// As [`attribute`](Self::attribute); none where the driver does not know.
+    ///
+    /// # Errors
+    ///
+    /// All others of the driver.
+    pub fn attribute_if_known(
+        &self,
+        attribute: Attribute,
+        address: u64,
+    ) -> CudaResult<Option<u64>> {
+        match self.attribute(attribute, address) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.code() == Some(codes::INVALID_VALUE) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where the allocation begins that an address lies in, and its size, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, for an address that it does not know.
+    pub fn allocation_at(&self, address: u64) -> CudaResult<(u64, u64)> {
+        let (mut base, mut size) = (0u64, 0usize);
+        let places = ((&raw mut base).cast(), (&raw mut size).cast());
+        // SAFETY: stores two values through the pointers, which outlive the call.
+        unsafe { call!(cuMemGetAddressRange_v2(places.0, places.1, address)) }?;
+        Ok((base, size as u64))
+    }
+}

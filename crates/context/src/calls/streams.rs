@@ -1,0 +1,115 @@
+//! Streams, by their handles, which only [`Stream`](crate::Stream) holds.
+
+use super::RawEvent;
+use crate::Current;
+use arrow_cuda_driver::{CudaResult, call, codes};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// A `CUstream`, for those who hand it to other libraries.
+pub type RawStream = *mut c_void;
+
+/// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
+pub(crate) const NON_BLOCKING: u32 = 1;
+
+/// The handle of a stream that is alive, borrowed from whoever owns it.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamHandle<'stream>(RawStream, PhantomData<&'stream ()>);
+
+impl StreamHandle<'static> {
+    /// The legacy default stream of the current context, which copies without a stream run on.
+    pub const DEFAULT: Self = Self(std::ptr::null_mut(), PhantomData);
+}
+
+impl StreamHandle<'_> {
+    /// # Safety
+    ///
+    /// The stream must live as long as the result.
+    pub(crate) unsafe fn new(raw: RawStream) -> Self {
+        Self(raw, PhantomData)
+    }
+
+    pub(crate) fn raw(self) -> RawStream {
+        self.0
+    }
+}
+
+/// What the answer to a query says.
+pub(crate) fn is_complete(answer: CudaResult<()>) -> CudaResult<bool> {
+    match answer {
+        Ok(()) => Ok(true),
+        Err(error) if error.code() == Some(codes::NOT_READY) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl Current<'_> {
+    pub(crate) fn create_stream(&self, flags: u32) -> CudaResult<RawStream> {
+        let mut stream: RawStream = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuStreamCreate((&raw mut stream).cast(), flags)) }?;
+        Ok(stream)
+    }
+
+    /// # Safety
+    ///
+    /// The handle must be live and the caller's to destroy.
+    pub(crate) unsafe fn destroy_stream(&self, stream: RawStream) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuStreamDestroy_v2(stream)) }
+    }
+
+    /// Blocks until a stream has completed what is queued so far.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn synchronize_stream(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        // SAFETY: a live handle.
+        unsafe { call!(cuStreamSynchronize(stream.raw())) }
+    }
+
+    /// Whether a stream has completed what is queued so far.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn is_stream_complete(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
+        // SAFETY: a live handle.
+        is_complete(unsafe { call!(cuStreamQuery(stream.raw())) })
+    }
+
+    /// Holds back what is queued on a stream from now on until an event is reached.
+    ///
+    /// # Safety
+    ///
+    /// The event must be live.
+    pub(crate) unsafe fn wait_for_event(
+        &self,
+        stream: StreamHandle<'_>,
+        event: RawEvent,
+    ) -> CudaResult<()> {
+        // SAFETY: the caller's promise.
+        unsafe { call!(cuStreamWaitEvent(stream.raw(), event, 0)) }
+    }
+
+    /// Whether what is queued on a stream is being captured into a graph.
+    pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
+        let mut status = 0i32;
+        // SAFETY: a live handle, and a place that outlives the call.
+        unsafe { call!(cuStreamIsCapturing(stream.raw(), (&raw mut status).cast())) }?;
+        Ok(status != 0)
+    }
+}
+
+/// The handle of the context that a stream belongs to.
+///
+/// # Safety
+///
+/// The handle must be live: the driver reads through it.
+pub(crate) unsafe fn context_of_stream(stream: RawStream) -> CudaResult<usize> {
+    let mut context: *mut c_void = std::ptr::null_mut();
+    // SAFETY: the caller's promise; stores a handle through the pointer.
+    unsafe { call!(cuStreamGetCtx(stream, (&raw mut context).cast())) }?;
+    Ok(context.addr())
+}

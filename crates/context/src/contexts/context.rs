@@ -1,0 +1,202 @@
+//! What a context is, and what it knows of itself.
+
+use super::extensions::{Extension, Extensions};
+use super::{Device, identity, registry};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// A CUDA context: a device's primary one, or one that another library has made.
+///
+/// Clones are the same context and share all that is kept with it.  The primary context of a device
+/// is retained once, when it is first asked for, until the process ends: to release it earlier would
+/// free what others in this process still use, exported memory above all.
+///
+/// Nothing is asked of the driver but through [`enter`](Self::enter).
+///
+/// ```
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let by_handle = Context::borrowed(0, context.handle())?;
+/// assert!(by_handle.is_same(&context));
+/// context.synchronize()?;
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    handle: usize,
+    /// Tells the context from a later one that the driver has put at the same address.
+    number: u64,
+    device: Device,
+    /// Whether it is the device's primary context, retained by this process.  Otherwise somebody
+    /// else has made it, and may destroy it at any time.
+    is_primary: AtomicBool,
+    total_memory: OnceLock<u64>,
+    extensions: Extensions,
+}
+
+impl Context {
+    /// The primary context of a device.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such device, or the driver cannot make its context.
+    pub fn primary(device: u32) -> CudaResult<Self> {
+        registry::primary(device)
+    }
+
+    /// The primary contexts that this process has asked for so far.
+    pub fn primaries() -> Vec<Self> {
+        registry::primaries()
+    }
+
+    /// A context that another library has made, by its `CUcontext` handle.
+    ///
+    /// It is borrowed: never released here, and checked before each use, since its maker may
+    /// destroy it at any time.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` when the handle names no context of that device.
+    pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
+        let device = Device::get(device)?;
+        let number = identity::number_of(handle)?;
+        let context = registry::of_handle(handle, number, device)?;
+        let lies_on = context.enter()?.device_handle()?;
+        if lies_on == device.handle()? { Ok(context) } else { Err(gone()) }
+    }
+
+    pub(super) fn new(handle: usize, number: u64, device: Device) -> Self {
+        Self(Arc::new(State {
+            handle,
+            number,
+            device,
+            is_primary: AtomicBool::new(false),
+            total_memory: OnceLock::new(),
+            extensions: Extensions::default(),
+        }))
+    }
+
+    /// The device that the context is on.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// The `CUcontext` handle, as a number.
+    pub fn handle(&self) -> usize {
+        self.0.handle
+    }
+
+    /// Whether it is its device's primary context, which this process has retained.
+    pub fn is_primary(&self) -> bool {
+        self.0.is_primary.load(Ordering::Acquire)
+    }
+
+    pub(super) fn mark_as_primary(&self) {
+        self.0.is_primary.store(true, Ordering::Release);
+    }
+
+    /// Whether both are the same driver context.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+
+    /// What tells the context from every other, even from a later one with the same handle.
+    pub fn identity(&self) -> (usize, u64) {
+        (self.0.handle, self.0.number)
+    }
+
+    /// Whether a reset of the device would be noticed: drivers before CUDA 12 do not number their
+    /// contexts.
+    pub fn is_numbered(&self) -> bool {
+        self.0.number != 0
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    pub(crate) fn raw(&self) -> *mut c_void {
+        self.0.handle as *mut c_void
+    }
+
+    /// The device's memory, in bytes, asked for once.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn total_memory(&self) -> CudaResult<u64> {
+        if let Some(bytes) = self.0.total_memory.get() {
+            return Ok(*bytes);
+        }
+        let bytes = self.device().total_memory()?;
+        Ok(*self.0.total_memory.get_or_init(|| bytes))
+    }
+
+    /// How much of the device's memory is free for any process, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver cannot tell.
+    pub fn free_memory(&self) -> CudaResult<u64> {
+        self.enter()?.free_memory()
+    }
+
+    /// Blocks until the device has completed everything that was queued in the context.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context is gone.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        self.enter()?.synchronize()
+    }
+
+    /// What a layer above keeps with the context, if it does already.
+    pub fn extension<T: Extension>(&self) -> Option<&T> {
+        self.0.extensions.get()
+    }
+
+    /// What a layer above keeps with the context, made by the first caller.
+    ///
+    /// # Errors
+    ///
+    /// That of `make`.
+    pub fn extension_or<T: Extension, E>(
+        &self,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<&T, E> {
+        self.0.extensions.get_or_add(make)
+    }
+
+    /// Tells all layers that somebody has reset the device.
+    pub(crate) fn abandon(&self) {
+        self.0.extensions.abandon();
+    }
+
+    pub(super) fn downgrade(&self) -> WeakContext {
+        WeakContext(Arc::downgrade(&self.0))
+    }
+}
+
+/// A context that may have been dropped.
+pub(super) struct WeakContext(Weak<State>);
+
+impl WeakContext {
+    pub(super) fn is_dropped(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    pub(super) fn upgrade(&self) -> Option<Context> {
+        self.0.upgrade().map(Context)
+    }
+}
+
+/// The one error for a context that is gone, whoever has destroyed it and however.
+pub(super) fn gone() -> CudaError {
+    CudaError::of_call("cuCtxGetApiVersion", codes::INVALID_CONTEXT)
+}

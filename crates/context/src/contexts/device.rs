@@ -1,0 +1,145 @@
+//! The machine's CUDA devices.
+
+use arrow_cuda_driver::{CudaResult, call, is_forked_child};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
+///
+/// ```
+/// use arrow_cuda_context::Device;
+///
+/// for number in 0..Device::count()? {
+///     let device = Device::get(number)?;
+///     assert!(device.total_memory()? > 0 && !device.name()?.is_empty());
+/// }
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Device(u32);
+
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `..._MINOR`.
+const COMPUTE_CAPABILITY: [i32; 2] = [75, 76];
+
+impl Device {
+    /// How many devices the driver offers.
+    ///
+    /// # Errors
+    ///
+    /// When there is no driver, or it finds no device (error 100).
+    pub fn count() -> CudaResult<u32> {
+        initialise()?;
+        let mut count = 0i32;
+        // SAFETY: stores a number through the pointer, which outlives the call.
+        unsafe { call!(cuDeviceGetCount((&raw mut count).cast())) }?;
+        Ok(count.try_into().unwrap_or(0))
+    }
+
+    /// The device of that number.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such device, or no driver.
+    pub fn get(number: u32) -> CudaResult<Self> {
+        Self(number).handle()?;
+        Ok(Self(number))
+    }
+
+    /// The device's number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The device's marketing name.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn name(self) -> CudaResult<String> {
+        let device = self.handle()?;
+        let mut name = [0u8; 256];
+        // SAFETY: stores at most so many bytes through the pointer, a NUL among them.
+        unsafe { call!(cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, device)) }?;
+        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+    }
+
+    /// The device's memory, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn total_memory(self) -> CudaResult<u64> {
+        let device = self.handle()?;
+        let mut bytes = 0usize;
+        // SAFETY: stores a size through the pointer, which outlives the call.
+        unsafe { call!(cuDeviceTotalMem_v2((&raw mut bytes).cast(), device)) }?;
+        Ok(bytes as u64)
+    }
+
+    /// The device's compute capability: major and minor version.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
+        let device = self.handle()?;
+        let ask = |attribute| {
+            let mut value = 0i32;
+            // SAFETY: stores a number through the pointer, which outlives the call.
+            unsafe { call!(cuDeviceGetAttribute((&raw mut value).cast(), attribute, device)) }?;
+            Ok(value)
+        };
+        let [major, minor] = COMPUTE_CAPABILITY;
+        Ok((ask(major)?, ask(minor)?))
+    }
+
+    /// What identifies the device in every process, or the part of a divided device (MIG) that this
+    /// process was lent.  Its number may differ between processes.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub fn uuid(self) -> CudaResult<[u8; 16]> {
+        let device = self.handle()?;
+        let mut uuid = [0u8; 16];
+        // SAFETY: stores 16 bytes through the pointer.
+        unsafe { call!(cuDeviceGetUuid_v2(uuid.as_mut_ptr().cast(), device)) }?;
+        Ok(uuid)
+    }
+
+    /// The driver's handle of the device.
+    pub(super) fn handle(self) -> CudaResult<i32> {
+        initialise()?;
+        let mut handle = 0i32;
+        // No device has a number that large: the driver says so.
+        let number = i32::try_from(self.0).unwrap_or(i32::MAX);
+        // SAFETY: stores a number through the pointer, which outlives the call.
+        unsafe { call!(cuDeviceGet((&raw mut handle).cast(), number)) }?;
+        Ok(handle)
+    }
+}
+
+/// The newest version of CUDA that the driver supports: 13000 for 13.0.
+///
+/// # Errors
+///
+/// When there is no driver.
+pub fn driver_version() -> CudaResult<i32> {
+    let mut version = 0i32;
+    // SAFETY: stores a number through the pointer, which outlives the call.
+    unsafe { call!(cuDriverGetVersion((&raw mut version).cast())) }?;
+    Ok(version)
+}
+
+/// Initialises the driver, unless it is.  A failure is not kept: the next call tries again.
+fn initialise() -> CudaResult<()> {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    // A forked child asks the driver again, to hear that it cannot be used.
+    if DONE.load(Ordering::Acquire) && !is_forked_child() {
+        return Ok(());
+    }
+    // SAFETY: takes no pointer.
+    unsafe { call!(cuInit(0)) }?;
+    DONE.store(true, Ordering::Release);
+    Ok(())
+}

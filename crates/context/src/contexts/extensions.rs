@@ -1,0 +1,90 @@
+//! What the layers above keep with a context: its memory's ledger, compiled kernels, copy threads.
+
+use std::any::Any;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A part of a context that a layer above owns, one of each type.
+///
+/// It lives as long as the context, so it must not own the context in turn.
+pub trait Extension: Any + Send + Sync {
+    /// Called when somebody has reset the device: whatever the driver had made in the context is
+    /// gone, and must not be used or released any more.
+    fn abandon(&self) {}
+}
+
+/// As many as there are layers that keep something.
+const MOST: usize = 4;
+
+/// Written once each, in order, so that a look-up takes no lock.
+#[derive(Default)]
+pub(super) struct Extensions {
+    slots: [OnceLock<Box<dyn Extension>>; MOST],
+    adding: Mutex<()>,
+}
+
+impl Extensions {
+    pub(super) fn get<T: Extension>(&self) -> Option<&T> {
+        let filled = self.slots.iter().map_while(OnceLock::get);
+        filled.into_iter().find_map(|extension| {
+            let any: &dyn Any = &**extension;
+            any.downcast_ref()
+        })
+    }
+
+    /// The extension of that type, made now if there is none.
+    pub(super) fn get_or_add<T: Extension, E>(
+        &self,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<&T, E> {
+        if let Some(found) = self.get() {
+            return Ok(found);
+        }
+        let _one_at_a_time = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.get::<T>().is_none() {
+            let free = self.slots.iter().find(|slot| slot.get().is_none());
+            let made: Box<dyn Extension> = Box::new(make()?);
+            let added = free.is_some_and(|slot| slot.set(made).is_ok());
+            assert!(added, "more than {MOST} layers keep something with a context");
+        }
+        Ok(self.get().expect("added above"))
+    }
+
+    pub(super) fn abandon(&self) {
+        self.slots.iter().map_while(OnceLock::get).for_each(|extension| extension.abandon());
+    }
+}
+
+impl std::fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.slots.iter().map_while(OnceLock::get).count();
+        f.debug_tuple("Extensions").field(&count).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct One(u32);
+    struct Other(u32);
+    impl Extension for One {}
+    impl Extension for Other {}
+
+    #[test]
+    fn each_type_is_made_once() {
+        let extensions = Extensions::default();
+        assert!(extensions.get::<One>().is_none());
+        let make = |number| move || Ok::<_, ()>(One(number));
+        assert_eq!(extensions.get_or_add(make(1)).map(|one| one.0), Ok(1));
+        assert_eq!(extensions.get_or_add(make(2)).map(|one| one.0), Ok(1));
+        assert_eq!(extensions.get_or_add(|| Ok::<_, ()>(Other(3))).map(|it| it.0), Ok(3));
+        assert_eq!(extensions.get::<One>().map(|one| one.0), Some(1));
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing() {
+        let extensions = Extensions::default();
+        assert_eq!(extensions.get_or_add(|| Err::<One, _>(7)).map(|one| one.0), Err(7));
+        assert_eq!(extensions.get_or_add(|| Ok::<_, ()>(One(1))).map(|one| one.0), Ok(1));
+    }
+}

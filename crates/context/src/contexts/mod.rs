@@ -1,0 +1,21 @@
+//! Devices and their contexts: which there are, and the guard through which alone the driver is
+//! called in one.
+
+mod context;
+#[expect(unsafe_code, reason = "calls the driver")]
+mod current;
+#[expect(unsafe_code, reason = "calls the driver")]
+mod device;
+mod extensions;
+#[expect(unsafe_code, reason = "calls the driver")]
+mod identity;
+#[expect(unsafe_code, reason = "asks the kernel what is readable")]
+mod readable;
+mod registry;
+
+pub use context::Context;
+pub use current::Current;
+pub use device::{Device, driver_version};
+pub use extensions::Extension;
+pub use readable::is_readable;
+pub(crate) use registry::all;

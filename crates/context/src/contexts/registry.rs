@@ -1,0 +1,61 @@
+//! All contexts of the process, so that two views of one context are the same.
+
+use super::context::WeakContext;
+use super::{Context, Device, identity};
+use arrow_cuda_driver::{CudaResult, Lock};
+use std::collections::HashMap;
+
+/// All contexts in use, by handle.
+static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
+/// The primary contexts, which stay.
+static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
+
+pub(super) fn primary(device: u32) -> CudaResult<Context> {
+    let mut primaries = PRIMARIES.lock()?;
+    let known = primaries.iter().position(|context| context.device().number() == device);
+    let mut lost = None;
+    if let Some(at) = known {
+        if primaries[at].is_alive() {
+            return Ok(primaries[at].clone());
+        }
+        // Somebody has reset the device.  To retain its context again makes another one.
+        lost = Some(primaries.swap_remove(at));
+    }
+    let device = Device::get(device)?;
+    let (handle, number) = identity::retain_primary(device)?;
+    // It may be known already, as one of somebody else's.
+    let context = of_handle(handle, number, device)?;
+    context.mark_as_primary();
+    primaries.push(context.clone());
+    // What goes with the lost one may take other locks.
+    drop(primaries);
+    if let Some(lost) = lost {
+        lost.abandon();
+    }
+    Ok(context)
+}
+
+pub(super) fn primaries() -> Vec<Context> {
+    PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
+}
+
+/// The context of a handle that has that number now.
+pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
+    let mut contexts = CONTEXTS.lock()?;
+    let contexts = contexts.get_or_insert_default();
+    if let Some(known) = contexts.get(&handle).and_then(WeakContext::upgrade)
+        && known.identity() == (handle, number)
+    {
+        return Ok(known);
+    }
+    contexts.retain(|_, context| !context.is_dropped());
+    let context = Context::new(handle, number, device);
+    contexts.insert(handle, context.downgrade());
+    Ok(context)
+}
+
+/// All contexts in use.
+pub(crate) fn all() -> Vec<Context> {
+    let Ok(contexts) = CONTEXTS.lock() else { return Vec::new() };
+    contexts.iter().flat_map(HashMap::values).filter_map(WeakContext::upgrade).collect()
+}

@@ -1,0 +1,36 @@
+//! What a context keeps for its memory: the ledger, and the fences that tell which idle blocks may
+//! serve again.
+
+use super::fences::Fences;
+use super::ledger::Ledger;
+use crate::{Context, Extension};
+use arrow_cuda_driver::Lock;
+use std::convert::Infallible;
+
+/// No driver is called under the ledger's lock, and nothing waits for the GIL under it: a release, on
+/// whatever thread, takes it for some nanoseconds.
+#[derive(Debug, Default)]
+pub(super) struct Manager {
+    pub(super) ledger: Lock<Ledger>,
+    /// Taken before the ledger's lock.
+    pub(super) fences: Lock<Fences>,
+}
+
+impl Extension for Manager {
+    fn abandon(&self) {
+        // In a forked child there is nothing to be saved.
+        if let Ok(mut fences) = self.fences.lock() {
+            fences.abandon();
+        }
+        if let Ok(mut ledger) = self.ledger.lock() {
+            ledger.abandon();
+        }
+    }
+}
+
+impl Context {
+    pub(super) fn manager(&self) -> &Manager {
+        let made = self.extension_or(|| Ok::<_, Infallible>(Manager::default()));
+        made.unwrap_or_else(|never| match never {})
+    }
+}

@@ -1,0 +1,24 @@
+//! Device memory that is allocated here: which blocks there are, who may reach them, and which of them
+//! serve again.
+
+mod allocate;
+mod block;
+mod cache;
+#[expect(unsafe_code, reason = "owns events of the driver")]
+mod fences;
+mod ledger;
+mod limit;
+mod lookup;
+mod manager;
+#[expect(unsafe_code, reason = "releases segments that the ledger gave up")]
+mod segments;
+#[expect(unsafe_code, reason = "wipes what earlier buffers have left")]
+mod sharing;
+mod stats;
+
+pub use block::Block;
+pub use ledger::Placement;
+pub use limit::set_default_cache_limit;
+pub use lookup::{block_at, is_released};
+pub use sharing::{prepare_sharing, retain_exported};
+pub use stats::MemoryStats;

@@ -1,0 +1,176 @@
+//! Events: points in the work of streams.
+
+use crate::calls::RawEvent;
+use crate::{Completed, Context, Retained, Stream, completed};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use std::sync::Arc;
+
+/// A point in the work of a stream, once it is recorded there.
+///
+/// A clone is the same event.  An event that was never recorded counts as reached.  Dropping the last
+/// clone affects nobody who waits for it.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Event, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let (first, second) = (Stream::new(&context)?, Stream::new(&context)?);
+/// let event = Event::new(&context)?;
+/// event.record(&first)?;
+/// second.wait_for(&event)?; // what is queued there from now on comes later
+/// event.synchronize()?;
+/// assert!(event.is_complete()?);
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Event(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    context: Context,
+    raw: RawEvent,
+    has_timing: bool,
+    owner: Owner,
+}
+
+enum Owner {
+    Ours,
+    /// Another library's, which keeps the event alive as long as this lives.
+    Foreign {
+        _owner: Retained,
+    },
+}
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if matches!(self, Self::Ours) { "Ours" } else { "Foreign" })
+    }
+}
+
+// SAFETY: the driver's events may be used by any thread.
+unsafe impl Send for State {}
+// SAFETY: and by several at a time.
+unsafe impl Sync for State {}
+
+impl Event {
+    /// An event that takes no time stamps, which is the faster kind.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn new(context: &Context) -> CudaResult<Self> {
+        Self::create(context, false)
+    }
+
+    /// An event that takes the time when it is reached, see [`elapsed`](Self::elapsed).
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn with_timing(context: &Context) -> CudaResult<Self> {
+        Self::create(context, true)
+    }
+
+    fn create(context: &Context, has_timing: bool) -> CudaResult<Self> {
+        let raw = context.enter()?.create_event(has_timing)?;
+        Ok(Self::of(context, raw, has_timing, Owner::Ours))
+    }
+
+    /// An event of another library, which `owner` keeps alive.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be that of an event of the context, and live as long as `owner`.
+    pub unsafe fn borrowed(context: &Context, raw: *mut std::ffi::c_void, owner: Retained) -> Self {
+        Self::of(context, raw, false, Owner::Foreign { _owner: owner })
+    }
+
+    fn of(context: &Context, raw: RawEvent, has_timing: bool, owner: Owner) -> Self {
+        Self(Arc::new(State { context: context.clone(), raw, has_timing, owner }))
+    }
+
+    /// The context that it was made in.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// The `CUevent` handle, for other libraries, valid as long as this or a clone lives.
+    pub fn as_raw(&self) -> *mut std::ffi::c_void {
+        self.0.raw
+    }
+
+    /// Whether it takes time stamps.
+    pub fn has_timing(&self) -> bool {
+        self.0.has_timing
+    }
+
+    /// Marks the end of what is queued on a stream so far.  An earlier mark is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or the driver's.
+    pub fn record(&self, stream: &Stream) -> CudaResult<()> {
+        if !self.context().is_same(stream.context()) {
+            return Err(CudaError::of_call("cuEventRecord", codes::INVALID_HANDLE));
+        }
+        // SAFETY: the event lives as long as this.
+        unsafe { self.context().enter()?.record_event(self.0.raw, stream.handle()) }
+    }
+
+    /// Blocks until the work before it is complete, and hands out what was retained for such work.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn synchronize(&self) -> CudaResult<Completed> {
+        // SAFETY: the event lives as long as this.
+        unsafe { self.context().enter()?.synchronize_event(self.0.raw) }?;
+        Ok(completed())
+    }
+
+    /// Whether the work before it is complete.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn is_complete(&self) -> CudaResult<bool> {
+        // SAFETY: the event lives as long as this.
+        unsafe { self.context().enter()?.is_event_complete(self.0.raw) }
+    }
+
+    /// The milliseconds from this event to `end`; negative when `end` came earlier.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` when one takes no time stamps, was never recorded, or belongs to
+    /// another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (stream, start) = (Stream::new(&context)?, Event::with_timing(&context)?);
+    /// let end = Event::with_timing(&context)?;
+    /// start.record(&stream)?;
+    /// end.record(&stream)?;
+    /// end.synchronize()?;
+    /// assert!(start.elapsed(&end)? >= 0.0);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    pub fn elapsed(&self, end: &Self) -> CudaResult<f32> {
+        if !self.context().is_same(end.context()) {
+            return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
+        }
+        // SAFETY: both events live as long as their owners.
+        unsafe { self.context().enter()?.elapsed(self.0.raw, end.0.raw) }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if matches!(self.owner, Owner::Ours) {
+            // SAFETY: made here, and destroyed once.
+            self.context.release("an event", |current| unsafe { current.destroy_event(self.raw) });
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Streams and events, what work on them retains, and who waits for whom when memory changes hands.
+
+#[expect(unsafe_code, reason = "owns handles of the driver")]
+mod event;
+mod exchange;
+mod in_flight;
+#[expect(unsafe_code, reason = "owns handles of the driver")]
+mod stream;
+
+pub use event::Event;
+pub use exchange::{Consumer, Pending};
+pub(crate) use in_flight::wait_for_all;
+pub use in_flight::{Completed, Retained, completed};
+pub use stream::Stream;

@@ -1,0 +1,236 @@
+//! Streams: queues of work on a device.
+
+use super::in_flight;
+use crate::calls::{NON_BLOCKING, RawStream, StreamHandle, context_of_stream};
+use crate::{Completed, Context, Current, Event, Retained, completed, is_readable};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use std::sync::Arc;
+
+/// Handles up to this one name default streams: the current context's (0), the legacy one (1), and
+/// the thread's own (2).
+const LAST_DEFAULT: usize = 2;
+
+/// A queue of work that a device completes in order, beside the work of other streams.
+///
+/// A clone is the same stream.  When the last one goes, the driver's stream is destroyed; what is
+/// queued is completed all the same, and what it needs is retained until then
+/// ([`enqueue`](Self::enqueue)).
+///
+/// ```
+/// use arrow_cuda_context::{Context, Stream};
+///
+/// let stream = Stream::new(&Context::primary(0)?)?;
+/// let event = stream.record()?;
+/// stream.synchronize()?;
+/// assert!(event.is_complete()? && stream.is_complete()?);
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stream(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    context: Context,
+    raw: RawStream,
+    owner: Owner,
+}
+
+enum Owner {
+    Ours,
+    /// The context's.
+    Default,
+    Foreign {
+        _owner: Retained,
+    },
+}
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ours => "Ours",
+            Self::Default => "Default",
+            Self::Foreign { .. } => "Foreign",
+        })
+    }
+}
+
+// SAFETY: the driver's streams may be used by any thread.
+unsafe impl Send for State {}
+// SAFETY: and by several at a time.
+unsafe impl Sync for State {}
+
+impl Stream {
+    /// A stream that is ordered with the legacy default stream: each begins work only when what was
+    /// queued in the other before is complete.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn new(context: &Context) -> CudaResult<Self> {
+        Self::with_flags(context, 0)
+    }
+
+    /// A stream that is independent of the legacy default stream, and so of copies without a
+    /// stream.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn non_blocking(context: &Context) -> CudaResult<Self> {
+        Self::with_flags(context, NON_BLOCKING)
+    }
+
+    /// A stream with the driver's `CU_STREAM_*` flags.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
+        let raw = context.enter()?.create_stream(flags)?;
+        Ok(Self::of(context, raw, Owner::Ours))
+    }
+
+    /// The legacy default stream of a context.
+    pub fn default_of(context: &Context) -> Self {
+        Self::of(context, std::ptr::null_mut(), Owner::Default)
+    }
+
+    /// A stream of another library, which belongs to one of `contexts`; none if it does not.  The
+    /// handles of the default streams (0, 1 and 2) stand for those of the first one.
+    ///
+    /// The driver reads through the handle, so one that is not even readable memory is refused here.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be that of a stream, or a default stream's, which lives as long as `owner`.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for what cannot be a stream, or the driver's.
+    pub unsafe fn borrowed(
+        contexts: &[&Context],
+        raw: RawStream,
+        owner: Retained,
+    ) -> CudaResult<Option<Self>> {
+        if raw.addr() <= LAST_DEFAULT {
+            let first = contexts.first();
+            return Ok(first.map(|context| Self::of(context, raw, Owner::Default)));
+        }
+        if !is_readable(raw.addr()) {
+            return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
+        }
+        // SAFETY: the caller's promise.
+        let handle = unsafe { context_of_stream(raw) }?;
+        let found = contexts.iter().find(|context| context.handle() == handle);
+        Ok(found.map(|context| Self::of(context, raw, Owner::Foreign { _owner: owner })))
+    }
+
+    fn of(context: &Context, raw: RawStream, owner: Owner) -> Self {
+        Self(Arc::new(State { context: context.clone(), raw, owner }))
+    }
+
+    /// The context that it belongs to.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// The `CUstream` handle, for other libraries, valid as long as this or a clone lives.
+    pub fn as_raw(&self) -> RawStream {
+        self.0.raw
+    }
+
+    /// The handle for the calls of [`Current`].
+    pub fn handle(&self) -> StreamHandle<'_> {
+        // SAFETY: the stream lives as long as this.
+        unsafe { StreamHandle::new(self.0.raw) }
+    }
+
+    /// Queues work, and retains `retained` until it is complete, whatever becomes of the stream.
+    ///
+    /// `work` is called at once, under the guard of the stream's context, and is to queue and return.
+    /// The result is what was retained for earlier work that is complete by now.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`; `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` where the stream is being captured
+    /// into a graph, which would use what is retained at any later time; the driver's.
+    pub fn enqueue(
+        &self,
+        retained: Retained,
+        work: impl FnOnce(&Current<'_>, StreamHandle<'_>) -> CudaResult<()>,
+    ) -> CudaResult<Completed> {
+        let (context, handle) = (self.context(), self.handle());
+        let current = context.enter()?;
+        if current.is_capturing(handle)? {
+            let code = codes::STREAM_CAPTURE_UNSUPPORTED;
+            return Err(CudaError::of_call("cuStreamIsCapturing", code));
+        }
+        let (mut completed, event) = in_flight::begin(context)?;
+        let queued = work(&current, handle);
+        // Some of it may be queued also when it failed.
+        match event.record(self) {
+            Ok(()) => in_flight::retain(self.0.raw.addr(), event, retained)?,
+            Err(error) => match current.synchronize_stream(handle) {
+                Ok(()) => completed.add(retained),
+                Err(_) => {
+                    in_flight::retain_for_good(context, retained)?;
+                    return Err(error);
+                }
+            },
+        }
+        queued.map(|()| completed)
+    }
+
+    /// A new event, without timing, at the end of what is queued so far.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn record(&self) -> CudaResult<Event> {
+        let event = Event::new(self.context())?;
+        event.record(self)?;
+        Ok(event)
+    }
+
+    /// Holds back work that is queued from now on until an event, of any context, is reached.  Does
+    /// not block the caller.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
+        drop(event.context().enter()?);
+        // SAFETY: the event lives as long as its owner.
+        unsafe { self.context().enter()?.wait_for_event(self.handle(), event.as_raw()) }
+    }
+
+    /// Blocks until what is queued so far is complete, and hands out what was retained for such
+    /// work.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn synchronize(&self) -> CudaResult<Completed> {
+        self.context().enter()?.synchronize_stream(self.handle())?;
+        Ok(completed())
+    }
+
+    /// Whether all that is queued so far is complete.
+    ///
+    /// # Errors
+    ///
+    /// The driver's, also those of the work.
+    pub fn is_complete(&self) -> CudaResult<bool> {
+        self.context().enter()?.is_stream_complete(self.handle())
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if matches!(self.owner, Owner::Ours) {
+            let raw = self.raw;
+            // SAFETY: made here, and destroyed once.
+            self.context.release("a stream", |current| unsafe { current.destroy_stream(raw) });
+        }
+    }
+}
