@@ -182,7 +182,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// The driver's, or [`Error::Invalid`].
-    pub fn check_alive(&self) -> Result<(), Error> {
+    pub fn check_memory(&self) -> Result<(), Error> {
         match self.memory.kind {
             Kind::Foreign { .. } => foreign::check(self.context(), self.address, self.size),
             _ => Ok(()),

@@ -1,11 +1,12 @@
 //! Copies from, to and between device buffers.
 //!
-//! Every copy here runs on the legacy default stream: it sees the work that was queued there before,
-//! and what is copied is there when the call returns.  Those on other streams are in `queued.rs`.
+//! Every copy here is ordered as the legacy default stream is: it sees the work that was queued there
+//! before, and what is copied is there when the call returns.  Those on other streams are in
+//! `queued.rs`.  Which way host memory takes is decided by `arrow_cuda_transfer`.
 
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::{Context, DEFAULT_STREAM};
-use arrow_cuda_driver::call;
+use arrow_cuda_context::Context;
+use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
 
 impl DeviceBuffer {
@@ -27,15 +28,11 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], or the driver's.
     pub fn copy_to_uninit(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<(), Error> {
-        if !self.gives(position, out.len() as u64)? {
+        if !self.check_readable(position, out.len() as u64)? {
             return Ok(());
         }
-        let _current = self.context().enter_unless_gone()?;
-        // SAFETY: `out` is writable for its length, and the range was checked.
-        let copied = unsafe {
-            call!(cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.address + position, out.len()))
-        };
-        Ok(copied?)
+        // SAFETY: the range was checked; the buffer keeps its memory.
+        Ok(unsafe { transfer::copy_to_host(self.context(), out, self.address + position) }?)
     }
 
     /// The bytes, on the host.
@@ -59,23 +56,37 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
     pub fn copy_from_host(&self, position: u64, data: &[u8]) -> Result<(), Error> {
-        if !self.takes(position, data.len() as u64)? {
+        if !self.check_writable(position, data.len() as u64)? {
             return Ok(());
         }
-        let _current = self.context().enter_unless_gone()?;
-        // Not the synchronous call, which waits as well, but from pageable memory only until the
-        // driver has the data: waiting once, for the device, takes less.
-        // SAFETY: `data` is readable for its length, and the range was checked.
-        let begun = unsafe {
-            call!(cuMemcpyHtoDAsync_v2(
-                self.address + position,
-                data.as_ptr().cast_mut().cast(),
-                data.len(),
-                DEFAULT_STREAM
-            ))
-        };
-        // Also where that failed: nobody may read the data when this returns.
-        Ok(begun.and(self.context().synchronize_default_stream())?)
+        // SAFETY: the range was checked; the buffer keeps its memory.
+        Ok(unsafe { transfer::copy_from_host(self.context(), self.address + position, data) }?)
+    }
+
+    /// Copies parts of host memory into the buffer, one behind the other from `position` on, as if
+    /// they were one: many small ones cost hardly more than a single one of their size.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// buffer.copy_from_host_gathered(1, &[b"one", b"", b"four"])?;
+    /// assert_eq!(buffer.slice(1, 7)?.to_vec()?, b"onefour");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
+    pub fn copy_from_host_gathered(&self, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
+        let size = parts.iter().map(|part| part.len() as u64).sum();
+        if !self.check_writable(position, size)? {
+            return Ok(());
+        }
+        let to = self.address + position;
+        // SAFETY: the range was checked; the buffer keeps its memory.
+        Ok(unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) }?)
     }
 
     /// Copies another buffer, which may lie on another device, into this one.
@@ -84,47 +95,43 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
     pub fn copy_from_device(&self, position: u64, data: &Self) -> Result<(), Error> {
-        if !self.takes(position, data.size)? {
+        if !self.check_writable(position, data.size)? {
             return Ok(());
         }
-        data.check_alive()?;
-        let (to, from) = (self.context(), data.context());
-        let destination = self.address + position;
-        if range::overlap(destination, data.address, data.size) {
+        data.check_memory()?;
+        let (to, from) = (self.address + position, data.address);
+        if range::overlap(to, from, data.size) {
             // The driver leaves the outcome open; a detour through other memory does not.
-            let detour = Self::allocate_packed(from, data.size)?;
+            let detour = Self::allocate_packed(data.context(), data.size)?;
             detour.copy_from_device(0, data)?;
             return self.copy_from_device(position, &detour);
         }
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
-        // The driver only orders a copy between devices; its end has to be waited for.
-        let _current = from.enter_unless_gone()?;
-        if to.is_same(from) {
-            // SAFETY: both ranges were checked, and their contexts are alive.
-            unsafe { call!(cuMemcpyDtoD_v2(destination, data.address, size)) }?;
-        } else {
-            to.check_alive()?;
-            let (to, from) = (to.handle() as *mut _, from.handle() as *mut _);
-            // SAFETY: both ranges were checked, and their contexts are alive.
-            unsafe { call!(cuMemcpyPeer(destination, to, data.address, from, size)) }?;
-        }
-        Ok(from.synchronize_default_stream()?)
+        let current = data.context().enter()?;
+        // SAFETY: both ranges were checked and do not overlap; both buffers keep their memory.
+        let copied = unsafe {
+            match self.context().is_same(data.context()) {
+                true => current.copy_within_device(to, from, size),
+                false => current.copy_to_peer(to, self.context(), from, size),
+            }
+        };
+        Ok(copied?)
     }
 
     /// Checks that so many bytes may be read from `position` on; whether there are any.
-    pub(crate) fn gives(&self, position: u64, size: u64) -> Result<bool, Error> {
+    pub(crate) fn check_readable(&self, position: u64, size: u64) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         if size > 0 {
-            self.check_alive()?;
+            self.check_memory()?;
         }
         Ok(size > 0)
     }
 
     /// Checks that so many bytes may be written from `position` on; whether there are any.
-    pub(crate) fn takes(&self, position: u64, size: u64) -> Result<bool, Error> {
+    pub(crate) fn check_writable(&self, position: u64, size: u64) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         self.check_mutable()?;
-        self.gives(position, size)
+        self.check_readable(position, size)
     }
 
     /// A new buffer with the same bytes in a context, perhaps of another device.
@@ -144,14 +151,29 @@ impl DeviceBuffer {
     ///
     /// [`Error::ReadOnly`], or the driver's.
     pub fn fill(&self, value: u8) -> Result<(), Error> {
-        if !self.takes(0, self.size)? {
+        if !self.check_writable(0, self.size)? {
             return Ok(());
         }
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
-        let _current = self.context().enter_unless_gone()?;
-        // SAFETY: the buffer's whole range, which is alive.
-        unsafe { call!(cuMemsetD8_v2(self.address, value, size)) }?;
-        Ok(self.context().synchronize_default_stream()?)
+        // SAFETY: the buffer's whole range, whose memory it keeps.
+        Ok(unsafe { self.context().enter()?.fill_memory(self.address, value, size) }?)
+    }
+
+    /// Whether the buffer holds exactly these host bytes.  Takes as long as to copy them, and stops
+    /// at a difference.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn equals_host(&self, bytes: &[u8]) -> Result<bool, Error> {
+        if self.size != bytes.len() as u64 {
+            return Ok(false);
+        }
+        if !self.check_readable(0, self.size)? {
+            return Ok(true);
+        }
+        // SAFETY: the buffer's whole range, whose memory it keeps.
+        Ok(unsafe { transfer::equals_host(self.context(), self.address, bytes) }?)
     }
 }
 

@@ -1,46 +1,8 @@
 //! Memory that was not allocated here: what the driver knows of it.
 
 use crate::Error;
-use arrow_cuda_context::{Context, block_at, is_released};
-use arrow_cuda_driver::{CudaError, CudaResult, call};
-
-/// Attributes of a pointer, numbered as in the driver.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Attribute {
-    MemoryType = 2,
-    DevicePointer = 3,
-    HostPointer = 4,
-    IsManaged = 8,
-    DeviceOrdinal = 9,
-    /// Whether it is a whole allocation of `cuMemAlloc`.
-    IsIpcCapable = 10,
-    RangeStart = 11,
-    RangeSize = 12,
-}
-
-const TYPE_DEVICE: u64 = 2;
-const INVALID_VALUE: i32 = 1;
-
-fn ask(attribute: Attribute, address: u64) -> CudaResult<u64> {
-    if attribute == Attribute::DevicePointer && is_released(address) {
-        // The driver still knows it; everybody else hears what the driver says of freed memory.
-        return Err(CudaError::of_call("cuPointerGetAttribute", INVALID_VALUE));
-    }
-    // The widest attribute that is asked for has 8 bytes; narrower ones fill the low end.
-    let mut value = 0u64;
-    // SAFETY: stores at most 8 bytes through the pointer; the address is looked up, not read.
-    unsafe { call!(cuPointerGetAttribute((&raw mut value).cast(), attribute as i32, address)) }?;
-    Ok(value)
-}
-
-/// As [`ask`]; none for memory that has no such attribute, or that the driver does not know.
-fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
-    match ask(attribute, address) {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.code() == Some(INVALID_VALUE) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
+use arrow_cuda_context::{Attribute, Context, Current, block_at};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
 /// device memory or page-locked host memory.
@@ -60,11 +22,16 @@ fn ask_known(attribute: Attribute, address: u64) -> CudaResult<Option<u64>> {
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
-    let asked = {
-        let _current = context.enter()?;
-        ask(Attribute::DevicePointer, address)
-    };
-    asked.map_err(|error| lies_elsewhere(context, address).unwrap_or(error.into()))
+    match context.enter()?.device_address(address)? {
+        Some(found) => Ok(found),
+        None => Err(lies_elsewhere(context, address).unwrap_or(unknown().into())),
+    }
+}
+
+/// What the driver says of memory that it does not know, also where that is memory which was released
+/// here and which the driver still has.
+fn unknown() -> CudaError {
+    CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE)
 }
 
 /// The error for memory that another device is found to have.  Without peer access a context
@@ -78,11 +45,17 @@ fn lies_elsewhere(context: &Context, address: u64) -> Option<Error> {
 }
 
 fn is_memory_of(context: &Context, address: u64) -> CudaResult<bool> {
-    let _current = context.enter()?;
-    ask(Attribute::DevicePointer, address)?;
-    let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
+    let current = context.enter()?;
+    if current.device_address(address)?.is_none() {
+        return Ok(false);
+    }
     let number = u64::from(context.device().number());
-    Ok(is_device_memory && ask(Attribute::DeviceOrdinal, address)? == number)
+    Ok(is_device_memory(&current, address)?
+        && current.attribute(Attribute::DeviceOrdinal, address)? == number)
+}
+
+fn is_device_memory(current: &Current<'_>, address: u64) -> CudaResult<bool> {
+    Ok(current.attribute(Attribute::MemoryType, address)? == Attribute::DEVICE_MEMORY)
 }
 
 fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
@@ -92,24 +65,13 @@ fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
     ))
 }
 
-/// The same, none for memory that the driver does not know.
-///
-/// # Errors
-///
-/// When the context cannot be entered, or the driver fails otherwise.
-pub fn mapped_address(context: &Context, address: u64) -> CudaResult<Option<u64>> {
-    let _current = context.enter()?;
-    ask_known(Attribute::DevicePointer, address)
-}
-
 /// The address at which the host reaches the memory at device address `address`, if it can.
 ///
 /// # Errors
 ///
-/// When the context cannot be entered.
+/// When the context is gone.
 pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>> {
-    let _current = context.enter()?;
-    let host = ask_known(Attribute::HostPointer, address)?;
+    let host = context.enter()?.attribute_if_known(Attribute::HostPointer, address)?;
     Ok(host.and_then(|host| usize::try_from(host).ok()))
 }
 
@@ -118,11 +80,12 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     if address == 0 && size == 0 {
         return Ok(());
     }
-    let _current = context.enter()?;
-    ask(Attribute::DevicePointer, address)?;
-    let is_device_memory = ask(Attribute::MemoryType, address)? == TYPE_DEVICE;
-    if is_device_memory && ask(Attribute::IsManaged, address)? == 0 {
-        let lies_on = ask(Attribute::DeviceOrdinal, address)?;
+    let current = context.enter()?;
+    current.device_address(address)?.ok_or_else(unknown)?;
+    if is_device_memory(&current, address)?
+        && current.attribute(Attribute::IsManaged, address)? == 0
+    {
+        let lies_on = current.attribute(Attribute::DeviceOrdinal, address)?;
         if lies_on != u64::from(context.device().number()) {
             return Err(on_another_device(address, lies_on, context));
         }
@@ -132,7 +95,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     };
     let mut reached = address;
     while reached < end {
-        match reach(reached, reached == address)? {
+        match end_of_piece(&current, reached, reached == address)? {
             Some(further) => reached = further,
             None => {
                 return Err(Error::Invalid(format!(
@@ -148,15 +111,17 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
 
 /// Where the memory at an address ends, or the piece of it.  What was mapped page by page may go
 /// on in another piece; an allocation of `cuMemAlloc` ends where it ends, whatever lies behind.
-fn reach(address: u64, is_first: bool) -> CudaResult<Option<u64>> {
-    let Some(start) = ask_known(Attribute::RangeStart, address)? else { return Ok(None) };
-    let is_whole = ask(Attribute::IsIpcCapable, start)? != 0;
+fn end_of_piece(current: &Current<'_>, address: u64, is_first: bool) -> CudaResult<Option<u64>> {
+    let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
+        return Ok(None);
+    };
+    let is_whole = current.attribute(Attribute::IsIpcCapable, start)? != 0;
     if is_whole && !is_first {
         return Ok(None);
     }
     let end = match block_at(address, start) {
         Some((block, size)) => block + size,
-        None => start.saturating_add(ask(Attribute::RangeSize, address)?),
+        None => start.saturating_add(current.attribute(Attribute::RangeSize, address)?),
     };
     Ok((end > address).then_some(end))
 }

@@ -2,22 +2,16 @@
 #![deny(unsafe_code)]
 
 mod buffer;
-#[expect(unsafe_code, reason = "calls the driver")]
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod copy;
-#[cfg(test)]
-mod emulator;
 mod equal;
 mod error;
-#[expect(unsafe_code, reason = "calls the driver")]
 mod foreign;
-#[expect(unsafe_code, reason = "calls the driver")]
-mod kernel;
-#[expect(unsafe_code, reason = "calls the driver")]
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod queued;
 pub mod range;
-mod spans;
 pub mod strided;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;
-pub use foreign::{device_address, host_address, mapped_address};
+pub use foreign::{device_address, host_address};

@@ -1,24 +1,16 @@
 //! Copies on streams: queued, and carried out when their turn comes.
 //!
-//! A call returns when the copy is queued.  What it reads and writes is kept until it is over
-//! ([`Stream::enqueue`]); the results are what was kept for earlier copies that are over by now.
+//! A call returns when the copy is queued, except for host memory that is not page-locked
+//! (`arrow_cuda_transfer` says why).  What a copy reads and writes is retained until it is made
+//! ([`Stream::enqueue`]); the results are what was retained for earlier work that is complete by now.
 
 use crate::copy::too_large;
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::{Finished, Kept, Stream};
-use arrow_cuda_driver::call;
+use arrow_cuda_context::{Completed, Retained, Stream};
+use arrow_cuda_transfer as transfer;
 
 impl DeviceBuffer {
-    /// Fails for a stream that belongs to another context.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`].
-    pub fn check_stream(&self, stream: &Stream) -> Result<(), Error> {
-        check_stream(stream, &[self])
-    }
-
-    /// Queues a copy of `size` bytes from `position` on to the host.
+    /// Copies `size` bytes from `position` on to the host, in the order of a stream.
     ///
     /// # Safety
     ///
@@ -34,20 +26,18 @@ impl DeviceBuffer {
         position: u64,
         out: *mut u8,
         size: usize,
-        owner: Kept,
-    ) -> Result<Finished, Error> {
+        owner: Retained,
+    ) -> Result<Completed, Error> {
         check_stream(stream, &[self])?;
-        if !self.gives(position, size as u64)? {
-            return Ok(Finished::default());
+        if !self.check_readable(position, size as u64)? {
+            return Ok(Completed::default());
         }
-        let from = self.address + position;
-        Ok(stream.enqueue(Box::new((self.clone(), owner)), |stream| {
-            // SAFETY: the caller's promise, and the range was checked; both ends are kept.
-            unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream)) }
-        })?)
+        let (from, owner) = (self.address + position, Box::new((self.clone(), owner)));
+        // SAFETY: the caller's promise, and the range was checked; both ends are retained.
+        Ok(unsafe { transfer::queue_copy_to_host(stream, out, from, size, owner) }?)
     }
 
-    /// Queues a copy of `size` bytes from the host into the buffer, from `position` on.
+    /// Copies `size` bytes of the host into the buffer, from `position` on, in the order of a stream.
     ///
     /// # Safety
     ///
@@ -64,17 +54,15 @@ impl DeviceBuffer {
         position: u64,
         data: *const u8,
         size: usize,
-        owner: Kept,
-    ) -> Result<Finished, Error> {
+        owner: Retained,
+    ) -> Result<Completed, Error> {
         check_stream(stream, &[self])?;
-        if !self.takes(position, size as u64)? {
-            return Ok(Finished::default());
+        if !self.check_writable(position, size as u64)? {
+            return Ok(Completed::default());
         }
-        let to = self.address + position;
-        Ok(stream.enqueue(Box::new((self.clone(), owner)), |stream| {
-            // SAFETY: the caller's promise, and the range was checked; both ends are kept.
-            unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream)) }
-        })?)
+        let (to, owner) = (self.address + position, Box::new((self.clone(), owner)));
+        // SAFETY: the caller's promise, and the range was checked; both ends are retained.
+        Ok(unsafe { transfer::queue_copy_from_host(stream, to, data, size, owner) }?)
     }
 
     /// Queues a copy of another buffer, which may lie on another device, into this one.  The stream
@@ -95,7 +83,7 @@ impl DeviceBuffer {
     /// let to = DeviceBuffer::allocate(&context, 4)?;
     /// from.queue_fill(&stream, b'x')?;
     /// to.queue_copy_from_device(&stream, 0, &from)?;
-    /// drop(from); // is kept until the copy is made
+    /// drop(from); // is retained until the copy is made
     /// stream.synchronize()?;
     /// assert_eq!(to.to_vec()?, b"xxxx");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
@@ -105,12 +93,12 @@ impl DeviceBuffer {
         stream: &Stream,
         position: u64,
         data: &Self,
-    ) -> Result<Finished, Error> {
+    ) -> Result<Completed, Error> {
         check_stream(stream, &[self, data])?;
-        if !self.takes(position, data.size)? {
-            return Ok(Finished::default());
+        if !self.check_writable(position, data.size)? {
+            return Ok(Completed::default());
         }
-        data.check_alive()?;
+        data.check_memory()?;
         let (to, from) = (self.context(), data.context());
         let (target, source) = (self.address + position, data.address);
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
@@ -121,19 +109,15 @@ impl DeviceBuffer {
             finished.extend(self.queue_copy_from_device(stream, position, &detour)?);
             return Ok(finished);
         }
-        let kept = Box::new((self.clone(), data.clone()));
-        if to.is_same(from) {
-            return Ok(stream.enqueue(kept, |stream| {
-                // SAFETY: both ranges were checked, and are kept.
-                unsafe { call!(cuMemcpyDtoDAsync_v2(target, source, size, stream)) }
-            })?);
-        }
-        to.check_alive()?;
-        from.check_alive()?;
-        let (to, from) = (to.handle() as *mut _, from.handle() as *mut _);
-        Ok(stream.enqueue(kept, |stream| {
-            // SAFETY: both ranges were checked, and are kept; their contexts are alive.
-            unsafe { call!(cuMemcpyPeerAsync(target, to, source, from, size, stream)) }
+        let retained = Box::new((self.clone(), data.clone()));
+        Ok(stream.enqueue(retained, |current, stream| {
+            // SAFETY: both ranges were checked and do not overlap; both buffers are retained.
+            unsafe {
+                match to.is_same(from) {
+                    true => current.queue_copy_within_device(target, source, size, stream),
+                    false => current.queue_copy_between((target, to), (source, from), size, stream),
+                }
+            }
         })?)
     }
 
@@ -142,15 +126,15 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context, or the driver's.
-    pub fn queue_fill(&self, stream: &Stream, value: u8) -> Result<Finished, Error> {
+    pub fn queue_fill(&self, stream: &Stream, value: u8) -> Result<Completed, Error> {
         check_stream(stream, &[self])?;
-        if !self.takes(0, self.size)? {
-            return Ok(Finished::default());
+        if !self.check_writable(0, self.size)? {
+            return Ok(Completed::default());
         }
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
-        Ok(stream.enqueue(Box::new(self.clone()), |stream| {
-            // SAFETY: the buffer's whole range, which is kept.
-            unsafe { call!(cuMemsetD8Async(self.address, value, size, stream)) }
+        Ok(stream.enqueue(Box::new(self.clone()), |current, stream| {
+            // SAFETY: the buffer's whole range, which is retained.
+            unsafe { current.queue_fill(self.address, value, size, stream) }
         })?)
     }
 }

@@ -1,15 +1,16 @@
 //! Copies on streams against what they should leave.
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device, Stream, finished};
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_context::{Context, Device, Stream, completed};
+use arrow_cuda_driver::call;
+use arrow_cuda_transfer::HostBuffer;
 use proptest::prelude::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What is kept is kept for the whole process: one test at a time.
+/// What is retained is retained for the whole process: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -21,11 +22,11 @@ fn sleep(stream: &Stream) {
     extern "C" fn sleep(_: *mut c_void) {
         thread::sleep(Duration::from_millis(100));
     }
-    let queue = |stream| -> CudaResult<()> {
-        // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream, sleep as *mut c_void, std::ptr::null_mut())) }
-    };
-    stream.enqueue(Box::new(()), queue).expect("alive");
+    let _current = stream.context().enter().expect("alive");
+    let function = sleep as *mut c_void;
+    // SAFETY: a live stream, and a function that takes such an argument.
+    unsafe { call!(cuLaunchHostFunc(stream.as_raw(), function, std::ptr::null_mut())) }
+        .expect("room in the queue");
 }
 
 fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
@@ -35,40 +36,63 @@ fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
 }
 
 #[test]
-fn copies_come_in_turn_and_keep_their_buffers() {
+fn copies_come_in_turn_and_retain_their_buffers() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
-    let before = context.bytes_allocated();
+    let before = context.bytes_allocated().expect("alive");
     let (from, to) = (upload(&context, b"...."), upload(&context, b"--------"));
     sleep(&stream);
     from.queue_fill(&stream, b'x').expect("alive");
     to.queue_copy_from_device(&stream, 2, &from).expect("alive");
     drop(from);
     assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
-    assert_eq!(context.bytes_allocated() - before, 12);
+    assert_eq!(context.bytes_allocated().expect("alive") - before, 12);
     drop(stream.synchronize().expect("alive"));
     assert_eq!(to.to_vec().expect("alive"), b"--xxxx--");
-    assert_eq!(context.bytes_allocated() - before, 8);
+    assert_eq!(context.bytes_allocated().expect("alive") - before, 8);
 }
 
 #[test]
-fn host_memory_is_kept_as_long_as_the_copy_needs_it() {
+fn page_locked_memory_is_queued_and_retained() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
-    let (data, buffer) = (Arc::new(*b"data"), upload(&context, b"----"));
-    let mut out = vec![0u8; 4];
+    let buffer = upload(&context, b"----");
+    let mut data = HostBuffer::allocate(&context, 4).expect("room");
+    data.as_mut_slice().copy_from_slice(b"data");
+    let data = Arc::new(data);
+    let out = HostBuffer::allocate(&context, 4).expect("room");
     sleep(&stream);
     // SAFETY: the owner keeps the memory, which nobody changes.
     unsafe {
         let (address, owner) = (data.as_ptr(), Box::new(Arc::clone(&data)));
         buffer.queue_copy_from_host(&stream, 0, address, 4, owner).expect("alive");
     }
-    // SAFETY: the vector outlives the copy, and is read behind it only.
+    // SAFETY: the memory outlives the copy, and is read behind it only.
+    unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_ptr(), 4, Box::new(())) }.expect("alive");
+    assert!(!stream.is_complete().expect("alive") && Arc::strong_count(&data) == 2);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(out.as_slice(), b"data");
+    assert_eq!(Arc::strong_count(&data), 1);
+}
+
+#[test]
+fn ordinary_memory_is_waited_for() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let buffer = upload(&context, b"----");
+    let mut out = [0u8; 4];
+    sleep(&stream);
+    buffer.queue_fill(&stream, b'x').expect("alive");
+    // SAFETY: the array outlives the call, which waits.
     unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_mut_ptr(), 4, Box::new(())) }
         .expect("alive");
-    drop(stream.synchronize().expect("alive"));
-    assert_eq!(out, b"data");
-    assert_eq!(Arc::strong_count(&data), 1);
+    assert_eq!(&out, b"xxxx");
+    sleep(&stream);
+    // SAFETY: the bytes outlive the call, which waits.
+    unsafe { buffer.queue_copy_from_host(&stream, 0, b"data".as_ptr(), 4, Box::new(())) }
+        .expect("alive");
+    assert!(stream.is_complete().expect("alive"));
+    assert_eq!(buffer.to_vec().expect("alive"), b"data");
 }
 
 #[test]
@@ -129,11 +153,11 @@ proptest! {
 }
 
 #[test]
-fn nothing_is_kept_in_the_end() {
+fn nothing_is_retained_in_the_end() {
     let (_alone, context) = alone();
     context.synchronize().expect("alive");
-    drop(finished());
-    let before = context.bytes_allocated();
+    drop(completed());
+    let before = context.bytes_allocated().expect("alive");
     let stream = Stream::new(&context).expect("room");
     let buffer = upload(&context, &[0; 1000]);
     for value in 0..200 {
@@ -141,5 +165,5 @@ fn nothing_is_kept_in_the_end() {
     }
     drop(buffer);
     drop(stream.synchronize().expect("alive"));
-    assert_eq!(context.bytes_allocated(), before);
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
 }

@@ -1,7 +1,7 @@
 //! What can go wrong with a file over device memory.
 
 use arrow_cuda_buffer::Error as BufferError;
-use arrow_cuda_driver::{CudaError, is_forked_child};
+use arrow_cuda_driver::CudaError;
 use std::fmt;
 
 /// Why a read or write was not done.  The position is unchanged then.
@@ -47,13 +47,8 @@ impl From<BufferError> for Error {
     }
 }
 
-/// Fails in a forked child, where another thread may have held a file's lock when the process
-/// forked, and CUDA cannot be used anyway.
-pub(crate) fn check_process() -> Result<(), Error> {
-    const NOT_INITIALIZED: i32 = 3;
-    if is_forked_child() {
-        let error = CudaError::of_call("cuCtxGetCurrent", NOT_INITIALIZED);
-        return Err(Error::Buffer(error.into()));
+impl From<CudaError> for Error {
+    fn from(error: CudaError) -> Self {
+        Self::Buffer(error.into())
     }
-    Ok(())
 }

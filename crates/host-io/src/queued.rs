@@ -2,7 +2,7 @@
 
 use crate::HostBuffer;
 use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Event, Finished, Stream};
+use arrow_cuda_context::{Completed, Event, Stream};
 use std::sync::Arc;
 
 /// Queues a copy of pinned memory into a buffer, from `position` on.  The copy keeps both.
@@ -33,7 +33,7 @@ pub fn queue_upload(
     buffer: &DeviceBuffer,
     position: u64,
     data: Arc<HostBuffer>,
-) -> Result<Finished, Error> {
+) -> Result<Completed, Error> {
     let (address, size) = (data.as_ptr(), data.size());
     // SAFETY: pinned memory, which the copy keeps; nobody can write to it while it is shared.
     unsafe { buffer.queue_copy_from_host(stream, position, address, size, Box::new(data)) }
@@ -73,8 +73,8 @@ impl Download {
     /// # Errors
     ///
     /// The driver's, also those of the copy.
-    pub fn is_done(&self) -> Result<bool, Error> {
-        Ok(self.end.is_done()?)
+    pub fn is_complete(&self) -> Result<bool, Error> {
+        Ok(self.end.is_complete()?)
     }
 
     /// Blocks until the copy is made, and gives the memory back.

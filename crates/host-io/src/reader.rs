@@ -1,11 +1,9 @@
 //! Reading a device buffer as a file.
 
 use crate::Error;
-use crate::download_to_uninit;
-use crate::error::check_process;
 use arrow_cuda_buffer::{DeviceBuffer, range};
+use arrow_cuda_driver::Lock;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is read from device memory: to the host, or as slices that stay on the device.
 ///
@@ -28,13 +26,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct BufferReader {
     buffer: DeviceBuffer,
     // None when closed.
-    position: Mutex<Option<u64>>,
+    position: Lock<Option<u64>>,
 }
 
 impl BufferReader {
     /// Opens a buffer, at its start.
     pub fn open(buffer: DeviceBuffer) -> Self {
-        Self { buffer, position: Mutex::new(Some(0)) }
+        Self { buffer, position: Lock::new(Some(0)) }
     }
 
     /// The buffer that is read.
@@ -44,14 +42,14 @@ impl BufferReader {
 
     /// Closes the file.  The buffer stays what it was.
     pub fn close(&self) {
-        if let Ok(mut position) = self.lock() {
+        if let Ok(mut position) = self.position.lock() {
             *position = None;
         }
     }
 
     /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
     pub fn is_closed(&self) -> bool {
-        self.lock().is_ok_and(|position| position.is_none())
+        self.position.lock().is_ok_and(|position| position.is_none())
     }
 
     /// The position, in bytes from the start.
@@ -60,7 +58,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn tell(&self) -> Result<u64, Error> {
-        self.lock()?.ok_or(Error::Closed)
+        self.position.lock()?.ok_or(Error::Closed)
     }
 
     /// The file's size, in bytes.
@@ -79,7 +77,7 @@ impl BufferReader {
     ///
     /// [`Error::Seek`] for another position, [`Error::Closed`].
     pub fn seek(&self, position: u64) -> Result<(), Error> {
-        let mut current = self.lock()?;
+        let mut current = self.position.lock()?;
         current.ok_or(Error::Closed)?;
         if position > self.buffer.size() {
             return Err(Error::Seek("Seek out of bounds"));
@@ -94,7 +92,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`], or the driver's.
     pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
-        let mut position = self.lock()?;
+        let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let read = self.read_part(start, out)?;
         *position = Some(start + read as u64);
@@ -116,7 +114,7 @@ impl BufferReader {
         let size = range::available(position, out.len() as u64, self.buffer.size());
         let size = usize::try_from(size).expect("no more than `out` holds");
         if size > 0 {
-            download_to_uninit(&self.buffer, position, &mut out[..size])?;
+            self.buffer.copy_to_uninit(position, &mut out[..size])?;
         }
         Ok(size)
     }
@@ -127,7 +125,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn read_buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
-        let mut position = self.lock()?;
+        let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let slice = self.part(start, size)?;
         *position = Some(start + slice.size());
@@ -147,10 +145,5 @@ impl BufferReader {
     fn part(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
         let size = range::available(position, size, self.buffer.size());
         Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
-    }
-
-    fn lock(&self) -> Result<MutexGuard<'_, Option<u64>>, Error> {
-        check_process()?;
-        Ok(self.position.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

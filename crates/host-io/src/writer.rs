@@ -1,12 +1,10 @@
 //! Writing a device buffer as a file.
 
 use crate::Error;
-use crate::error::check_process;
 use crate::staging::Staging;
-use crate::upload;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
-use arrow_cuda_driver::{blocking, may_release, report};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use arrow_cuda_driver::{Lock, blocking, may_release, report};
+use std::sync::MutexGuard;
 
 /// A file that is written into device memory, directly or through a buffer on the host.
 ///
@@ -30,7 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct BufferWriter {
     buffer: DeviceBuffer,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Debug)]
@@ -54,7 +52,7 @@ impl BufferWriter {
             return Err(BufferError::ReadOnly.into());
         }
         let state = State { is_open: true, position: 0, staging: None, buffered: 0 };
-        Ok(Self { buffer, state: Mutex::new(state) })
+        Ok(Self { buffer, state: Lock::new(state) })
     }
 
     /// The buffer that is written.
@@ -68,7 +66,7 @@ impl BufferWriter {
     ///
     /// That of the flush; the file is closed all the same.
     pub fn close(&self) -> Result<(), Error> {
-        let mut state = self.lock()?;
+        let mut state = self.state.lock()?;
         if !state.is_open {
             return Ok(());
         }
@@ -83,7 +81,7 @@ impl BufferWriter {
 
     /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
     pub fn is_closed(&self) -> bool {
-        self.lock().is_ok_and(|state| !state.is_open)
+        self.state.lock().is_ok_and(|state| !state.is_open)
     }
 
     /// The position, in bytes from the start, buffered bytes counted.
@@ -177,21 +175,16 @@ impl BufferWriter {
         let size = |state: MutexGuard<'_, State>| {
             state.staging.as_ref().map_or(0, |staging| staging.bytes().len())
         };
-        self.lock().map_or(0, size)
+        self.state.lock().map_or(0, size)
     }
 
     /// How many bytes wait in the host buffer.
     pub fn bytes_buffered(&self) -> usize {
-        self.lock().map_or(0, |state| state.buffered)
-    }
-
-    fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
-        check_process()?;
-        Ok(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.state.lock().map_or(0, |state| state.buffered)
     }
 
     fn open_state(&self) -> Result<MutexGuard<'_, State>, Error> {
-        let state = self.lock()?;
+        let state = self.state.lock()?;
         if state.is_open { Ok(state) } else { Err(Error::Closed) }
     }
 }
@@ -229,7 +222,7 @@ impl State {
             }
             _ => {
                 self.flush(buffer)?;
-                upload(buffer, self.position, data)?;
+                buffer.copy_from_host(self.position, data)?;
             }
         }
         self.position = end;

@@ -6,7 +6,7 @@ mod frame;
 mod handle;
 mod message;
 mod metadata;
-#[expect(unsafe_code, reason = "calls the driver")]
+#[expect(unsafe_code, reason = "closes mappings")]
 mod share;
 
 pub use error::Error;

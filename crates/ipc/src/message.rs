@@ -6,7 +6,6 @@ use crate::metadata::Metadata;
 use arrow_array::RecordBatch;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_host_io::{download, upload_gathered};
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::writer::{StreamEncoder, StreamWriter};
 use arrow_schema::{DataType, Field, SchemaRef};
@@ -90,7 +89,7 @@ pub fn serialize_record_batch(
     let parts: Vec<&[u8]> = message.iter().map(|part| &**part).collect();
     let size = parts.iter().map(|part| part.len() as u64).sum();
     let buffer = DeviceBuffer::allocate(context, size)?;
-    upload_gathered(&buffer, 0, &parts)?;
+    buffer.copy_from_host_gathered(0, &parts)?;
     Ok(buffer)
 }
 
@@ -128,7 +127,7 @@ fn append(bytes: &mut Vec<u8>, buffer: &DeviceBuffer, last: &[u8]) -> Result<(),
         Error::Arrow(format!("the host has no room for a body of {} bytes", buffer.size()))
     })?;
     bytes.resize(begin + size, 0);
-    download(buffer, 0, &mut bytes[begin..])?;
+    buffer.copy_to_host(0, &mut bytes[begin..])?;
     bytes.extend_from_slice(last);
     Ok(())
 }

@@ -2,14 +2,11 @@
 
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
-use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError, range};
-use arrow_cuda_context::{Context, keep_for_processes};
-use arrow_cuda_driver::{CudaResult, IpcHandle, blocking, call, may_release, report_failure};
+use arrow_cuda_buffer::{DeviceBuffer, range};
+use arrow_cuda_context::{Context, prepare_sharing, retain_exported};
+use arrow_cuda_driver::{CudaResult, Lock};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the only flag there is.
-const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
+use std::sync::{Arc, Weak};
 
 /// Names the buffer's memory to other processes, which may map it from now on.
 ///
@@ -24,7 +21,7 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
         // Also where the buffer is a view of it that its owner keeps.
-        keep_for_processes(buffer.address());
+        retain_exported(buffer.address());
     }
     Ok(handle)
 }
@@ -67,14 +64,12 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     if buffer.is_empty() {
         return Ok(IpcMemHandle::empty());
     }
-    buffer.check_alive()?;
+    buffer.check_memory()?;
+    let current = buffer.context().enter()?;
     // Other processes may keep the handle, and reach more than the buffer.
-    buffer.context().prepare_for_processes(buffer.address())?;
-    let _current = buffer.context().enter_unless_gone()?;
-    let mut allocation = [0u8; ALLOCATION];
-    // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
-    unsafe { call!(cuIpcGetMemHandle(allocation.as_mut_ptr().cast(), buffer.address())) }?;
-    let (base, _) = allocation_of(buffer.address())?;
+    prepare_sharing(&current, buffer.address())?;
+    let allocation = current.export_memory(buffer.address())?;
+    let (base, _) = current.allocation_at(buffer.address())?;
     Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
 }
 
@@ -112,13 +107,11 @@ struct Mapping {
 type Key = ((usize, u64), [u8; ALLOCATION]);
 
 /// One mapping a context and allocation: some drivers refuse a second one.
-static MAPPINGS: Mutex<Option<HashMap<Key, Weak<Mapping>>>> = Mutex::new(None);
+static MAPPINGS: Lock<Option<HashMap<Key, Weak<Mapping>>>> = Lock::new(None);
 
 impl Mapping {
-    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Arc<Self>, BufferError> {
-        // A forked child hears of its state here, before a lock that may be held for ever.
-        drop(context.enter()?);
-        let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Arc<Self>> {
+        let mut mappings = MAPPINGS.lock()?;
         let mappings = mappings.get_or_insert_default();
         let key = (context.identity(), *allocation);
         if let Some(mapping) = mappings.get(&key).and_then(Weak::upgrade) {
@@ -131,45 +124,20 @@ impl Mapping {
     }
 
     fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Self> {
-        let _current = context.enter()?;
-        let mut address = 0u64;
-        let handle = IpcHandle(*allocation);
-        // SAFETY: stores an address through the pointer; the driver checks the handle.
-        unsafe {
-            call!(cuIpcOpenMemHandle_v2((&raw mut address).cast(), handle, LAZY_ENABLE_PEER_ACCESS))
-        }?;
+        let current = context.enter()?;
+        let address = current.open_memory(*allocation)?;
         // From here on a failure has to close the mapping again.
         let mut mapping = Self { address, size: 0, context: context.clone() };
-        (_, mapping.size) = allocation_of(address)?;
+        (_, mapping.size) = current.allocation_at(address)?;
         Ok(mapping)
-    }
-
-    fn close(&self) -> CudaResult<()> {
-        if self.context.is_gone() {
-            // The mapping went with its context.
-            return Ok(());
-        }
-        let _current = self.context.enter()?;
-        // SAFETY: the address came from `cuIpcOpenMemHandle` and is closed once, here.
-        unsafe { call!(cuIpcCloseMemHandle(self.address)) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if may_release() {
-            report_failure("imported device memory", blocking(|| self.close()));
-        }
+        self.context.release("imported device memory", |current| {
+            // SAFETY: mapped in `open`, and closed once, here.
+            unsafe { current.close_memory(self.address) }
+        });
     }
-}
-
-/// Where the allocation that holds an address begins, and its size.  A context must be current.
-fn allocation_of(address: u64) -> CudaResult<(u64, u64)> {
-    let mut base = 0u64;
-    let mut size = 0usize;
-    // SAFETY: stores two values through the pointers; the address is looked up, not read.
-    unsafe {
-        call!(cuMemGetAddressRange_v2((&raw mut base).cast(), (&raw mut size).cast(), address))
-    }?;
-    Ok((base, size as u64))
 }

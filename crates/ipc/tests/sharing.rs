@@ -46,7 +46,7 @@ fn importer() {
     if !again.is_empty() {
         again.copy_from_host(0, &[99]).expect("a copy");
     }
-    assert_eq!(context().bytes_allocated(), 0);
+    assert_eq!(context().bytes_allocated().expect("alive"), 0);
 }
 
 #[test]

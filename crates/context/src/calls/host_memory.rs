@@ -1,7 +1,7 @@
 //! Page-locked host memory.
 
 use crate::Current;
-use arrow_cuda_driver::{CudaError, CudaResult, call};
+use arrow_cuda_driver::{CudaError, CudaResult, call, report_failure};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -49,7 +49,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's; the memory is not page-locked then.
+    /// The driver's.  The memory has to stay allocated even then: the driver may have kept it.
     pub unsafe fn register_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<u64> {
         let mut address = 0u64;
         // SAFETY: the caller's promise; stores an address through the pointer.
@@ -58,7 +58,7 @@ impl Current<'_> {
             let mapped =
                 call!(cuMemHostGetDevicePointer_v2((&raw mut address).cast(), data.cast(), 0));
             if mapped.is_err() {
-                self.unregister_host_memory(data)?;
+                report_failure("page-locked host memory", self.unregister_host_memory(data));
             }
             mapped.map(|()| address)
         }

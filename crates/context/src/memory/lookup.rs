@@ -6,7 +6,8 @@
 use super::ledger::Ledger;
 use super::ledger::capacity::BLOCK;
 use super::manager::Manager;
-use crate::{Context, contexts};
+use crate::{Attribute, Context, Current, contexts};
+use arrow_cuda_driver::CudaResult;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// No block ever lay outside these addresses: most addresses of the host are spared the locks.
@@ -51,4 +52,20 @@ pub fn is_released(address: u64) -> bool {
 pub fn block_at(address: u64, reserved_from: u64) -> Option<(u64, u64)> {
     // Contexts of one device have blocks side by side: the nearest one counts.
     ask(address, |ledger| ledger.block_at(address, reserved_from)).into_iter().max()
+}
+
+impl Current<'_> {
+    /// The address at which the context's device reaches the memory at `address`, device memory or
+    /// page-locked host memory; none for memory that the driver does not know, or that was released
+    /// here although the driver still knows it.
+    ///
+    /// # Errors
+    ///
+    /// All others of the driver.
+    pub fn device_address(&self, address: u64) -> CudaResult<Option<u64>> {
+        if is_released(address) {
+            return Ok(None);
+        }
+        self.attribute_if_known(Attribute::DevicePointer, address)
+    }
 }

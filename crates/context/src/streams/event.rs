@@ -1,7 +1,7 @@
 //! Events: points in the work of streams.
 
-use crate::calls::RawEvent;
-use crate::{Completed, Context, Retained, Stream, completed};
+use crate::calls::{RawEvent, StreamHandle};
+use crate::{Completed, Context, Current, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::sync::Arc;
 
@@ -113,8 +113,7 @@ impl Event {
         if !self.context().is_same(stream.context()) {
             return Err(CudaError::of_call("cuEventRecord", codes::INVALID_HANDLE));
         }
-        // SAFETY: the event lives as long as this.
-        unsafe { self.context().enter()?.record_event(self.0.raw, stream.handle()) }
+        self.context().enter()?.record(self, stream.handle())
     }
 
     /// Blocks until the work before it is complete, and hands out what was retained for such work.
@@ -134,8 +133,7 @@ impl Event {
     ///
     /// The driver's, also those of the work.
     pub fn is_complete(&self) -> CudaResult<bool> {
-        // SAFETY: the event lives as long as this.
-        unsafe { self.context().enter()?.is_event_complete(self.0.raw) }
+        self.context().enter()?.is_reached(self)
     }
 
     /// The milliseconds from this event to `end`; negative when `end` came earlier.
@@ -163,6 +161,38 @@ impl Event {
         }
         // SAFETY: both events live as long as their owners.
         unsafe { self.context().enter()?.elapsed(self.0.raw, end.0.raw) }
+    }
+}
+
+impl Current<'_> {
+    /// As [`Event::record`], under a guard that is held already.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or the driver's.
+    pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
+        self.check_is_from_here(event)?;
+        // SAFETY: the event lives as long as its owner.
+        unsafe { self.record_event(event.0.raw, stream) }
+    }
+
+    /// As [`Event::is_complete`], under a guard that is held already.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or the driver's.
+    pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
+        self.check_is_from_here(event)?;
+        // SAFETY: the event lives as long as its owner.
+        unsafe { self.is_event_complete(event.0.raw) }
+    }
+
+    /// The driver reads through an event's handle, which goes with its context.
+    fn check_is_from_here(&self, event: &Event) -> CudaResult<()> {
+        match event.context().is_same(self.context()) {
+            true => Ok(()),
+            false => Err(CudaError::of_call("cuEventQuery", codes::INVALID_HANDLE)),
+        }
     }
 }
 

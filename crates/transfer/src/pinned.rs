@@ -1,23 +1,18 @@
-//! Pinned (page-locked) host memory.
+//! Page-locked host memory.
 
-use arrow_cuda_buffer::mapped_address;
-use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaError, CudaResult, blocking, call, may_release, report_failure};
-use std::ffi::c_void;
+use arrow_cuda_context::{Context, Current};
+use arrow_cuda_driver::CudaResult;
 use std::ptr::NonNull;
 use std::slice;
 
-/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context, not only the one that is current.
-const PORTABLE: u32 = 1;
-
 /// Host memory that the device can reach, and that copies to and from it are fastest with.
 ///
-/// Unmapped when dropped, at once: an address into it must fault afterwards rather than read
+/// Unmapped when it is dropped, at once: an address into it has to fault afterwards rather than show
 /// somebody else's data.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
-/// use arrow_cuda_host_io::HostBuffer;
+/// use arrow_cuda_transfer::HostBuffer;
 ///
 /// let mut pinned = HostBuffer::allocate(&Context::primary(0)?, 4)?;
 /// pinned.as_mut_slice().copy_from_slice(b"data");
@@ -26,6 +21,8 @@ const PORTABLE: u32 = 1;
 /// ```
 #[derive(Debug)]
 pub struct HostBuffer {
+    context: Context,
+    /// Dangling when there are no bytes.
     data: NonNull<u8>,
     size: usize,
 }
@@ -37,20 +34,17 @@ unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
     /// Allocates `size` bytes.  Their content is whatever the driver leaves there: zeros, or what
-    /// this process had in pinned memory before.
+    /// this process had in page-locked memory before.
     ///
     /// # Errors
     ///
-    /// The driver's, when so much cannot be pinned.
+    /// The driver's, when so much cannot be page-locked.
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        let mut data: *mut c_void = std::ptr::null_mut();
-        if size > 0 {
-            let _current = context.enter()?;
-            // SAFETY: stores an address through the pointer, which outlives the call.
-            unsafe { call!(cuMemHostAlloc((&raw mut data).cast(), size, PORTABLE)) }
-                .map_err(|error: CudaError| error.while_allocating(size as u64))?;
-        }
-        Ok(Self { data: NonNull::new(data.cast()).unwrap_or(NonNull::dangling()), size })
+        let data = match size {
+            0 => NonNull::dangling(),
+            _ => context.enter()?.allocate_host_memory(size)?,
+        };
+        Ok(Self { context: context.clone(), data, size })
     }
 
     /// The memory's address.  Dangling, but not null, when there are no bytes.
@@ -76,23 +70,27 @@ impl HostBuffer {
     }
 }
 
-/// Whether host memory is pinned, from one end to the other, as far as the ends tell: then copies
-/// on streams return before they are made.
+/// Whether host memory is page-locked, from one end to the other, as far as the ends tell.
 ///
 /// # Errors
 ///
-/// When the context cannot be entered.
+/// When the context is gone.
 pub fn is_pinned(context: &Context, address: *const u8, size: usize) -> CudaResult<bool> {
-    let is_known = |address: *const u8| Ok(mapped_address(context, address as u64)?.is_some());
-    Ok(size > 0 && is_known(address)? && is_known(address.wrapping_add(size - 1))?)
+    is_known(&context.enter()?, address, size)
+}
+
+pub(crate) fn is_known(current: &Current<'_>, start: *const u8, size: usize) -> CudaResult<bool> {
+    let knows = |address: *const u8| Ok(current.device_address(address as u64)?.is_some());
+    Ok(size > 0 && knows(start)? && knows(start.wrapping_add(size - 1))?)
 }
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        if self.size > 0 && may_release() {
-            // SAFETY: the address came from `cuMemHostAlloc` and is freed once, here.
-            let freed = blocking(|| unsafe { call!(cuMemFreeHost(self.as_ptr().cast())) });
-            report_failure("pinned host memory", freed);
+        if self.size > 0 {
+            self.context.release("page-locked host memory", |current| {
+                // SAFETY: allocated in `allocate`, and released once, here.
+                unsafe { current.release_host_memory(self.data) }
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 /// Parts of host memory, one after the other: all to be read, or one to be written to as well.
 #[derive(Debug)]
-pub(super) struct HostMemory<'memory> {
+pub(crate) struct HostMemory<'memory> {
     parts: Parts,
     size: usize,
     memory: PhantomData<&'memory mut [u8]>,
@@ -28,17 +28,12 @@ struct Part {
 
 impl<'memory> HostMemory<'memory> {
     /// One part, to be read.
-    pub(super) fn source(bytes: &'memory [u8]) -> Self {
+    pub(crate) fn source(bytes: &'memory [u8]) -> Self {
         Self::one(bytes.as_ptr().cast_mut(), bytes.len())
     }
 
-    /// One part, to be written to.
-    pub(super) fn target(bytes: &'memory mut [u8]) -> Self {
-        Self::one(bytes.as_mut_ptr(), bytes.len())
-    }
-
-    /// The same, which nobody has written to yet.
-    pub(super) fn uninit_target(bytes: &'memory mut [MaybeUninit<u8>]) -> Self {
+    /// One part, to be written to; nobody may have done so yet.
+    pub(crate) fn target(bytes: &'memory mut [MaybeUninit<u8>]) -> Self {
         Self::one(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
@@ -48,7 +43,7 @@ impl<'memory> HostMemory<'memory> {
     }
 
     /// Several parts, to be read.
-    pub(super) fn sources(parts: &[&'memory [u8]]) -> Self {
+    pub(crate) fn sources(parts: &[&'memory [u8]]) -> Self {
         let mut size = 0;
         let parts = parts
             .iter()

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 /// long.
 const ALERT: Duration = Duration::from_micros(100);
 
-/// The threads of one device.  They sleep between copies, touch nothing but host memory, and end
-/// with the crew, or with the process.
+/// The threads of one device.  They sleep between copies, touch nothing but host memory, and end with
+/// this, or with the process.
 #[derive(Debug, Default)]
-pub(super) struct Crew(Vec<(Arc<Mailbox>, Thread)>);
+pub(super) struct Workers(Vec<(Arc<Mailbox>, Thread)>);
 
 /// Where one thread finds its next job.
 #[derive(Debug, Default)]
@@ -28,18 +28,18 @@ const FULL: u8 = 1;
 const ASLEEP: u8 = 2;
 const DISMISSED: u8 = 3;
 
-impl Crew {
+impl Workers {
     /// Starts `size` threads, or as many as there can be.
     pub(super) fn start(size: usize) -> Self {
-        let mut crew = Self::default();
+        let mut workers = Self::default();
         for number in 0..size {
             let mailbox = Arc::new(Mailbox::default());
             let theirs = mailbox.clone();
             let builder = thread::Builder::new().name(format!("cuda-copy-{number}"));
             let Ok(started) = builder.spawn(move || theirs.work()) else { break };
-            crew.0.push((mailbox, started.thread().clone()));
+            workers.0.push((mailbox, started.thread().clone()));
         }
-        crew
+        workers
     }
 
     /// How many threads there are.
@@ -64,7 +64,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Workers {
     fn drop(&mut self) {
         for (mailbox, thread) in &self.0 {
             mailbox.state.store(DISMISSED, Ordering::Release);
@@ -103,17 +103,17 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transfer::host::HostMemory;
-    use crate::transfer::job::Task;
+    use crate::engine::host::HostMemory;
+    use crate::engine::job::Task;
 
     #[test]
-    fn a_crew_helps_with_one_job_after_the_other() {
-        let crew = Crew::start(3);
+    fn workers_help_with_one_job_after_the_other() {
+        let workers = Workers::start(3);
         for round in 0..200 {
             let mut memory = [0u8; 640];
             let host = HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]);
             let job = Arc::new(Job::new(Task::Upload, host, 64, memory.as_mut_ptr(), 10));
-            crew.post(&job, 1 + round % 3);
+            workers.post(&job, 1 + round % 3);
             if round % 20 == 0 {
                 thread::sleep(2 * ALERT); // let them fall asleep
             }

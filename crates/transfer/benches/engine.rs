@@ -4,17 +4,17 @@
 
 #![allow(dead_code, unused_imports, reason = "not all of the modules is used, nor are their tests")]
 
-#[path = "../src/transfer/fresh.rs"]
+#[path = "../src/engine/fresh.rs"]
 mod fresh;
-#[path = "../src/transfer/host.rs"]
+#[path = "../src/engine/host.rs"]
 mod host;
-#[path = "../src/transfer/job.rs"]
+#[path = "../src/engine/job.rs"]
 mod job;
-#[path = "../src/transfer/patience.rs"]
+#[path = "../src/engine/patience.rs"]
 mod patience;
-#[path = "../src/transfer/plan.rs"]
+#[path = "../src/engine/plan.rs"]
 mod plan;
-#[path = "../src/transfer/stores.rs"]
+#[path = "../src/engine/stores.rs"]
 mod stores;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -92,7 +92,10 @@ fn jobs(criterion: &mut Criterion) {
 
 fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
     // SAFETY: the benchmarks keep the memory until their jobs are closed.
-    let host = unsafe { HostMemory::target(host).unbound() };
+    let host = unsafe {
+        HostMemory::target(&mut *(std::ptr::from_mut(host) as *mut [std::mem::MaybeUninit<u8>]))
+            .unbound()
+    };
     Job::new(task, host, size, slots.as_mut_ptr(), SLOTS)
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What is done with the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// Its bytes go to the device.
     Upload,
     /// The device's bytes come into it.
@@ -250,11 +250,13 @@ impl Job {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::mem::MaybeUninit;
     use std::thread;
 
     fn of(host: &mut [u8]) -> HostMemory<'static> {
-        // SAFETY: the tests outlive their jobs.
-        unsafe { HostMemory::target(host).unbound() }
+        let host = std::ptr::from_mut(host) as *mut [MaybeUninit<u8>];
+        // SAFETY: the tests outlive their jobs, which only store initialised bytes.
+        unsafe { HostMemory::target(&mut *host).unbound() }
     }
 
     /// What the device would do: moves pieces between slots and "device memory".

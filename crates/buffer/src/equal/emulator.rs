@@ -1,8 +1,8 @@
 //! Runs the PTX of the kernel, thread by thread, on a memory that knows its bounds: what the
 //! simulated driver, which knows the kernel by its name alone, cannot show.
 
-use crate::kernel::SOURCE;
-use crate::spans::{Spans, THREADS};
+use super::kernel::source;
+use super::spans::{Spans, THREADS};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -270,7 +270,11 @@ struct Case {
 
 impl Case {
     fn new(left: u64, right: u64) -> Self {
-        Self { program: Program::parse(SOURCE), left: 0x10_0000 + left, right: 0x90_0000 + right }
+        Self {
+            program: Program::parse(source().to_str().expect("PTX is text")),
+            left: 0x10_0000 + left,
+            right: 0x90_0000 + right,
+        }
     }
 
     /// What the kernel says, and how many bytes it has loaded.

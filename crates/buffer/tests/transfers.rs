@@ -2,10 +2,7 @@
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
-use arrow_cuda_host_io::{
-    HostBuffer, TransferLimits, download, download_to_uninit, equals_host, set_transfer_limits,
-    upload, upload_gathered,
-};
+use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
@@ -40,18 +37,18 @@ fn every_byte_arrives(
         let buffer = DeviceBuffer::allocate(&context(), room).expect("room");
         buffer.fill(0xEE).expect("filled");
         // Neither end is aligned to anything.
-        upload(&buffer, 101, &data[3..]).expect("a copy");
+        buffer.copy_from_host(101, &data[3..]).expect("a copy");
         let whole = buffer.to_vec().expect("bytes");
         assert!(whole[..101].iter().chain(&whole[101 + size..]).all(|byte| *byte == 0xEE));
         assert!(whole[101..101 + size] == data[3..]);
 
         let mut out = vec![0x11; size + 10];
-        download(&buffer, 101, &mut out[7..7 + size]).expect("a copy");
+        buffer.copy_to_host(101, &mut out[7..7 + size]).expect("a copy");
         assert!(out[..7].iter().chain(&out[7 + size..]).all(|byte| *byte == 0x11));
         assert!(out[7..7 + size] == data[3..]);
         let mut fresh: Vec<u8> = Vec::with_capacity(size);
         let spare: &mut [MaybeUninit<u8>] = &mut fresh.spare_capacity_mut()[..size];
-        download_to_uninit(&buffer, 101, spare).expect("a copy");
+        buffer.copy_to_uninit(101, spare).expect("a copy");
         // SAFETY: the copy has initialised them.
         unsafe { fresh.set_len(size) };
         assert!(fresh == data[3..]);
@@ -64,12 +61,12 @@ fn what_is_refused_changes_nothing() {
         let data = pattern(2 << 20);
         let buffer = DeviceBuffer::allocate(&context(), 2 << 20).expect("room");
         buffer.fill(1).expect("filled");
-        assert!(matches!(upload(&buffer, 1, &data), Err(Error::OutOfBounds(_))));
-        assert!(matches!(upload(&buffer, u64::MAX, &data), Err(Error::OutOfBounds(_))));
-        assert!(matches!(upload(&buffer.read_only(), 0, &data), Err(Error::ReadOnly)));
+        assert!(matches!(buffer.copy_from_host(1, &data), Err(Error::OutOfBounds(_))));
+        assert!(matches!(buffer.copy_from_host(u64::MAX, &data), Err(Error::OutOfBounds(_))));
+        assert!(matches!(buffer.read_only().copy_from_host(0, &data), Err(Error::ReadOnly)));
         assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
         let mut out = vec![9; 2 << 20];
-        assert!(matches!(download(&buffer, 1, &mut out), Err(Error::OutOfBounds(_))));
+        assert!(matches!(buffer.copy_to_host(1, &mut out), Err(Error::OutOfBounds(_))));
         assert!(out.iter().all(|byte| *byte == 9));
     });
 }
@@ -80,9 +77,9 @@ fn pinned_memory_goes_straight() {
         let mut pinned = HostBuffer::allocate(&context(), 4 << 20).expect("room");
         pinned.as_mut_slice().copy_from_slice(&pattern(4 << 20));
         let buffer = DeviceBuffer::allocate(&context(), 4 << 20).expect("room");
-        upload(&buffer, 0, pinned.as_slice()).expect("a copy");
+        buffer.copy_from_host(0, pinned.as_slice()).expect("a copy");
         pinned.as_mut_slice().fill(0);
-        download(&buffer, 0, pinned.as_mut_slice()).expect("a copy");
+        buffer.copy_to_host(0, pinned.as_mut_slice()).expect("a copy");
         assert!(pinned.as_slice() == pattern(4 << 20));
     });
 }
@@ -97,9 +94,9 @@ fn many_threads_copy_at_once() {
                     let size = data.len() as u64;
                     let buffer = DeviceBuffer::allocate(&context(), size).expect("room");
                     for _ in 0..5 {
-                        upload(&buffer, 0, &data).expect("a copy");
+                        buffer.copy_from_host(0, &data).expect("a copy");
                         let mut out = vec![0; data.len()];
-                        download(&buffer, 0, &mut out).expect("a copy");
+                        buffer.copy_to_host(0, &mut out).expect("a copy");
                         assert!(out == data);
                     }
                 });
@@ -117,7 +114,7 @@ fn limits_may_change_between_copies() {
             with_limits(limits, || {
                 let data = pattern(5 << 20);
                 let buffer = DeviceBuffer::allocate(&context(), 5 << 20).expect("room");
-                upload(&buffer, 0, &data).expect("a copy");
+                buffer.copy_from_host(0, &data).expect("a copy");
                 assert!(buffer.to_vec().expect("bytes") == data, "{limits:?}");
             });
         }
@@ -138,9 +135,9 @@ fn small_copies_arrive(
                     for round in 0..30 {
                         buffer.fill(0xEE).expect("filled");
                         let data: Vec<u8> = pattern(size).iter().map(|byte| byte ^ round).collect();
-                        upload(&buffer, 1, &data).expect("a copy");
+                        buffer.copy_from_host(1, &data).expect("a copy");
                         let mut out = vec![number; size + 2];
-                        download(&buffer, 0, &mut out).expect("a copy");
+                        buffer.copy_to_host(0, &mut out).expect("a copy");
                         assert!(out[1..=size] == data && out[0] == 0xEE && out[size + 1] == 0xEE);
                     }
                 });
@@ -162,14 +159,14 @@ fn parts_arrive_one_behind_the_other(
         let buffer = DeviceBuffer::allocate(&context(), whole.len() as u64 + 9).expect("room");
         for _ in 0..20 {
             buffer.fill(0xEE).expect("filled");
-            upload_gathered(&buffer, 5, &parts).expect("a copy");
+            buffer.copy_from_host_gathered(5, &parts).expect("a copy");
             let bytes = buffer.to_vec().expect("bytes");
             assert!(bytes[5..5 + whole.len()] == whole);
             assert!(bytes[..5] == [0xEE; 5] && bytes[5 + whole.len()..] == [0xEE; 4]);
         }
-        assert!(matches!(upload_gathered(&buffer, 10, &parts), Err(Error::OutOfBounds(_))));
+        assert!(matches!(buffer.copy_from_host_gathered(10, &parts), Err(Error::OutOfBounds(_))));
         let read_only = buffer.read_only();
-        assert!(matches!(upload_gathered(&read_only, 0, &parts), Err(Error::ReadOnly)));
+        assert!(matches!(read_only.copy_from_host_gathered(0, &parts), Err(Error::ReadOnly)));
     });
 }
 
@@ -181,15 +178,15 @@ fn host_bytes_are_compared(
     with_limits(TransferLimits::with_threads(threads), || {
         let mut data = pattern(size);
         let buffer = DeviceBuffer::allocate(&context(), size as u64).expect("room");
-        upload(&buffer, 0, &data).expect("a copy");
-        assert!(equals_host(&buffer, &data).expect("an answer"));
-        assert!(!equals_host(&buffer, &data[1..]).expect("an answer"));
+        buffer.copy_from_host(0, &data).expect("a copy");
+        assert!(buffer.equals_host(&data).expect("an answer"));
+        assert!(!buffer.equals_host(&data[1..]).expect("an answer"));
         for at in [0, size / 2, size - 1] {
             data[at] ^= 0x80;
-            assert!(!equals_host(&buffer, &data).expect("an answer"), "a difference at {at}");
+            assert!(!buffer.equals_host(&data).expect("an answer"), "a difference at {at}");
             data[at] ^= 0x80;
         }
-        assert!(equals_host(&buffer, &data).expect("an answer"), "later ones are not disturbed");
+        assert!(buffer.equals_host(&data).expect("an answer"), "later ones are not disturbed");
     });
 }
 
@@ -206,11 +203,11 @@ fn copies_begin_anywhere_in_a_huge_page(
         let start = host.as_ptr().align_offset(HUGE_PAGE) + HUGE_PAGE - before_end;
         host[start..start + size].copy_from_slice(&pattern(size));
         let buffer = DeviceBuffer::allocate(&context(), size as u64).expect("room");
-        upload(&buffer, 0, &host[start..start + size]).expect("a copy");
+        buffer.copy_from_host(0, &host[start..start + size]).expect("a copy");
         assert!(buffer.to_vec().expect("bytes") == pattern(size));
-        assert!(equals_host(&buffer, &host[start..start + size]).expect("an answer"));
+        assert!(buffer.equals_host(&host[start..start + size]).expect("an answer"));
         host.fill(0xEE);
-        download(&buffer, 0, &mut host[start..start + size]).expect("a copy");
+        buffer.copy_to_host(0, &mut host[start..start + size]).expect("a copy");
         assert!(host[start..start + size] == pattern(size));
         assert!(host[..start].iter().chain(&host[start + size..]).all(|byte| *byte == 0xEE));
     });
@@ -224,7 +221,7 @@ fn pinned_memory_is_not_made_for_a_few_copies() {
         let buffer = DeviceBuffer::allocate(&context(), 2 << 20).expect("room");
         for _ in 0..5 {
             buffer.fill(0).expect("filled");
-            upload(&buffer, 0, &data).expect("a copy");
+            buffer.copy_from_host(0, &data).expect("a copy");
             assert!(buffer.to_vec().expect("bytes") == data);
         }
     });

@@ -1,6 +1,6 @@
 //! What copies may use, for the whole process.
 
-use super::engine;
+use super::device_engine;
 use super::plan::{MOST_THREADS, TransferLimits};
 use std::env;
 use std::sync::OnceLock;
@@ -54,7 +54,7 @@ pub fn transfer_limits() -> TransferLimits {
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     if transfer_limits().ring().is_none() {
-        engine::release_all();
+        device_engine::release_all();
     }
 }
 

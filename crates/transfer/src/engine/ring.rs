@@ -3,8 +3,8 @@
 use super::job::{Job, Task};
 use super::patience::Patience;
 use crate::HostBuffer;
-use arrow_cuda_context::{Context, DEFAULT_STREAM, RawEvent};
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_context::{Context, Current, Event, StreamHandle};
+use arrow_cuda_driver::CudaResult;
 use std::collections::VecDeque;
 
 /// Less is not worth a call of its own, nor the time that the device needs to begin with it.
@@ -13,9 +13,8 @@ const SMALLEST_MOVE: usize = 256 << 10;
 /// Slots of pinned memory in one allocation, with as many events for when the device is done.
 #[derive(Debug)]
 pub(super) struct Ring {
-    context: Context,
     pinned: HostBuffer,
-    done: Vec<RawEvent>,
+    done: Vec<Event>,
 }
 
 /// Pieces that the device moves, and that are waited for together.
@@ -26,25 +25,11 @@ struct Move {
     end: usize,
 }
 
-// SAFETY: any thread may use the handles; one at a time does, since `issue` needs the ring alone.
-unsafe impl Send for Ring {}
-
 impl Ring {
     pub(super) fn new(context: &Context, slots: usize, slot_size: usize) -> CudaResult<Self> {
         let pinned = HostBuffer::allocate(context, slots * slot_size)?;
-        // From here on a failure gives back what there is.
-        let mut ring = Self { context: context.clone(), pinned, done: Vec::new() };
-        for _ in 0..slots {
-            ring.done.push(context.create_event()?);
-        }
-        Ok(ring)
-    }
-
-    /// Gives it back, unless it has gone with its context: then its addresses are somebody else's.
-    pub(super) fn release(self) {
-        if self.context.is_gone() {
-            std::mem::forget(self);
-        }
+        let done = (0..slots).map(|_| Event::new(context)).collect::<CudaResult<_>>()?;
+        Ok(Self { pinned, done })
     }
 
     /// Where the slots begin.
@@ -52,22 +37,25 @@ impl Ring {
         self.pinned.as_ptr()
     }
 
-    /// Has the device move all pieces of a job, to or from `device` on.  The context is current.
+    /// Has the device move all pieces of a job, to or from `device` on.
     ///
     /// The moves come after the work that is queued on the default stream; they are done when this
     /// returns, also when it fails.  At least one other thread has to help with the job.
-    pub(super) fn issue(&mut self, job: &Job, device: u64) -> CudaResult<()> {
-        let moved = self.move_all(job, device);
+    pub(super) fn issue(
+        &mut self,
+        current: &Current<'_>,
+        job: &Job,
+        device: u64,
+    ) -> CudaResult<()> {
+        let moved = self.move_all(current, job, device);
         if moved.is_err() || job.is_stopped() {
             job.stop();
-            // SAFETY: the default stream of the current context.
-            let ended = unsafe { call!(cuStreamSynchronize(DEFAULT_STREAM)) };
-            return moved.and(ended);
+            return moved.and(current.synchronize_stream(StreamHandle::DEFAULT));
         }
         moved
     }
 
-    fn move_all(&self, job: &Job, device: u64) -> CudaResult<()> {
+    fn move_all(&self, current: &Current<'_>, job: &Job, device: u64) -> CudaResult<()> {
         let pieces = job.pieces();
         let at_least = SMALLEST_MOVE.div_ceil(job.piece());
         // Where no slot of an upload has to come back for more, all that is there may go at once,
@@ -81,15 +69,16 @@ impl Ring {
         while moved < pieces && !job.is_stopped() {
             let ready = job.may_move(begun, at_most);
             if ready > 0 && ready >= job.side_by_side(begun, at_least) {
-                self.begin(job, begun, ready, device)?;
+                self.begin(current, job, (begun, ready), device)?;
                 begun += ready;
                 if !is_quiet || begun == pieces {
-                    self.announce(announced)?;
+                    // Has the device say when it is done with the moves that it was told of since.
+                    current.record(self.done_with(announced), StreamHandle::DEFAULT)?;
                     moves.push_back(Move { first: announced, end: begun });
                     announced = begun;
                 }
             } else if let Some(Move { first, end }) = moves.front()
-                && self.is_over(*first)?
+                && current.is_reached(self.done_with(*first))?
             {
                 (moved..*end).for_each(|piece| job.moved(piece));
                 moved = *end;
@@ -106,43 +95,28 @@ impl Ring {
         Ok(())
     }
 
-    fn begin(&self, job: &Job, piece: usize, count: usize, device: u64) -> CudaResult<()> {
-        let ((at, length), pinned) = (job.span(piece, count), job.slot(piece).cast());
-        let device = device + at as u64;
-        // SAFETY: the pieces lie within both, and it is the issuer's turn; live handles.
+    fn begin(
+        &self,
+        current: &Current<'_>,
+        job: &Job,
+        (piece, count): (usize, usize),
+        device: u64,
+    ) -> CudaResult<()> {
+        let ((at, length), slot) = (job.span(piece, count), job.slot(piece));
+        let (device, stream) = (device + at as u64, StreamHandle::DEFAULT);
+        // SAFETY: the pieces lie within both, and it is the issuer's turn.
         unsafe {
             match job.task {
-                Task::Upload => call!(cuMemcpyHtoDAsync_v2(device, pinned, length, DEFAULT_STREAM)),
+                Task::Upload => current.queue_copy_from_host(device, slot, length, stream),
                 Task::Download | Task::Compare => {
-                    call!(cuMemcpyDtoHAsync_v2(pinned, device, length, DEFAULT_STREAM))
+                    current.queue_copy_to_host(slot, device, length, stream)
                 }
             }
         }
     }
 
-    /// Has the device say when it is done with the moves that it was told of since, the first of
-    /// which begins with a piece.
-    fn announce(&self, piece: usize) -> CudaResult<()> {
-        // SAFETY: live handles.
-        unsafe { call!(cuEventRecord(self.done_with(piece), DEFAULT_STREAM)) }
-    }
-
     /// The event of moves that begin with a piece: never more are under way than there are slots.
-    fn done_with(&self, piece: usize) -> RawEvent {
-        self.done[piece % self.done.len()]
-    }
-
-    fn is_over(&self, piece: usize) -> CudaResult<bool> {
-        // SAFETY: a live handle.
-        unsafe { self.context.is_reached(self.done_with(piece)) }
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        for event in self.done.drain(..) {
-            // SAFETY: made in `new`, and not used any more.
-            unsafe { self.context.destroy_event(event) };
-        }
+    fn done_with(&self, piece: usize) -> &Event {
+        &self.done[piece % self.done.len()]
     }
 }

@@ -1,0 +1,26 @@
+//! Threads that move ordinary memory through slots of page-locked memory, while the device moves other
+//! slots.
+
+mod device_engine;
+#[expect(unsafe_code, reason = "advises the kernel")]
+mod fresh;
+#[expect(unsafe_code, reason = "hands memory to other threads")]
+mod host;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod job;
+mod patience;
+mod plan;
+#[expect(unsafe_code, reason = "has the device copy")]
+mod ring;
+#[expect(unsafe_code, reason = "hands memory to other threads")]
+mod run;
+mod settings;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod stores;
+mod workers;
+
+pub(crate) use host::HostMemory;
+pub(crate) use job::Task;
+pub use plan::{MOST_THREADS, TransferLimits};
+pub(crate) use run::run;
+pub use settings::{set_transfer_limits, transfer_limits};

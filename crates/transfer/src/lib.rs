@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod copy;
+mod engine;
+#[expect(unsafe_code, reason = "owns page-locked memory")]
+mod pinned;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod queued;
+
+pub use copy::{copy_from_host, copy_from_host_gathered, copy_to_host, equals_host};
+pub use engine::{MOST_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
+pub use pinned::{HostBuffer, is_pinned};
+pub use queued::{queue_copy_from_host, queue_copy_to_host};

@@ -1,0 +1,85 @@
+//! Copies in the order of a stream.
+//!
+//! The device fetches page-locked memory by itself, so those copies are queued.  Nobody can keep
+//! ordinary memory as it is until the device comes to it: there the thread waits for the stream, and
+//! then makes the copy as one without a stream, and as fast.
+
+use crate::{copy_from_host, copy_to_host, is_pinned};
+use arrow_cuda_context::{Completed, Context, Retained, Stream};
+use arrow_cuda_driver::CudaResult;
+use std::mem::MaybeUninit;
+use std::slice;
+
+/// Copies `size` bytes of the host to the device of a stream's context, in the order of the stream.
+///
+/// What is queued retains `owner` until the copy is made.  The result is what was retained for
+/// earlier work that is complete by now.
+///
+/// # Safety
+///
+/// `to` must be live memory of the device, and the caller's to write, as long as `owner` lives.
+/// `data` must be readable as long, and nobody may change it before the stream has made the copy.
+///
+/// # Errors
+///
+/// When the context is gone; the driver's.
+pub unsafe fn queue_copy_from_host(
+    stream: &Stream,
+    to: u64,
+    data: *const u8,
+    size: usize,
+    owner: Retained,
+) -> CudaResult<Completed> {
+    if is_pinned(stream.context(), data, size)? {
+        return stream.enqueue(owner, |current, stream| {
+            // SAFETY: the caller's promise; the owner is retained until the copy is made.
+            unsafe { current.queue_copy_from_host(to, data, size, stream) }
+        });
+    }
+    in_turn(stream, |context| {
+        // SAFETY: the caller's promise.
+        unsafe { copy_from_host(context, to, slice::from_raw_parts(data, size)) }
+    })
+}
+
+/// Copies `size` bytes from the device of a stream's context to the host, in the order of the stream.
+///
+/// What is queued retains `owner` until the copy is made.  The result is what was retained for
+/// earlier work that is complete by now.
+///
+/// # Safety
+///
+/// `from` must be live memory of the device, and `out` writable, as long as `owner` lives; nobody may
+/// use `out` before the stream has made the copy.
+///
+/// # Errors
+///
+/// When the context is gone; the driver's.
+pub unsafe fn queue_copy_to_host(
+    stream: &Stream,
+    out: *mut u8,
+    from: u64,
+    size: usize,
+    owner: Retained,
+) -> CudaResult<Completed> {
+    if is_pinned(stream.context(), out, size)? {
+        return stream.enqueue(owner, |current, stream| {
+            // SAFETY: the caller's promise; the owner is retained until the copy is made.
+            unsafe { current.queue_copy_to_host(out, from, size, stream) }
+        });
+    }
+    in_turn(stream, |context| {
+        let out = out.cast::<MaybeUninit<u8>>();
+        // SAFETY: the caller's promise.
+        unsafe { copy_to_host(context, slice::from_raw_parts_mut(out, size), from) }
+    })
+}
+
+fn in_turn(
+    stream: &Stream,
+    copy: impl FnOnce(&Context) -> CudaResult<()>,
+) -> CudaResult<Completed> {
+    let completed = stream.synchronize()?;
+    copy(stream.context())?;
+    Ok(completed)
+}
