@@ -2,7 +2,7 @@
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
-use crate::{codes, lifecycle, record};
+use crate::{codes, lifecycle};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
@@ -49,11 +49,11 @@ impl CudaError {
         let short = function.split("_v").next().unwrap_or(function);
         let (code, name, text) = match code {
             NO_LIBRARY => match library::get() {
-                Err(error) => return Self::Load(error.clone()),
+                Err(error) => return error,
                 Ok(_) => (999, None, None),
             },
             NO_SYMBOL => {
-                let library = library::get().map_or("", |library| library.name.as_str());
+                let library = library::library_name().unwrap_or_default();
                 let text = format!("the driver library '{library}' has no function '{function}'");
                 (codes::NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
@@ -65,21 +65,6 @@ impl CudaError {
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
         Self::Call(CallError { function: short, code, name, text, requested_bytes: None })
-    }
-
-    /// The failure behind an error of `cust`, which keeps neither function nor number.
-    ///
-    /// ```
-    /// use arrow_cuda_driver::CudaError;
-    ///
-    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
-    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
-    /// assert_eq!(missing.unwrap_err().code(), Some(101));
-    /// # Ok::<(), CudaError>(())
-    /// ```
-    pub fn last(folded: cust::error::CudaError) -> Self {
-        let (function, code) = record::take().unwrap_or(("cust", folded as i32));
-        Self::of_call(function, code)
     }
 
     /// The same error with the size of the allocation that failed, in bytes.

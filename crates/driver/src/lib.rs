@@ -2,19 +2,22 @@
 
 mod blocking;
 pub mod codes;
+#[cfg(feature = "cust")]
+mod cust_symbols;
+mod environment;
 mod error;
 mod forward;
 mod functions;
 mod library;
 mod lifecycle;
 mod lock;
-mod record;
 mod report;
 
 pub use blocking::{Runner, blocking, set_blocking_runner};
+pub use environment::Variable;
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
-pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name};
+pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name, linker_message};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
 pub use lock::Lock;
 pub use report::{Reporter, report, report_failure, set_reporter};
