@@ -1,4 +1,4 @@
-//! What a failed driver call says.
+//! What a failed driver call reports.
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
@@ -6,9 +6,9 @@ use crate::{codes, lifecycle};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
-/// Why the driver did not do what it was asked.
+/// Why a driver call failed.
 ///
-/// The text is the one that Arrow's own CUDA support gives:
+/// Its text is the one that Arrow's own CUDA support uses:
 ///
 /// ```
 /// use arrow_cuda_driver::CudaError;
@@ -19,13 +19,13 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CudaError {
-    /// There is no driver to ask.
+    /// The driver library could not be loaded.
     Load(LoadError),
     /// The driver answered with an error.
     Call(CallError),
 }
 
-/// A driver function's error: number, name and text as the driver gives them.
+/// The error of a driver function: number, name and text come from the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`).
@@ -36,7 +36,7 @@ pub struct CallError {
     pub name: Option<String>,
     /// The code's meaning, where the driver knows it.
     pub text: Option<String>,
-    /// How many bytes were asked for, when the call was an allocation.
+    /// How many bytes the caller asked for, when the call was an allocation.
     pub requested_bytes: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl CudaError {
                 let text = format!("the driver library '{library}' has no function '{function}'");
                 (codes::NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
-            // A forked child cannot ask the driver any more.
+            // A forked child cannot ask the driver.
             codes::NOT_INITIALIZED if lifecycle::is_forked_child() => {
                 let text = "initialization error (CUDA cannot be used after a fork)";
                 (code, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
@@ -76,7 +76,7 @@ impl CudaError {
         self
     }
 
-    /// The driver's result code; none when no driver was there to give one.
+    /// The driver's result code; `None` when the driver could not be loaded.
     pub fn code(&self) -> Option<i32> {
         match self {
             Self::Load(_) => None,
@@ -84,7 +84,7 @@ impl CudaError {
         }
     }
 
-    /// Whether the driver library has no such function, being older than it.
+    /// Whether the driver library lacks the function, because the library is the older of the two.
     pub fn is_missing_function(&self) -> bool {
         self.code() == Some(codes::NOT_FOUND)
     }

@@ -1,4 +1,4 @@
-//! How a call reaches the driver: its function is looked up once, and called through.
+//! How a call reaches the driver: the crate looks each function up once, and calls it by address.
 
 use crate::codes::NOT_INITIALIZED;
 use crate::library::{self, NO_LIBRARY, NO_SYMBOL};
@@ -20,7 +20,7 @@ impl Slot {
     /// The function's address, or the code to answer in its place.
     pub(crate) fn address(&self) -> Result<*mut c_void, i32> {
         if lifecycle::is_forked_child() {
-            // What the driver itself answers there, without risking one of its locks.
+            // The driver would answer the same, but might wait for one of its locks first.
             return Err(NOT_INITIALIZED);
         }
         let known = self.address.load(Ordering::Acquire);
@@ -49,15 +49,15 @@ macro_rules! driver_functions {
             };)*
         }
 
-        /// The driver's functions under their own names, each returning the driver's result
-        /// code.  See NVIDIA's driver API reference for what each does.
+        /// The driver's functions under their own names.  Each returns the driver's result code;
+        /// NVIDIA's driver API reference describes what it does.
         ///
         /// # Safety
         ///
-        /// That of the driver function: pointers must be valid for what it reads and writes,
-        /// handles must be live, and it must be legal to call it at this point.
+        /// The caller keeps the promises that the driver asks for: pointers are valid for what the
+        /// function reads and writes, handles are live, and the call is legal at this point.
         #[allow(non_snake_case, reason = "named as in the driver")]
-        #[allow(clippy::missing_safety_doc, reason = "said once, for the module")]
+        #[allow(clippy::missing_safety_doc, reason = "stated once, for the module")]
         #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
         pub mod sys {
             use super::{IpcHandle, P, slots};

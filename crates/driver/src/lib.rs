@@ -24,8 +24,8 @@ pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].
 ///
-/// The function's name is taken from the call itself, so that an error never blames another.
-/// Like the call, the macro has to stand in an `unsafe` block.
+/// The macro takes the function's name from the call itself, so an error never blames another
+/// function.  Like the call, the macro has to stand in an `unsafe` block.
 ///
 /// ```
 /// use arrow_cuda_driver::{CudaError, call};
