@@ -34,21 +34,41 @@ def test_a_driver_that_does_not_start(run_python, code, text):
     assert ("[" in out) == (code != 12345)
 
 
-def test_a_driver_that_is_absent(run_python):
-    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER="/nowhere/libcuda.so")
+#: What every text about a library that cannot be loaded ends with.
+WAYS_OUT = (
+    "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1\n"
+)
+ACCEPTED = (
+    "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or path of a CUDA "
+    "driver library"
+)
+
+
+@pytest.mark.parametrize("driver", ["/nowhere/libcuda.so", "simulator", "SIM"])
+def test_a_driver_that_is_absent(run_python, driver):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=driver)
     assert (returncode, error) == (0, "")
-    assert out.startswith(
-        "OSError the CUDA driver library '/nowhere/libcuda.so' could not be loaded ("
+    assert out == (
+        f"OSError the CUDA driver library '{driver}' could not be loaded ({driver}: cannot open "
+        f"shared object file: No such file or directory); {ACCEPTED}, not '{driver}'; {WAYS_OUT}"
     )
-    assert "PYARROW_CUDA_DRIVER=sim" in out
 
 
-def test_a_library_that_is_no_driver(run_python):
+def test_a_file_that_is_not_a_library(run_python):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=__file__)
+    assert (returncode, error) == (0, "")
+    assert out == (
+        f"OSError the CUDA driver library '{__file__}' could not be loaded ({__file__}: invalid "
+        f"ELF header); PYARROW_CUDA_DRIVER names a file that is not a library; {WAYS_OUT}"
+    )
+
+
+def test_a_library_that_is_not_a_driver(run_python):
     returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER="libc.so.6")
     assert (returncode, error) == (0, "")
     assert out == (
-        "OSError Cuda error 500 in function 'cuInit': [CUDA_ERROR_NOT_FOUND] "
-        "the driver library 'libc.so.6' has no function 'cuInit'\n"
+        "OSError the CUDA driver library 'libc.so.6' could not be loaded (it has no function "
+        f"'cuInit', so it is not a CUDA driver); {ACCEPTED}, not 'libc.so.6'; {WAYS_OUT}"
     )
 
 

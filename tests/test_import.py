@@ -27,6 +27,32 @@ assert pa.array([1, 2]).to_pylist() == [1, 2]
         assert "PYARROW_CUDA_DRIVER=sim" in line
 
 
+#: Loads the extension without its package, which would load the right bridge at once.
+START = """
+import importlib.util
+import sys
+import types
+package = types.ModuleType("pyarrow_cuda_compat")
+package.__path__ = importlib.util.find_spec("pyarrow_cuda_compat").submodule_search_locations
+sys.modules["pyarrow_cuda_compat"] = package
+from pyarrow_cuda_compat import _native
+for path in ("/nowhere/bridge.so", sys.argv[1], package.__path__[0] + "/lib/libcuda_sim.so"):
+    try: _native._start(path)
+    except OSError as error: print(error)
+"""
+
+
+def test_a_bridge_that_cannot_be_loaded(run_python):
+    code, out, err = run_python(START, __file__)
+    assert (code, err) == (0, "")
+    missing, not_a_library, without_entry = out.splitlines()
+    assert "/nowhere/bridge.so: cannot open shared object file: No such file" in missing
+    assert f"{__file__}: invalid ELF header" in not_a_library
+    assert "libcuda_sim.so: undefined symbol: arrow_cuda_bridge" in without_entry
+    for line in (missing, not_a_library, without_entry):
+        assert "; reinstall pyarrow-cuda-compat, and pyarrow from PyPI" in line
+
+
 @pytest.mark.simulator
 def test_no_devices(run_python):
     code, out, err = run_python(

@@ -5,6 +5,7 @@ use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowAp
 use crate::payload::Payload;
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_driver::linker_message;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
 use arrow_cuda_ipc::DeviceMessage;
 use std::ffi::c_void;
@@ -38,7 +39,12 @@ impl Bridge {
     /// the one built for its major version.
     pub unsafe fn load(library: &Path, pyarrow: PyarrowApi) -> Result<Self, Fault> {
         let failed = |error: libloading::Error| {
-            Fault::new(Kind::Io, format!("cannot load '{}': {error}", library.display()))
+            let (library, reason) = (library.display(), linker_message(&error));
+            let text = format!(
+                "the Arrow bridge '{library}' could not be loaded ({reason}); reinstall \
+                 pyarrow-cuda-compat, and pyarrow from PyPI, whose libarrow the bridge needs"
+            );
+            Fault::new(Kind::Io, text)
         };
         // SAFETY: the caller names our own library; its initialisers only make constants.
         let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Calls of destructors that may block: freeing device memory waits for the device.
+//! Driver calls of destructors, which may block: freeing device memory waits for the device.
 
 use std::sync::OnceLock;
 
@@ -7,13 +7,13 @@ pub type Runner = fn(work: &mut dyn FnMut());
 
 static RUNNER: OnceLock<Runner> = OnceLock::new();
 
-/// Chooses how blocking work in destructors is run; Python gives its global lock up around it.
-/// The first choice stays; without one the work is simply run.
+/// Sets what runs the blocking work of destructors; the Python extension releases the GIL around
+/// it.  Only the first call has an effect.  Without a runner, the work runs directly.
 pub fn set_blocking_runner(runner: Runner) {
     let _already_chosen = RUNNER.set(runner);
 }
 
-/// Runs work that may block, in the chosen way.
+/// Runs work that may block through the runner that was set.
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
     let Some(runner) = RUNNER.get() else { return work() };
     let mut work = Some(work);

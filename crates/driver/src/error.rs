@@ -1,14 +1,14 @@
-//! What a failed driver call says.
+//! What a failed driver call reports.
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
-use crate::{codes, lifecycle, record};
+use crate::{codes, lifecycle};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
-/// Why the driver did not do what it was asked.
+/// Why a driver call failed.
 ///
-/// The text is the one that Arrow's own CUDA support gives:
+/// Its text is the one that Arrow's own CUDA support uses:
 ///
 /// ```
 /// use arrow_cuda_driver::CudaError;
@@ -19,13 +19,13 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CudaError {
-    /// There is no driver to ask.
+    /// The driver library could not be loaded.
     Load(LoadError),
     /// The driver answered with an error.
     Call(CallError),
 }
 
-/// A driver function's error: number, name and text as the driver gives them.
+/// The error of a driver function: number, name and text come from the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`).
@@ -36,7 +36,7 @@ pub struct CallError {
     pub name: Option<String>,
     /// The code's meaning, where the driver knows it.
     pub text: Option<String>,
-    /// How many bytes were asked for, when the call was an allocation.
+    /// How many bytes the caller asked for, when the call was an allocation.
     pub requested_bytes: Option<u64>,
 }
 
@@ -49,15 +49,15 @@ impl CudaError {
         let short = function.split("_v").next().unwrap_or(function);
         let (code, name, text) = match code {
             NO_LIBRARY => match library::get() {
-                Err(error) => return Self::Load(error.clone()),
+                Err(error) => return error,
                 Ok(_) => (999, None, None),
             },
             NO_SYMBOL => {
-                let library = library::get().map_or("", |library| library.name.as_str());
+                let library = library::library_name().unwrap_or_default();
                 let text = format!("the driver library '{library}' has no function '{function}'");
                 (codes::NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
-            // A forked child cannot ask the driver any more.
+            // A forked child cannot ask the driver.
             codes::NOT_INITIALIZED if lifecycle::is_forked_child() => {
                 let text = "initialization error (CUDA cannot be used after a fork)";
                 (code, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
@@ -65,21 +65,6 @@ impl CudaError {
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
         Self::Call(CallError { function: short, code, name, text, requested_bytes: None })
-    }
-
-    /// The failure behind an error of `cust`, which keeps neither function nor number.
-    ///
-    /// ```
-    /// use arrow_cuda_driver::CudaError;
-    ///
-    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
-    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
-    /// assert_eq!(missing.unwrap_err().code(), Some(101));
-    /// # Ok::<(), CudaError>(())
-    /// ```
-    pub fn last(folded: cust::error::CudaError) -> Self {
-        let (function, code) = record::take().unwrap_or(("cust", folded as i32));
-        Self::of_call(function, code)
     }
 
     /// The same error with the size of the allocation that failed, in bytes.
@@ -91,7 +76,7 @@ impl CudaError {
         self
     }
 
-    /// The driver's result code; none when no driver was there to give one.
+    /// The driver's result code; `None` when the driver could not be loaded.
     pub fn code(&self) -> Option<i32> {
         match self {
             Self::Load(_) => None,
@@ -99,7 +84,7 @@ impl CudaError {
         }
     }
 
-    /// Whether the driver library has no such function, being older than it.
+    /// Whether the driver library lacks the function, because the library is the older of the two.
     pub fn is_missing_function(&self) -> bool {
         self.code() == Some(codes::NOT_FOUND)
     }

@@ -1,8 +1,8 @@
-//! How a call reaches the driver: looked up once, called through, its failure remembered.
+//! How a call reaches the driver: the crate looks each function up once, and calls it by address.
 
 use crate::codes::NOT_INITIALIZED;
 use crate::library::{self, NO_LIBRARY, NO_SYMBOL};
-use crate::{lifecycle, record};
+use crate::lifecycle;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -17,15 +17,10 @@ impl Slot {
         Self { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        // Names in the table are ASCII identifiers.
-        self.name.to_str().unwrap_or_default()
-    }
-
     /// The function's address, or the code to answer in its place.
     pub(crate) fn address(&self) -> Result<*mut c_void, i32> {
         if lifecycle::is_forked_child() {
-            // What the driver itself answers there, without risking one of its locks.
+            // The driver would answer the same, but might wait for one of its locks first.
             return Err(NOT_INITIALIZED);
         }
         let known = self.address.load(Ordering::Acquire);
@@ -39,25 +34,8 @@ impl Slot {
     }
 }
 
-/// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and gives back a code
-/// that `cust` can hold: its result type is a closed enumeration, and another value in it
-/// would be undefined behaviour.
-pub(crate) fn for_cust(slot: &Slot, code: i32) -> i32 {
-    const UNKNOWN: i32 = 999;
-    if code == 0 {
-        return 0;
-    }
-    record::remember(slot.name(), code);
-    match code {
-        NO_LIBRARY => NOT_INITIALIZED,
-        1..=8 | 34 | 100..=102 | 200..=202 | 205..=224 | 300..=304 | 400 | 401 | 500 | 600 => code,
-        700..=705 | 708..=720 | 800..=809 | 900..=911 => code,
-        _ => UNKNOWN,
-    }
-}
-
-/// Turns the table into two functions a row: one in `sys` for this project, with the driver's
-/// result code as it is, and the C symbol itself, which `cust` is linked against.
+/// Turns each row of the table into a function in `sys`, which returns the driver's result code as
+/// it is.  With the feature `cust`, a row becomes the C symbol as well.
 macro_rules! driver_functions {
     ($($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
         mod slots {
@@ -71,15 +49,15 @@ macro_rules! driver_functions {
             };)*
         }
 
-        /// The driver's functions under their own names, each returning the driver's result
-        /// code.  See NVIDIA's driver API reference for what each does.
+        /// The driver's functions under their own names.  Each returns the driver's result code;
+        /// NVIDIA's driver API reference describes what it does.
         ///
         /// # Safety
         ///
-        /// That of the driver function: pointers must be valid for what it reads and writes,
-        /// handles must be live, and it must be legal to call it at this point.
+        /// The caller keeps the promises that the driver asks for: pointers are valid for what the
+        /// function reads and writes, handles are live, and the call is legal at this point.
         #[allow(non_snake_case, reason = "named as in the driver")]
-        #[allow(clippy::missing_safety_doc, reason = "said once, for the module")]
+        #[allow(clippy::missing_safety_doc, reason = "stated once, for the module")]
         #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
         pub mod sys {
             use super::{IpcHandle, P, slots};
@@ -97,22 +75,10 @@ macro_rules! driver_functions {
                     }
                 }
             )*
-            const _: Option<IpcHandle> = None;
         }
 
-        #[allow(non_snake_case, reason = "named as in the driver")]
-        #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
-        mod symbols {
-            use super::{IpcHandle, P, slots, sys};
-            $(
-                #[unsafe(no_mangle)]
-                unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
-                    // SAFETY: the caller's promise, handed on.
-                    crate::forward::for_cust(&slots::$name, unsafe { sys::$name($($arg),*) })
-                }
-            )*
-            const _: Option<IpcHandle> = None;
-        }
+        #[cfg(feature = "cust")]
+        crate::cust_symbols::cust_symbols! { $($name($($arg: $type),*);)* }
     };
 }
 pub(crate) use driver_functions;

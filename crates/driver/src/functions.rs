@@ -1,8 +1,8 @@
 //! Every driver function that `cust` names or that this project calls, in one table.
 //!
-//! A row is the function's name in the driver's binary interface and its arguments as that
-//! interface sees them: pointers and handles are [`P`], enumerations are `i32`.  Each returns a
-//! result code.  The macro that turns a row into code is in `forward.rs`.
+//! A row is the function's name in the driver's binary interface, and its arguments as that
+//! interface declares them: pointers and handles are [`P`], enumerations are `i32`.  Every function
+//! returns a result code.  `forward.rs` has the macro that turns rows into code.
 
 use crate::forward::driver_functions;
 use std::ffi::c_void;

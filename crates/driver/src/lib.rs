@@ -2,27 +2,30 @@
 
 mod blocking;
 pub mod codes;
+#[cfg(feature = "cust")]
+mod cust_symbols;
+mod environment;
 mod error;
 mod forward;
 mod functions;
 mod library;
 mod lifecycle;
 mod lock;
-mod record;
 mod report;
 
 pub use blocking::{Runner, blocking, set_blocking_runner};
+pub use environment::Variable;
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
-pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name};
+pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name, linker_message};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
 pub use lock::Lock;
 pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].
 ///
-/// The function's name is taken from the call itself, so that an error never blames another.
-/// Like the call, the macro has to stand in an `unsafe` block.
+/// The macro takes the function's name from the call itself, so an error never blames another
+/// function.  Like the call, the macro has to stand in an `unsafe` block.
 ///
 /// ```
 /// use arrow_cuda_driver::{CudaError, call};

@@ -1,4 +1,4 @@
-//! When the driver must not be called any more: in a forked child, and while the process exits.
+//! When nobody may call the driver: in a forked child, and while the process exits.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,13 @@ static FORKED: AtomicBool = AtomicBool::new(false);
 static EXITING: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process was forked from one that had loaded the driver.  CUDA does not survive
-/// a fork: every call here answers `CUDA_ERROR_NOT_INITIALIZED`.
+/// a fork: in the child, every function in [`sys`](crate::sys) returns
+/// `CUDA_ERROR_NOT_INITIALIZED`.
 pub fn is_forked_child() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 
-/// Says that the process is about to exit.  From now on nothing is released any more: the
+/// Announces that the process is about to exit.  Destructors release nothing from then on: the
 /// driver's own exit handler frees everything, and may have run already.
 pub fn begin_exit() {
     EXITING.store(true, Ordering::SeqCst);
@@ -28,7 +29,7 @@ pub fn may_release() -> bool {
     !is_exiting() && !is_forked_child()
 }
 
-/// Notices forks from now on.  Called when the driver is loaded: a fork before that is harmless.
+/// Notices forks from now on.  The loader calls it with the driver: an earlier fork is harmless.
 pub(crate) fn watch_forks() {
     extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);

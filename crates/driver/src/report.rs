@@ -1,15 +1,15 @@
-//! Failures that nobody can be told by a return value: those of destructors.
+//! Failures of destructors, which no return value can carry.
 
 use crate::CudaError;
 use std::sync::OnceLock;
 
-/// Hears of a release that failed: what was released, and why it failed.
+/// Receives each release that failed: what should have been released, and why it was not.
 pub type Reporter = fn(what: &str, error: &CudaError);
 
 static REPORTER: OnceLock<Reporter> = OnceLock::new();
 
-/// Chooses who hears of failed releases.  The first choice stays; without one they are written
-/// to standard error.
+/// Sets the function that receives failed releases.  Only the first call has an effect.  Without a
+/// reporter, failures go to standard error.
 pub fn set_reporter(reporter: Reporter) {
     let _already_chosen = REPORTER.set(reporter);
 }

@@ -1,11 +1,18 @@
-//! Which library is loaded, and what is said when there is none.  The choice is made once a
-//! process, so each case runs in a process of its own.
+//! Which library is loaded, and what is said about one that cannot be.  A process chooses its
+//! library once, so each case runs in a process of its own.
 
 use arrow_cuda_driver::{CudaError, DRIVER_VARIABLE, call};
 use rstest::rstest;
+use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs `asked_driver` below with a driver of choice, and gives back what it printed.
+/// How every error about a value of the variable begins to say what to do.
+const ACCEPTED: &str = "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or \
+                        path of a CUDA driver library";
+const WAYS_OUT: &str =
+    "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1";
+
+/// Runs `asked_driver` below with a driver of choice, and returns what it printed.
 fn ask(driver: &str) -> String {
     let output = Command::new(std::env::current_exe().expect("a test binary"))
         .args(["--exact", "asked_driver", "--nocapture", "--ignored"])
@@ -28,30 +35,62 @@ fn asked_driver() {
         Err(error @ CudaError::Load(_)) => println!("load error: {error}"),
         Err(error) => println!("error: {error}"),
     }
-    // cust sees a code that it knows, and the error behind it can be had.
-    match cust::device::Device::num_devices() {
-        Ok(devices) => println!("cust: {devices}"),
-        Err(folded) => println!("cust: {}", CudaError::last(folded)),
+    // SAFETY: nothing is read before the missing function is noticed.
+    if let Err(missing) = unsafe { call!(cuTexObjectDestroy(0)) } {
+        println!("texture: {missing} {}", missing.is_missing_function());
     }
+}
+
+/// A file of the test's own with this content.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("{}-{name}", std::process::id()));
+    std::fs::write(&path, content).expect("a file");
+    path
 }
 
 #[rstest]
 #[case("/nonexistent/libcuda.so")]
 #[case("libm.so.6.not-there")]
-fn a_missing_library_is_named(#[case] library: &str) {
+#[case("SIM")]
+#[case("simulator")]
+fn a_missing_library_is_told_in_the_linkers_words(#[case] library: &str) {
     let printed = ask(library);
-    assert!(printed.contains("load error: "), "{printed}");
-    assert!(printed.contains(&format!("'{library}'")), "{printed}");
-    assert!(printed.contains("PYARROW_CUDA_DRIVER=sim"), "{printed}");
-    assert!(printed.contains("cust: the CUDA driver library"), "{printed}");
+    let expected = format!(
+        "load error: the CUDA driver library '{library}' could not be loaded ({library}: cannot \
+         open shared object file: No such file or directory); {ACCEPTED}, not '{library}'; \
+         {WAYS_OUT}\n"
+    );
+    assert!(printed.contains(&expected), "{printed}");
 }
 
 #[test]
-fn a_library_without_the_function_is_named() {
+fn a_file_that_is_not_a_library_is_named() {
+    let path = file("driver.txt", b"not a library");
+    let printed = ask(path.to_str().expect("text"));
+    std::fs::remove_file(&path).expect("the file goes");
+    assert!(printed.contains(": file too short)"), "{printed}");
+    let expected = format!("PYARROW_CUDA_DRIVER names a file that is not a library; {WAYS_OUT}\n");
+    assert!(printed.contains(&expected), "{printed}");
+}
+
+#[test]
+fn a_library_that_the_linker_refuses_is_named() {
+    let program = std::env::current_exe().expect("a test binary");
+    let printed = ask(program.to_str().expect("text"));
+    assert!(printed.contains("cannot dynamically load position-independent executable"));
+    let expected =
+        format!("PYARROW_CUDA_DRIVER names a library that this process cannot load; {WAYS_OUT}\n");
+    assert!(printed.contains(&expected), "{printed}");
+}
+
+#[test]
+fn a_library_that_is_not_a_driver_is_named() {
     let printed = ask("libm.so.6");
-    let expected = "error: Cuda error 500 in function 'cuInit': [CUDA_ERROR_NOT_FOUND] the driver \
-                    library 'libm.so.6' has no function 'cuInit'";
-    assert!(printed.contains(expected), "{printed}");
+    let expected = format!(
+        "load error: the CUDA driver library 'libm.so.6' could not be loaded (it has no function \
+         'cuInit', so it is not a CUDA driver); {ACCEPTED}, not 'libm.so.6'; {WAYS_OUT}\n"
+    );
+    assert!(printed.contains(&expected), "{printed}");
 }
 
 #[test]
@@ -59,5 +98,13 @@ fn the_simulator_says_how_many_devices_it_has() {
     let printed = ask("sim");
     let devices = std::env::var("CUDA_SIM_DEVICES").unwrap_or("1".into());
     assert!(printed.contains(&format!("devices: {devices}\n")), "{printed}");
-    assert!(printed.contains(&format!("cust: {devices}\n")), "{printed}");
+}
+
+#[test]
+fn a_function_that_the_driver_lacks_is_named() {
+    let printed = ask("sim");
+    let start = "texture: Cuda error 500 in function 'cuTexObjectDestroy': [CUDA_ERROR_NOT_FOUND] \
+                 the driver library '";
+    assert!(printed.contains(start), "{printed}");
+    assert!(printed.contains("libcuda_sim.so' has no function 'cuTexObjectDestroy' true\n"));
 }

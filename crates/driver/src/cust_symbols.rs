@@ -1,0 +1,64 @@
+//! What `cust` is linked against: the driver's C symbols, and the failures that it cannot hold.
+
+use crate::codes::NOT_INITIALIZED;
+use crate::error::CudaError;
+use crate::library::NO_LIBRARY;
+use std::cell::Cell;
+
+thread_local! {
+    /// The last failure of a call that `cust` made on this thread.
+    static LAST: Cell<Option<(&'static str, i32)>> = const { Cell::new(None) };
+}
+
+/// Remembers a failure for [`CudaError::last`] and returns a code that `cust` can hold: its result
+/// type is a closed enumeration, and another value in it would be undefined behaviour.
+pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
+    const UNKNOWN: i32 = 999;
+    if code == 0 {
+        return 0;
+    }
+    LAST.set(Some((function, code)));
+    match code {
+        NO_LIBRARY => NOT_INITIALIZED,
+        1..=8 | 34 | 100..=102 | 200..=202 | 205..=224 | 300..=304 | 400 | 401 | 500 | 600 => code,
+        700..=705 | 708..=720 | 800..=809 | 900..=911 => code,
+        _ => UNKNOWN,
+    }
+}
+
+impl CudaError {
+    /// The failure behind an error of `cust`, which keeps neither function nor number.
+    ///
+    /// ```
+    /// use arrow_cuda_driver::CudaError;
+    ///
+    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
+    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
+    /// assert_eq!(missing.unwrap_err().code(), Some(101));
+    /// # Ok::<(), CudaError>(())
+    /// ```
+    pub fn last(folded: cust::error::CudaError) -> Self {
+        let (function, code) = LAST.take().unwrap_or(("cust", folded as i32));
+        Self::of_call(function, code)
+    }
+}
+
+/// Exports each row of the table under its C name.
+macro_rules! cust_symbols {
+    ($($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
+        #[allow(non_snake_case, reason = "named as in the driver")]
+        #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
+        mod symbols {
+            use super::{IpcHandle, P, sys};
+            $(
+                #[unsafe(no_mangle)]
+                unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
+                    // SAFETY: the caller's promise, handed on.
+                    let code = unsafe { sys::$name($($arg),*) };
+                    crate::cust_symbols::answer(stringify!($name), code)
+                }
+            )*
+        }
+    };
+}
+pub(crate) use cust_symbols;

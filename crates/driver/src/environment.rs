@@ -1,0 +1,98 @@
+//! Environment variables, and what is said about a value that cannot be used.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An environment variable that changes how the process works.
+///
+/// A value that cannot be used never stops a program.  One line on standard error names the
+/// variable, what it accepts, the value, and what is used instead:
+///
+/// ```text
+/// PYARROW_CUDA_CACHE must be a number of bytes or 'off', not 'lots'; nothing is cached
+/// ```
+///
+/// Each variable is one static, so that the process is told once, however often it is read:
+///
+/// ```
+/// use arrow_cuda_driver::Variable;
+///
+/// static THREADS: Variable = Variable::new("MY_COPY_THREADS", "a number of threads");
+///
+/// let threads = THREADS.read("one thread copies", |text| text.parse().ok());
+/// assert_eq!(threads.unwrap_or(1), 1);
+/// ```
+#[derive(Debug)]
+pub struct Variable {
+    name: &'static str,
+    accepted: &'static str,
+    has_complained: AtomicBool,
+}
+
+impl Variable {
+    /// The variable `name`; `accepted` says which values it takes, such as "a number of threads".
+    pub const fn new(name: &'static str, accepted: &'static str) -> Self {
+        Self { name, accepted, has_complained: AtomicBool::new(false) }
+    }
+
+    /// The variable's value as it stands in the environment; none when it is unset or empty.
+    pub fn value(&self) -> Option<OsString> {
+        env::var_os(self.name).filter(|value| !value.is_empty())
+    }
+
+    /// The variable's value as `parse` understands it, which gets it without surrounding spaces;
+    /// none when it is unset or blank.
+    ///
+    /// A value that `parse` refuses is none as well, and the first one is reported on standard
+    /// error; `instead` says what the caller does without it, such as "one thread copies".
+    pub fn read<T>(&self, instead: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        self.parsed(&self.value()?, parse).unwrap_or_else(|misuse| {
+            if !self.has_complained.swap(true, Ordering::Relaxed) {
+                eprintln!("{misuse}; {instead}");
+            }
+            None
+        })
+    }
+
+    /// Says that `value` cannot be used: "NAME must be ..., not 'value'".
+    pub fn misuse(&self, value: &OsStr) -> String {
+        format!("{} must be {}, not '{}'", self.name, self.accepted, value.display())
+    }
+
+    /// None for a blank value, and what to say about one that `parse` refuses.
+    fn parsed<T>(
+        &self,
+        value: &OsStr,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        let text = value.to_str().map(str::trim);
+        match text {
+            Some("") => Ok(None),
+            text => text.and_then(parse).map(Some).ok_or_else(|| self.misuse(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use std::os::unix::ffi::OsStrExt;
+
+    static ANSWER: Variable = Variable::new("PYARROW_CUDA_ANSWER", "a number");
+
+    #[rstest]
+    #[case(b"42", Ok(Some(42)))]
+    #[case(b"  42 ", Ok(Some(42)))]
+    #[case(b" ", Ok(None))]
+    #[case(b"many ", Err("PYARROW_CUDA_ANSWER must be a number, not 'many '"))]
+    #[case(b"\xff", Err("PYARROW_CUDA_ANSWER must be a number, not '\u{fffd}'"))]
+    fn a_value_is_understood_or_named(
+        #[case] value: &[u8],
+        #[case] wanted: Result<Option<u32>, &str>,
+    ) {
+        let parsed = ANSWER.parsed(OsStr::from_bytes(value), |text| text.parse().ok());
+        assert_eq!(parsed, wanted.map_err(str::to_owned));
+    }
+}

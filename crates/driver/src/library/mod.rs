@@ -1,0 +1,74 @@
+//! Which driver library the process uses, and loading it.
+
+mod choice;
+mod error;
+mod simulator;
+
+pub use choice::DRIVER_VARIABLE;
+pub use error::{LoadError, linker_message};
+
+use crate::{CudaError, CudaResult, lifecycle};
+use choice::Choice;
+use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+
+/// Stands for a result code when no driver library could be loaded.
+pub(crate) const NO_LIBRARY: i32 = i32::MIN;
+/// Stands for a result code when the library lacks the function.
+pub(crate) const NO_SYMBOL: i32 = i32::MIN + 1;
+
+/// A loaded driver library.  It is never unloaded: the driver has threads and exit handlers.
+pub(crate) struct Library {
+    handle: libloading::Library,
+    pub(crate) name: String,
+}
+
+impl Library {
+    pub(crate) fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: only the address is taken here; `forward.rs` gives it its type.
+        let symbol = unsafe { self.handle.get::<*mut c_void>(name.to_bytes_with_nul()) };
+        symbol.ok().map(|address| *address)
+    }
+
+    /// Loads the library of `choice`.
+    fn open(choice: &Choice) -> Result<Self, LoadError> {
+        let path = choice.library();
+        // SAFETY: loading a library runs its initialisers; the user chose this one.
+        let handle = unsafe { libloading::Library::new(&path) }
+            .map_err(|error| LoadError::refused(choice, &path, linker_message(&error)))?;
+        let library = Self { handle, name: path.display().to_string() };
+        match library.symbol(c"cuInit") {
+            Some(_) => Ok(library),
+            None => Err(LoadError::not_a_driver(choice, &path)),
+        }
+    }
+}
+
+/// The process's driver library, which the first call chooses and loads.
+pub(crate) fn get() -> CudaResult<&'static Library> {
+    static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
+    let loaded = LIBRARY.get_or_init(|| {
+        let library = Library::open(&Choice::from_environment())?;
+        lifecycle::watch_forks();
+        Ok(library)
+    });
+    loaded.as_ref().map_err(|error| CudaError::Load(error.clone()))
+}
+
+/// The name or path of the process's driver library.  Loads the library if no call has yet.
+///
+/// # Errors
+///
+/// [`CudaError::Load`] when the library cannot be loaded.
+pub fn library_name() -> CudaResult<&'static str> {
+    get().map(|library| library.name.as_str())
+}
+
+/// Whether the process uses the simulated driver.  Loads the library if no call has yet.
+///
+/// # Errors
+///
+/// [`CudaError::Load`] when the library cannot be loaded.
+pub fn is_simulated() -> CudaResult<bool> {
+    get().map(|library| library.symbol(c"cuda_sim_call_count").is_some())
+}
