@@ -1,10 +1,10 @@
 //! Filling device memory with a value.  Only queued when the call returns, as on hardware.
 
-use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
+use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
+use crate::entry::call::call;
 
 /// Handle of the legacy default stream.
 const DEFAULT_STREAM: Handle = 0;
@@ -39,7 +39,7 @@ fn fill<const WIDTH: usize>(
     value: [u8; WIDTH],
     count: usize,
     stream: Handle,
-) -> Answer {
+) -> Result {
     let context = stack::current()?;
     let stream = driver.stream(stream)?;
     let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
@@ -49,7 +49,7 @@ fn fill<const WIDTH: usize>(
     if !to.is_multiple_of(WIDTH as u64) {
         return Err(INVALID_VALUE);
     }
-    driver.memory().resolve_reached(context, to, size as u64)?;
+    driver.memory().resolve_accessible(context, to, size as u64)?;
     stream.submit(move || {
         let found = driver.memory().resolve(to, size as u64);
         let contents = found.map_err(|_| ILLEGAL_ADDRESS)?.contents as *mut [u8; WIDTH];

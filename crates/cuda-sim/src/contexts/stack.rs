@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-use crate::code::{Code, INVALID_CONTEXT};
-use crate::context::Context;
+use super::context::Context;
+use crate::base::code::{INVALID_CONTEXT, Result};
 
 thread_local! {
-    // Not dropped: calls that come while the thread or the process ends still find it.
+    // Not dropped, because calls that come while the thread or the process ends still use it.
     static STACK: ManuallyDrop<RefCell<Vec<&'static Context>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
@@ -20,11 +20,19 @@ pub fn top() -> Option<&'static Context> {
 /// The current context.
 ///
 /// # Errors
-/// `INVALID_CONTEXT` when there is none; what [`Context::healthy`] says.
-pub fn current() -> Result<&'static Context, Code> {
+/// `INVALID_CONTEXT` when there is none, and those of [`Context::check`].
+pub fn current() -> Result<&'static Context> {
     let context = top().ok_or(INVALID_CONTEXT)?;
-    context.healthy()?;
+    context.check()?;
     Ok(context)
+}
+
+/// Checks the current context for a call that works without one too.
+///
+/// # Errors
+/// Those of [`Context::check`].
+pub fn check_top() -> Result {
+    top().map_or(Ok(()), Context::check)
 }
 
 pub fn push(context: &'static Context) {

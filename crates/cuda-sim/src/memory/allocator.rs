@@ -1,8 +1,8 @@
-//! Which offsets of a device's address window are handed out.
+//! Allocates offsets of a device's address window.
 //!
 //! The window is divided into blocks of 2 MiB.  Small allocations are packed into a block,
-//! larger ones take whole blocks.  A cursor runs round the window, so a freed address comes
-//! back only after the cursor has passed over everything else that is free.
+//! larger ones take whole blocks.  A cursor runs round the window, so that a freed address is
+//! reused only after everything else that is free.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
@@ -17,56 +17,56 @@ pub const ALIGNMENT: u64 = 512;
 
 /// The allocator of one window; offsets and sizes are in bytes.
 #[derive(Debug)]
-pub struct Space {
+pub struct Allocator {
     /// Free blocks: start to length, neighbours merged.
     free: BTreeMap<u64, u64>,
     cursor: u64,
     /// The block from which small allocations are cut, and where the next one starts.
-    open: Option<(u64, u64)>,
+    current: Option<(u64, u64)>,
     /// Live small allocations of each shared block.
     shared: HashMap<u64, u32>,
-    /// Blocks that became free and whose contents were not dropped yet.
-    vacated: Vec<Range<u64>>,
+    /// Blocks that were freed since [`Allocator::take_freed`] was called.
+    freed: Vec<Range<u64>>,
 }
 
-impl Space {
-    /// A space that hands out `window`, whose ends are multiples of [`BLOCK`].
+impl Allocator {
+    /// An allocator of the offsets in `window`, whose ends are multiples of [`BLOCK`].
     pub fn new(window: Range<u64>) -> Self {
         Self {
             cursor: window.start,
             free: BTreeMap::from([(window.start, window.end - window.start)]),
-            open: None,
+            current: None,
             shared: HashMap::new(),
-            vacated: Vec::new(),
+            freed: Vec::new(),
         }
     }
 
-    /// What an allocation of `size` takes from the device's memory; `None` if no number holds it.
+    /// How much of the device's memory an allocation of `size` uses; `None` if it overflows.
     pub fn footprint(size: u64) -> Option<u64> {
         size.checked_next_multiple_of(if size <= SMALL { ALIGNMENT } else { BLOCK })
     }
 
     /// An offset for `size` bytes, or `None` when the window has no room.
-    pub fn take(&mut self, size: u64) -> Option<u64> {
+    pub fn allocate(&mut self, size: u64) -> Option<u64> {
         if size > SMALL {
-            return self.take_blocks(size);
+            return self.allocate_blocks(size);
         }
         let size = Self::footprint(size)?;
-        let (block, at) = match self.open {
+        let (block, at) = match self.current {
             Some((block, next)) if next + size <= block + BLOCK => (block, next),
             _ => {
-                let block = self.take_blocks(BLOCK)?;
-                self.close();
+                let block = self.allocate_blocks(BLOCK)?;
+                self.leave_current();
                 (block, block)
             }
         };
-        self.open = Some((block, at + size));
+        self.current = Some((block, at + size));
         *self.shared.entry(block).or_default() += 1;
         Some(at)
     }
 
-    /// Takes whole blocks, whatever the size.
-    pub fn take_blocks(&mut self, size: u64) -> Option<u64> {
+    /// Allocates whole blocks, whatever the size.
+    pub fn allocate_blocks(&mut self, size: u64) -> Option<u64> {
         let length = size.checked_next_multiple_of(BLOCK)?;
         let at = self.fit(self.cursor, length).or_else(|| self.fit(0, length))?;
         self.carve(at, length);
@@ -74,27 +74,27 @@ impl Space {
         Some(at)
     }
 
-    /// Gives an allocation back.
-    pub fn give(&mut self, offset: u64, size: u64) {
+    /// Frees an allocation.
+    pub fn free(&mut self, offset: u64, size: u64) {
         if size > SMALL {
-            return self.give_blocks(offset, size);
+            return self.free_blocks(offset, size);
         }
         let block = offset - offset % BLOCK;
         let Some(live) = self.shared.get_mut(&block) else {
             return;
         };
         *live -= 1;
-        let is_open = self.open.is_some_and(|(open, _)| open == block);
-        if *live == 0 && !is_open {
+        let is_current = self.current.is_some_and(|(current, _)| current == block);
+        if *live == 0 && !is_current {
             self.shared.remove(&block);
-            self.give_blocks(block, BLOCK);
+            self.free_blocks(block, BLOCK);
         }
     }
 
-    /// Gives whole blocks back.
-    pub fn give_blocks(&mut self, offset: u64, size: u64) {
+    /// Frees whole blocks.
+    pub fn free_blocks(&mut self, offset: u64, size: u64) {
         let (mut start, mut end) = (offset, offset + size.next_multiple_of(BLOCK));
-        self.vacated.push(start..end);
+        self.freed.push(start..end);
         if let Some((&before, &length)) = self.free.range(..start).next_back()
             && before + length == start
         {
@@ -107,23 +107,23 @@ impl Space {
         self.free.insert(start, end - start);
     }
 
-    /// The blocks that became free since the last call: their contents can be dropped, which
-    /// must happen before anything else is taken.
-    pub fn vacated(&mut self) -> Vec<Range<u64>> {
-        mem::take(&mut self.vacated)
+    /// The blocks that were freed since the last call.  Their contents must be discarded before
+    /// anything else is allocated.
+    pub fn take_freed(&mut self) -> Vec<Range<u64>> {
+        mem::take(&mut self.freed)
     }
 
-    /// Ends the open block; it is free at once when nothing in it lives.
-    fn close(&mut self) {
-        if let Some((block, _)) = self.open.take()
+    /// Cuts nothing more from the current block, which is freed at once when it is empty.
+    fn leave_current(&mut self) {
+        if let Some((block, _)) = self.current.take()
             && self.shared.get(&block) == Some(&0)
         {
             self.shared.remove(&block);
-            self.give_blocks(block, BLOCK);
+            self.free_blocks(block, BLOCK);
         }
     }
 
-    /// The first place at or after `from` with `length` free bytes.
+    /// The first offset at or after `from` with `length` free bytes.
     fn fit(&self, from: u64, length: u64) -> Option<u64> {
         if let Some((&start, &free)) = self.free.range(..from).next_back()
             && start + free >= from + length

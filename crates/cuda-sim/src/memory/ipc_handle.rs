@@ -5,16 +5,16 @@ pub const HANDLE_BYTES: usize = 64;
 
 const MAGIC: u64 = 0x3143_5049_4d49_5343;
 
-/// What a handle says.  Two handles of one allocation are equal.
+/// The contents of a handle.  Two handles of one allocation are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpcHandle {
     /// The exporting process, and the descriptor of its device's memory there.
     pub process: u32,
     pub descriptor: u32,
-    /// Tells the process from a later one of the same number.
+    /// Distinguishes the process from a later one with the same number.
     pub nonce: u64,
     pub device: u32,
-    /// Where the exporter announces that the allocation lives, and as what.
+    /// The allocation's entry in the exporter's list of exports, and its identity there.
     pub slot: u32,
     pub id: u64,
     /// The allocation's place in the device's memory, and its size in bytes.
@@ -43,7 +43,7 @@ impl IpcHandle {
         bytes
     }
 
-    /// The handle in `bytes`; `None` for bytes that no export made.
+    /// The handle in `bytes`; `None` for bytes that are not a handle.
     pub fn from_bytes(bytes: &[u8; HANDLE_BYTES]) -> Option<Self> {
         let word = |index: usize| {
             let mut word = [0; 8];
@@ -65,7 +65,7 @@ impl IpcHandle {
     }
 }
 
-/// FNV-1a: enough to notice a damaged handle.
+/// FNV-1a, which is enough to detect a damaged handle.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_carry_all_of_it(handle in handle()) {
+        fn a_handle_survives_its_bytes(handle in handle()) {
             prop_assert_eq!(IpcHandle::from_bytes(&handle.to_bytes()), Some(handle));
         }
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_no_handle() {
+    fn zeros_are_not_a_handle() {
         assert_eq!(IpcHandle::from_bytes(&[0; HANDLE_BYTES]), None);
     }
 }

@@ -1,10 +1,10 @@
 //! A device's address window and the memory behind it.
 //!
-//! The window is reserved without access, so a host that touches a device address faults.
+//! The window is reserved without access, so that a host thread that touches a device address faults.
 //! The contents are the pages of an anonymous file, mapped elsewhere at the same distance; the
 //! file is what another process maps for IPC, and it goes away with its last user.
 //!
-//! The first block of the file is no memory of the device: it lists what is exported.
+//! The first block of the file is not memory of the device: it lists the exported allocations.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -12,15 +12,15 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ipc_handle::IpcHandle;
-use crate::space::BLOCK;
+use super::allocator::BLOCK;
+use super::ipc_handle::IpcHandle;
+use crate::base::mapping::{READ_WRITE, map, unmap};
 
 /// First word of the file.
 const MAGIC: u64 = 0x4d49_535f_4144_5543;
-/// The words before the export slots: magic and nonce.
+/// The words before the list of exports: magic and nonce.
 const HEADER: usize = 2;
 const SLOTS: usize = BLOCK as usize / 8 - HEADER;
 
@@ -38,9 +38,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window of `length` bytes, a multiple of [`BLOCK`].
+    /// Creates a window of `length` bytes, a multiple of [`BLOCK`].
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn create(length: u64) -> io::Result<Self> {
-        // SAFETY: the name is a C string; a new descriptor is returned, which nobody else owns.
+        // SAFETY: the name is a C string; the descriptor is new, and nobody else owns it.
         let file = unsafe {
             let fd = libc::memfd_create(c"cuda-sim-device".as_ptr(), libc::MFD_CLOEXEC);
             if fd < 0 {
@@ -56,7 +59,7 @@ impl Window {
         let mut nonce = [0_u8; 8];
         // SAFETY: the range was just mapped, nobody else knows it; the buffer has 8 bytes.
         unsafe {
-            // A core file with every device's memory, and a forked child that sees it, help nobody.
+            // Neither core files nor forked children need the devices' memory.
             libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTDUMP);
             libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTFORK);
             if libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) != 8 {
@@ -94,15 +97,17 @@ impl Window {
         self.file.as_raw_fd()
     }
 
-    /// Drops the pages of whole blocks, so that freed memory uses none.
-    pub fn forget(&self, blocks: &Range<u64>) {
+    /// Gives the pages of whole blocks back to the system.
+    pub fn discard(&self, blocks: &Range<u64>) {
         let at = (self.contents + blocks.start as usize) as *mut c_void;
-        // SAFETY: the blocks lie in the contents and hold no allocation.  Failure keeps pages only.
+        // SAFETY: the blocks lie in the contents and hold no allocation.  If it fails,
+        // the pages only stay in use.
         unsafe { libc::madvise(at, (blocks.end - blocks.start) as usize, libc::MADV_REMOVE) };
     }
 
-    /// Announces allocation `id` to other processes; `false` if `slot` does not exist.
-    pub fn publish(&self, slot: usize, id: u64) -> bool {
+    /// Writes allocation `id` into an entry of the list of exports, or 0 for none; `false` if the
+    /// list has no such entry.
+    pub fn set_export(&self, slot: usize, id: u64) -> bool {
         let exists = slot < SLOTS;
         if exists {
             self.word(HEADER + slot).store(id, Ordering::Release);
@@ -111,11 +116,17 @@ impl Window {
     }
 
     /// Maps `length` bytes at `at` in another window's file over the contents at `offset`.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn attach(&self, offset: u64, foreign: &File, at: u64, length: u64) -> io::Result<()> {
         self.replace(offset, foreign, at, length)
     }
 
     /// Puts the window's own pages back after [`Window::attach`].
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn detach(&self, offset: u64, length: u64) -> io::Result<()> {
         self.replace(offset, &self.file, offset, length)
     }
@@ -135,7 +146,7 @@ impl Window {
     /// A word of the list in the first block.
     fn word(&self, index: usize) -> &AtomicU64 {
         // SAFETY: callers stay below `HEADER + SLOTS`, so the word lies in the first block, which
-        // is mapped for ever, is aligned, and is accessed as atomics only.
+        // stays mapped, is aligned, and is accessed as atomics only.
         unsafe { AtomicU64::from_ptr((self.contents as *mut u64).add(index)) }
     }
 }
@@ -161,34 +172,4 @@ pub fn open_foreign(handle: &IpcHandle) -> Option<File> {
     let live = word(0) == MAGIC && word(1) == handle.nonce && word(HEADER + slot) == handle.id;
     unmap(list as u64, BLOCK);
     live.then_some(file)
-}
-
-pub const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
-
-/// `mmap`; with `MAP_FIXED` the caller must own the range at `at`.
-pub fn map(
-    at: usize,
-    length: u64,
-    access: i32,
-    flags: i32,
-    fd: RawFd,
-    offset: u64,
-) -> io::Result<usize> {
-    let (Ok(length), Ok(offset)) = (usize::try_from(length), i64::try_from(offset)) else {
-        return Err(io::ErrorKind::OutOfMemory.into());
-    };
-    let at = ptr::without_provenance_mut(at);
-    // SAFETY: without `MAP_FIXED` the kernel chooses unused addresses; with it, the one caller
-    // replaces pages of its own contents.
-    let mapped = unsafe { libc::mmap(at, length, access, flags, fd, offset) };
-    if mapped == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(mapped as usize)
-}
-
-/// Ends a mapping that [`map`] made and that nobody uses any more.
-pub fn unmap(at: u64, length: u64) {
-    // SAFETY: callers own the mapping: what they allocated for the host, or looked into here.
-    unsafe { libc::munmap(at as *mut c_void, length as usize) };
 }

@@ -1,25 +1,25 @@
-//! Counting of calls, and calls that are told to fail.
+//! Counts calls, and injects faults into them.
 
 use std::collections::HashMap;
 use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
 
-use crate::code::{Answer, Code, INVALID_VALUE};
-use crate::handles::lock;
+use crate::base::code::{Code, INVALID_VALUE, Result};
+use crate::base::lock::lock;
 
-static LEDGER: LazyLock<Mutex<Ledger>> = LazyLock::new(Mutex::default);
+static CALLS: LazyLock<Mutex<Calls>> = LazyLock::new(Mutex::default);
 
-/// Stands for every function in rules and counts.
+/// Means every function, in rules and counts.
 const ANY: &str = "*";
 
 #[derive(Default)]
-struct Ledger {
+struct Calls {
     counts: HashMap<&'static str, u64>,
     total: u64,
     rules: Vec<Rule>,
 }
 
-/// `NAME:N=CODE`: call number `nth` of `name` fails; with `onwards` the later ones too.
+/// `NAME:N=CODE`: call number `nth` of `name` fails, and with `onwards` all later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     name: String,
@@ -30,8 +30,8 @@ struct Rule {
 }
 
 impl Rule {
-    /// Counts a call of `name`; true when it is one that must fail.
-    fn strikes(&mut self, name: &str) -> bool {
+    /// Counts a call of `name`; true when it must fail.
+    fn applies(&mut self, name: &str) -> bool {
         if self.name != ANY && self.name != name {
             return false;
         }
@@ -40,52 +40,52 @@ impl Rule {
     }
 }
 
-/// Counts a call; the code to answer with when it was told to fail.
+/// Counts a call, and returns the code with which it must fail, if any.
 pub fn next_call(function: &'static str) -> Option<Code> {
     let name = plain(function);
-    let mut ledger = ledger();
-    ledger.total += 1;
-    *ledger.counts.entry(name).or_default() += 1;
+    let mut calls = calls();
+    calls.total += 1;
+    *calls.counts.entry(name).or_default() += 1;
     // Every rule counts the call, so that one rule does not shift another.
-    ledger.rules.iter_mut().filter_map(|rule| rule.strikes(name).then_some(rule.code)).last()
+    calls.rules.iter_mut().filter_map(|rule| rule.applies(name).then_some(rule.code)).last()
 }
 
 /// Replaces the rules by those of `spec`; an empty one clears them.
 ///
 /// # Errors
-/// The part of `spec` that is no rule; the old rules then stay.
+/// The part of `spec` that is not a rule; the old rules then stay.
 pub fn set_rules(spec: &str) -> Result<(), String> {
     let rules = parse(spec)?;
-    ledger().rules = rules;
+    calls().rules = rules;
     Ok(())
 }
 
-/// Takes the rules of `CUDA_SIM_FAULT`, once.
+/// Reads the rules of `CUDA_SIM_FAULT`, once.
 ///
 /// # Errors
-/// `INVALID_VALUE`, with a line on stderr, when they cannot be understood.
-pub fn load_environment() -> Answer {
-    static LOADED: OnceLock<Answer> = OnceLock::new();
+/// `INVALID_VALUE`, with a line on stderr, for a value that is not understood.
+pub fn load_environment() -> Result {
+    static LOADED: OnceLock<Result> = OnceLock::new();
     *LOADED.get_or_init(|| match env::var("CUDA_SIM_FAULT") {
         Ok(spec) => set_rules(&spec).map_err(|part| {
-            eprintln!("cuda-sim: {part} in CUDA_SIM_FAULT is no fault rule");
+            eprintln!("cuda-sim: '{part}' in CUDA_SIM_FAULT is not a rule; write FUNCTION:N=CODE");
             INVALID_VALUE
         }),
         Err(_) => Ok(()),
     })
 }
 
-/// How often `name` was called; `*` is every function together.
+/// How often `name` was called; `*` means all functions together.
 pub fn call_count(name: &str) -> u64 {
-    let ledger = ledger();
+    let calls = calls();
     match plain(name) {
-        ANY => ledger.total,
-        name => ledger.counts.get(name).copied().unwrap_or(0),
+        ANY => calls.total,
+        name => calls.counts.get(name).copied().unwrap_or(0),
     }
 }
 
-fn ledger() -> MutexGuard<'static, Ledger> {
-    lock(&LEDGER)
+fn calls() -> MutexGuard<'static, Calls> {
+    lock(&CALLS)
 }
 
 /// The name without the version that the interface appends.
@@ -141,19 +141,19 @@ mod tests {
     #[case("cuMemAlloc=2")]
     #[case("cuMemAlloc:x=2")]
     #[case("cuInit:1=1,cuMemAlloc:1=two")]
-    fn what_is_no_rule_is_refused(#[case] spec: &str) {
+    fn other_text_is_refused(#[case] spec: &str) {
         assert!(parse(spec).is_err());
     }
 
     #[test]
-    fn a_rule_strikes_once_or_from_then_on() {
-        let answers = |spec: &str| -> Vec<bool> {
+    fn a_rule_applies_once_or_from_then_on() {
+        let failing = |spec: &str| -> Vec<bool> {
             let mut rule = parse_rule(spec).expect("a rule");
-            let calls = ["a", "b", "a", "a", "b"];
-            calls.map(|name| rule.strikes(name)).to_vec()
+            let names = ["a", "b", "a", "a", "b"];
+            names.map(|name| rule.applies(name)).to_vec()
         };
-        assert_eq!(answers("a:2=1"), [false, false, true, false, false]);
-        assert_eq!(answers("a:2+=1"), [false, false, true, true, false]);
-        assert_eq!(answers("*:4=1"), [false, false, false, true, false]);
+        assert_eq!(failing("a:2=1"), [false, false, true, false, false]);
+        assert_eq!(failing("a:2+=1"), [false, false, true, true, false]);
+        assert_eq!(failing("*:4=1"), [false, false, false, true, false]);
     }
 }

@@ -1,12 +1,13 @@
-//! Result codes of the driver interface, with the names and texts that a driver gives them.
+//! Result codes of the driver interface, with the names and texts that the real driver uses.
 
 use std::ffi::CStr;
+use std::result;
 
 /// A `CUresult`: 0 is success.
 pub type Code = i32;
 
-/// What a call answers; [`Code`] 0 is `Ok`.
-pub type Answer = Result<(), Code>;
+/// What a call returns; `Ok` is [`SUCCESS`].
+pub type Result<T = (), E = Code> = result::Result<T, E>;
 
 pub const SUCCESS: Code = 0;
 pub const INVALID_VALUE: Code = 1;
@@ -32,7 +33,7 @@ pub const NOT_PERMITTED: Code = 800;
 pub const NOT_SUPPORTED: Code = 801;
 pub const UNKNOWN: Code = 999;
 
-/// Name and text of a code, as recorded from a driver; `None` for one that was not recorded.
+/// Name and text of a code, as recorded from a real driver; `None` for one that was not recorded.
 pub fn describe(code: Code) -> Option<(&'static CStr, &'static CStr)> {
     TEXTS.binary_search_by_key(&code, |entry| entry.0).ok().map(|at| (TEXTS[at].1, TEXTS[at].2))
 }

@@ -1,16 +1,14 @@
-//! What every exported function passes through: fork, callbacks, counting, injected failures.
+//! The wrapper of every exported function: refuses forked children and callbacks, counts the call,
+//! and injects faults.
 
 use std::any::type_name;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::code::{Answer, Code, NOT_INITIALIZED, NOT_PERMITTED, SUCCESS, UNKNOWN};
+use super::fault;
+use crate::base::code::{Code, NOT_INITIALIZED, NOT_PERMITTED, Result, SUCCESS, UNKNOWN};
+use crate::base::fork::is_forked;
 use crate::driver::Driver;
-use crate::fault;
-
-/// True in a process that was forked off one that had initialised the driver.
-static FORKED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
@@ -19,17 +17,17 @@ thread_local! {
 /// Runs the body of an exported function that needs an initialised driver.
 pub fn call<F>(body: F) -> Code
 where
-    F: FnOnce(&'static Driver) -> Answer,
+    F: FnOnce(&'static Driver) -> Result,
 {
-    pass(name_of::<F>(), || body(Driver::get()?))
+    enter(name_of::<F>(), || body(Driver::get()?))
 }
 
 /// Runs the body of an exported function that may be called before `cuInit`.
-pub fn call_early<F: FnOnce() -> Answer>(body: F) -> Code {
-    pass(name_of::<F>(), body)
+pub fn call_early<F: FnOnce() -> Result>(body: F) -> Code {
+    enter(name_of::<F>(), body)
 }
 
-fn pass(name: &'static str, body: impl FnOnce() -> Answer) -> Code {
+fn enter(name: &'static str, body: impl FnOnce() -> Result) -> Code {
     // Before any lock: in a forked child a lock may be held by a thread that is not there.
     if is_forked() {
         return NOT_INITIALIZED;
@@ -53,22 +51,6 @@ fn name_of<F>() -> &'static str {
     let path = type_name::<F>();
     let function = path.strip_suffix("::{{closure}}").unwrap_or(path);
     function.rsplit("::").next().unwrap_or(function)
-}
-
-pub fn is_forked() -> bool {
-    FORKED.load(Ordering::Relaxed)
-}
-
-/// From now on a forked child answers every call with `NOT_INITIALIZED`, as a driver does.
-pub fn watch_forks() -> Answer {
-    extern "C" fn in_child() {
-        FORKED.store(true, Ordering::Relaxed);
-    }
-    // SAFETY: the handler only stores to an atomic, and the library is never unloaded.
-    match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {
-        0 => Ok(()),
-        _ => Err(crate::code::OPERATING_SYSTEM),
-    }
 }
 
 /// Runs a caller's callback, which may not call the driver.

@@ -1,12 +1,13 @@
-//! Events: points in streams, with the time at which they were reached.
+//! Events: points in streams, and when they were reached.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use crate::code::{Answer, Code, INVALID_HANDLE, NOT_READY};
-use crate::context::Context;
-use crate::handles::lock;
-use crate::queue::{Mark, Stream};
+use super::stream::Stream;
+use crate::base::code::{INVALID_HANDLE, NOT_READY, Result};
+use crate::base::lock::lock;
+use crate::contexts::context::Context;
+use crate::work::queue::Mark;
 
 pub struct Event {
     pub context: &'static Context,
@@ -16,7 +17,7 @@ pub struct Event {
 
 #[derive(Clone)]
 struct Record {
-    /// All that has to be over.
+    /// The event is reached when all of these are.
     marks: Vec<Mark>,
     at: Arc<OnceLock<Instant>>,
 }
@@ -26,11 +27,14 @@ impl Event {
         Self { context, has_timing, record: Mutex::default() }
     }
 
-    /// Marks the end of what the stream has to do now; an earlier record is forgotten.
-    pub fn record(&self, stream: &Arc<Stream>) -> Answer {
+    /// Records the end of the stream's work so far, in place of an earlier record.
+    ///
+    /// # Errors
+    /// Those of [`Stream::submit_or_run`].
+    pub fn record(&self, stream: &Stream) -> Result {
         let at = Arc::new(OnceLock::new());
         let reached = Arc::clone(&at);
-        let mark = stream.submit_quick(move || {
+        let mark = stream.submit_or_run(move || {
             reached.get_or_init(Instant::now);
             Ok(())
         })?;
@@ -38,12 +42,13 @@ impl Event {
         Ok(())
     }
 
-    /// Marks the end of what all streams of its context have to do now.  Nobody notes the time.
+    /// Records the ends of the work so far of all streams of its context, without the time.
     pub fn record_all(&self) {
-        *lock(&self.record) = Some(Record { marks: self.context.tails(), at: Arc::default() });
+        let marks = self.context.queues.tails();
+        *lock(&self.record) = Some(Record { marks, at: Arc::default() });
     }
 
-    /// Where it was recorded; an event that never was counts as reached.
+    /// Where it was recorded; nowhere for an event that never was, which counts as reached.
     pub fn marks(&self) -> Vec<Mark> {
         lock(&self.record).as_ref().map(|record| record.marks.clone()).unwrap_or_default()
     }
@@ -52,18 +57,22 @@ impl Event {
         self.marks().iter().all(Mark::is_reached)
     }
 
+    pub fn synchronize(&self) {
+        self.marks().iter().for_each(Mark::wait);
+    }
+
     /// Milliseconds between two events.
     ///
     /// # Errors
-    /// `INVALID_HANDLE` for one without timing or record, `NOT_READY` for one not reached.
-    pub fn elapsed(start: &Self, end: &Self) -> Result<f32, Code> {
+    /// `INVALID_HANDLE` for one without timing or record, `NOT_READY` for one that is not reached.
+    pub fn elapsed(start: &Self, end: &Self) -> Result<f32> {
         let (start, end) = (start.time()?, end.time()?);
         let forth = end.saturating_duration_since(start).as_secs_f64();
         let back = start.saturating_duration_since(end).as_secs_f64();
         Ok(((forth - back) * 1e3) as f32)
     }
 
-    fn time(&self) -> Result<Instant, Code> {
+    fn time(&self) -> Result<Instant> {
         let record = lock(&self.record).clone();
         let record = record.filter(|_| self.has_timing).ok_or(INVALID_HANDLE)?;
         record.at.get().copied().ok_or(NOT_READY)

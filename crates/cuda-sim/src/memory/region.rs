@@ -1,9 +1,9 @@
-//! What is allocated, registered or imported, by address.
+//! Regions of memory: what is allocated, registered or imported, by address.
 
 use std::collections::BTreeMap;
 
-use crate::context::Context;
-use crate::ipc_handle::IpcHandle;
+use super::ipc_handle::IpcHandle;
+use crate::contexts::context::Context;
 
 /// Memory that calls may name.
 #[derive(Clone)]
@@ -11,28 +11,28 @@ pub struct Region {
     pub base: u64,
     /// Bytes that the caller asked for.
     pub size: u64,
-    /// Never given to another region of this process.
+    /// Unique in the process.
     pub id: u64,
     pub device: usize,
     pub context: &'static Context,
     pub kind: Kind,
-    /// A stream has the order to free it.
-    pub is_leaving: bool,
+    /// A stream frees it when its turn comes.
+    pub is_being_freed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// From `cuMemAlloc`, with its place in the list of exports once exported.
-    Device { slot: Option<usize> },
+    /// From `cuMemAlloc`, with its entry in the list of exports once it is exported.
+    Device { export: Option<usize> },
     /// From `cuMemAllocAsync`.
     Pool,
     /// From `cuMemAllocManaged`: pages of the host.
     Managed,
     /// From `cuMemHostAlloc`.
     Pinned,
-    /// The caller's own, known through `cuMemHostRegister`.
+    /// The caller's own, registered by `cuMemHostRegister`.
     Registered,
-    /// Another process's.
+    /// Another process's, opened so many times.
     Imported { origin: IpcHandle, opens: usize },
 }
 
@@ -42,8 +42,8 @@ impl Region {
         matches!(self.kind, Kind::Managed | Kind::Pinned | Kind::Registered)
     }
 
-    /// Whether kernels, fills and questions of a context reach it; plain copies need not ask.
-    pub fn is_reached_by(&self, context: &Context) -> bool {
+    /// Whether kernels, fills and pointer queries of a context can access it.  Copies always can.
+    pub fn is_accessible_from(&self, context: &Context) -> bool {
         // Importing another device's memory gives the importing context access to it.
         let is_own = std::ptr::eq(self.context, context);
         is_own
@@ -52,7 +52,7 @@ impl Region {
             || context.has_peer(self.context)
     }
 
-    /// Whether it is taken from the device's memory and given back by `cuMemFree`.
+    /// Whether it counts against the device's memory until it is freed.
     pub fn is_device_allocation(&self) -> bool {
         matches!(self.kind, Kind::Device { .. } | Kind::Pool)
     }
@@ -110,6 +110,8 @@ impl Regions {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rstest::rstest;
 
     use super::*;
@@ -122,9 +124,9 @@ mod tests {
                 size,
                 id: base,
                 device: 0,
-                context: Context::create(0, false),
+                context: Context::create(0, false, Duration::ZERO),
                 kind: Kind::Pool,
-                is_leaving: false,
+                is_being_freed: false,
             });
         }
         regions

@@ -3,36 +3,50 @@
 use std::env;
 use std::time::Duration;
 
-/// What the machine is like; fixed when the driver is initialised.
+/// The simulated machine; fixed when the driver is initialised.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub devices: usize,
-    /// Bytes of each device.
+    /// Memory of each device in bytes.
     pub memory: u64,
-    /// How long a queued operation waits before it starts.
+    /// How long queued work waits before it starts.
     pub latency: Duration,
 }
 
 impl Config {
     /// # Errors
-    /// A sentence that names the variable that cannot be understood.
+    /// A sentence that names the variable and the values that it may have.
     pub fn from_environment() -> Result<Self, String> {
         Ok(Self {
-            devices: read("CUDA_SIM_DEVICES", 1, |text| {
+            devices: read("CUDA_SIM_DEVICES", "a number from 0 to 64", 1, |text| {
                 text.parse().ok().filter(|&count| count <= 64)
             })?,
-            memory: read("CUDA_SIM_MEMORY", 8 << 30, parse_bytes)?,
-            latency: read("CUDA_SIM_LATENCY", Duration::ZERO, |text| {
-                text.parse().ok().map(Duration::from_micros)
-            })?,
+            memory: read(
+                "CUDA_SIM_MEMORY",
+                "a size such as 512M (K, M or G), at most 4096G",
+                8 << 30,
+                parse_bytes,
+            )?,
+            latency: read(
+                "CUDA_SIM_LATENCY",
+                "a number of microseconds",
+                Duration::ZERO,
+                |text| text.parse().ok().map(Duration::from_micros),
+            )?,
         })
     }
 }
 
-fn read<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> Result<T, String> {
+/// Reads a variable, of which `wanted` says what it may hold.
+fn read<T>(
+    name: &str,
+    wanted: &str,
+    default: T,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, String> {
     match env::var(name) {
         Ok(text) if !text.trim().is_empty() => {
-            parse(text.trim()).ok_or_else(|| format!("{name}={text} cannot be understood"))
+            parse(text.trim()).ok_or_else(|| format!("{name} is '{text}', but must be {wanted}"))
         }
         _ => Ok(default),
     }
