@@ -94,11 +94,12 @@ fn folder(module: &str) -> &str {
 
 /// Modules that use each other in a circle, if there are any.
 fn circle(graph: &Graph) -> Option<Vec<&str>> {
-    // Whatever uses nothing that is left is in no circle.
+    // In a circle, each module uses another of it and is used by one.
     let mut left: Graph = graph.clone();
     loop {
         let names: BTreeSet<String> = left.keys().cloned().collect();
-        left.retain(|_, used| used.iter().any(|name| names.contains(name)));
+        let used: BTreeSet<String> = left.values().flatten().cloned().collect();
+        left.retain(|name, uses| used.contains(name) && !uses.is_disjoint(&names));
         if left.len() == names.len() {
             break;
         }

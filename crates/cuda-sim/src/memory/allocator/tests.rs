@@ -25,6 +25,8 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn allocations_are_disjoint_aligned_and_inside(steps in steps()) {
         let mut allocator = Allocator::new(WINDOW);

@@ -1,12 +1,10 @@
 //! Questions to pointers, and copies between addresses of any kind.
 
-mod common;
-
 use std::ffi::c_void;
 use std::ptr;
 
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 use rstest::rstest;
 
 const CONTEXT: i32 = 1;
@@ -19,8 +17,6 @@ const RANGE_SIZE: i32 = 12;
 unsafe extern "C" {
     safe fn cuMemcpy(to: u64, from: u64, size: usize) -> i32;
     safe fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> i32;
-    safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
-    safe fn cuMemHostUnregister(host: usize) -> i32;
     safe fn cuPointerGetAttributes(
         count: u32,
         attributes: *const i32,

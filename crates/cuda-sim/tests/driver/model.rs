@@ -1,9 +1,7 @@
 //! Allocating, copying, filling and freeing against a naive model: a list of byte vectors.
 
-mod common;
-
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -120,7 +118,7 @@ fn play(blocks: &mut Vec<Block>, step: Step) {
 fn memory_behaves_like_separate_vectors() {
     in_own_process(&[], || {
         ready(0);
-        let config = Config { failure_persistence: None, ..Config::with_cases(64) };
+        let config = Config { failure_persistence: None, ..Config::with_cases(32) };
         let steps = prop::collection::vec(step(), 1..150);
         let outcome = TestRunner::new(config).run(&steps, |steps| {
             let mut blocks = Vec::new();

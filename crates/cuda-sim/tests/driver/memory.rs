@@ -1,12 +1,9 @@
-//! Device memory: limits, bounds, recycling, contexts' ownership.
-
-mod common;
+//! Device memory: limits, bounds, reuse of addresses, ownership by contexts.
 
 use std::os::unix::process::ExitStatusExt;
-use std::time::{Duration, Instant};
 
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 
 const SIGSEGV: i32 = 11;
 
@@ -32,16 +29,15 @@ fn memory_ends_and_comes_back() {
 }
 
 #[test]
-fn a_million_allocations_are_quick_and_bounded() {
-    in_own_process(&[], || {
+fn many_allocations_use_up_neither_memory_nor_addresses() {
+    in_own_process(&[("CUDA_SIM_MEMORY", "1G")], || {
         ready(0);
         let free = free_bytes();
-        let start = Instant::now();
-        for round in 0..1_000_000_usize {
+        // Several times as much in all as the device has addresses.
+        for round in 0..30_000_usize {
             let p = alloc(1 + (round * 7919) % (4 * MIB));
             assert_eq!(cuMemFree_v2(p), OK);
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
         assert_eq!(free_bytes(), free);
         assert_eq!(cuda_sim_live_allocations(), 0);
     });
@@ -77,7 +73,7 @@ fn resident() -> usize {
 }
 
 #[test]
-fn a_freed_address_rests() {
+fn a_freed_address_is_not_reused_soon() {
     in_own_process(&[], || {
         ready(0);
         let (p, q) = (alloc(64), alloc(4 * MIB));
@@ -116,7 +112,9 @@ fn a_context_takes_its_memory_along() {
         assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
         let free = free_bytes();
         let (p, h) = (alloc(4 * MIB), pinned(64));
+        assert_eq!(cuda_sim_live_host_allocations(), 1);
         assert_eq!(cuCtxDestroy_v2(other), OK);
+        assert_eq!(cuda_sim_live_host_allocations(), 0);
         assert_eq!(free_bytes(), free);
         assert_eq!((cuMemFree_v2(p), cuMemFreeHost(h)), (1, 1));
         let mut current = 0;
@@ -179,19 +177,5 @@ fn a_machine_may_have_no_device() {
     in_own_process(&[("CUDA_SIM_DEVICES", "0")], || {
         assert_eq!((cuInit(0), cuInit(0)), (100, 100));
         assert_eq!(cuDeviceGetCount(&mut 0), 3);
-    });
-}
-
-#[test]
-fn copies_are_quick() {
-    in_own_process(&[], || {
-        ready(0);
-        let (p, bytes) = (alloc(4096), vec![1_u8; 4096]);
-        let start = Instant::now();
-        for _ in 0..10_000 {
-            assert_eq!(write(p, &bytes), OK);
-        }
-        // A few microseconds each where nothing else runs.
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     });
 }

@@ -1,11 +1,9 @@
 //! Kernels known by name, and what a faulty one does to its context.
 
-mod common;
-
 use std::ffi::CString;
 
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 
 const NOT_SUPPORTED: i32 = 801;
 const ILLEGAL_ADDRESS: i32 = 700;

@@ -1,7 +1,6 @@
 //! The driver interface as a C program sees it, and a process of its own for each test.
 
-#![allow(dead_code, reason = "each test program uses a part")]
-
+pub mod busy;
 pub mod process;
 
 use std::ffi::{CString, c_char, c_void};
@@ -43,6 +42,9 @@ unsafe extern "C" {
     pub safe fn cuMemFree_v2(pointer: u64) -> i32;
     pub safe fn cuMemAllocAsync(pointer: &mut u64, size: usize, stream: Handle) -> i32;
     pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
+    pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemFreeHost(pointer: usize) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;

@@ -1,37 +1,46 @@
 //! Order between streams, events and the host.
 
-mod common;
-
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-use common::process::*;
-use common::*;
+use crate::common::busy::busy;
+use crate::common::process::*;
+use crate::common::*;
 
-const BUSY: u64 = 200;
 const NOT_READY: i32 = 600;
 
-fn took(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
+/// A byte of host memory that no work touches at the moment.
+fn peek(host: usize) -> u8 {
+    // SAFETY: tests pass the address of a live byte.
+    unsafe { (host as *const u8).read_volatile() }
 }
 
 #[test]
 fn queued_work_runs_later_and_in_order() {
     in_own_process(&[], || {
         ready(0);
-        let (s, p, host) = (stream(1), alloc(4), pinned(4));
-        sleep(s, BUSY);
-        assert_eq!(cuMemsetD8Async(p, 7, 4, s), OK);
-        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 4, s), OK);
-        // SAFETY: four bytes of pinned memory, which the copy does not touch yet.
-        let peek = || unsafe { (host as *const [u8; 4]).read_volatile() };
-        assert_eq!(peek(), [0; 4]);
+        let (s, p, host) = (stream(1), alloc(1), pinned(1));
+        let work = busy(s);
+        assert_eq!(cuMemsetD8Async(p, 7, 1, s), OK);
+        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, s), OK);
+        assert_eq!(peek(host), 0);
         assert_eq!(cuStreamQuery(s), NOT_READY);
+        work.release();
         assert_eq!(cuStreamSynchronize(s), OK);
-        assert_eq!(peek(), [7; 4]);
+        assert_eq!(peek(host), 7);
         assert_eq!(cuStreamQuery(s), OK);
+    });
+}
+
+#[test]
+fn queued_work_waits_for_the_latency() {
+    in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
+        ready(0);
+        let p = alloc(1);
+        let start = Instant::now();
+        assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert!(start.elapsed() >= Duration::from_millis(20));
     });
 }
 
@@ -40,10 +49,11 @@ fn a_copy_from_the_host_reads_when_its_turn_comes() {
     in_own_process(&[], || {
         ready(0);
         let (s, p, host) = (stream(1), alloc(1), pinned(1));
-        sleep(s, BUSY);
+        let work = busy(s);
         assert_eq!(cuMemcpyHtoDAsync_v2(p, host, 1, s), OK);
-        // SAFETY: a byte of pinned memory; the copy reads it after the sleep.
+        // SAFETY: a byte of pinned memory, which the copy reads later.
         unsafe { (host as *mut u8).write_volatile(5) };
+        work.release();
         assert_eq!(cuStreamSynchronize(s), OK);
         assert_eq!(read(p, 1), Ok(vec![5]));
     });
@@ -53,18 +63,17 @@ fn a_copy_from_the_host_reads_when_its_turn_comes() {
 fn the_default_stream_waits_for_blocking_streams_only() {
     in_own_process(&[], || {
         ready(0);
-        let p = alloc(1);
-        let of = |flags| {
-            let s = stream(flags);
-            sleep(s, BUSY);
-            assert_eq!(cuMemsetD8Async(p, 9, 1, s), OK);
-            let seen = read(p, 1).unwrap()[0];
-            assert_eq!(cuStreamSynchronize(s), OK);
-            assert_eq!(write(p, &[0]), OK);
-            seen
-        };
-        assert_eq!(of(0), 9);
-        assert_eq!(of(1), 0);
+        let (blocking, free, p) = (stream(0), stream(1), alloc(1));
+        assert_eq!(write(p, &[0]), OK);
+        let work = busy(free);
+        assert_eq!(cuMemsetD8Async(p, 8, 1, free), OK);
+        assert_eq!(read(p, 1), Ok(vec![0]));
+        work.release();
+        assert_eq!(cuStreamSynchronize(free), OK);
+        let work = busy(blocking);
+        assert_eq!(cuMemsetD8Async(p, 9, 1, blocking), OK);
+        work.release_soon();
+        assert_eq!(read(p, 1), Ok(vec![9]));
     });
 }
 
@@ -74,12 +83,13 @@ fn a_blocking_stream_waits_for_the_default_stream() {
         ready(0);
         let (blocking, free) = (stream(0), stream(1));
         let (start, end, other) = (event(2), event(2), event(2));
-        sleep(0, BUSY);
+        let work = busy(0);
         assert_eq!(cuEventRecord(start, 0), OK);
         assert_eq!(cuEventRecord(end, blocking), OK);
         assert_eq!(cuEventRecord(other, free), OK);
         assert_eq!(cuEventQuery(other), OK);
         assert_eq!(cuEventQuery(end), NOT_READY);
+        work.release();
         assert_eq!(cuEventSynchronize(end), OK);
         assert_eq!(cuEventQuery(start), OK);
     });
@@ -92,51 +102,81 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
         let (all, default) = (event(2), event(2));
         for flags in [0, 1] {
             let s = stream(flags);
-            sleep(s, BUSY);
+            let work = busy(s);
             assert_eq!(cuCtxRecordEvent(context, all), OK);
             assert_eq!(cuEventQuery(all), NOT_READY);
+            work.release();
             assert_eq!(cuStreamSynchronize(s), OK);
             assert_eq!(cuEventQuery(all), OK);
         }
-        sleep(stream(1), BUSY);
+        let earlier = busy(stream(1));
         assert_eq!(cuEventRecord(default, 0), OK);
         assert_eq!(cuEventQuery(default), OK);
         assert_eq!(cuCtxRecordEvent(context, all), OK);
-        sleep(stream(1), 2 * BUSY);
-        assert_eq!(cuEventSynchronize(all), OK, "later work does not count");
+        let s = stream(1);
+        let later = busy(s);
+        earlier.release();
+        assert_eq!(cuEventSynchronize(all), OK);
+        assert_eq!(cuStreamQuery(s), NOT_READY, "the event does not wait for later work");
+        later.release();
     });
 }
 
 #[test]
-fn fills_and_device_copies_return_before_they_are_done() {
-    in_own_process(&[("CUDA_SIM_LATENCY", "50000")], || {
+fn fills_and_copies_of_device_memory_return_before_they_are_done() {
+    in_own_process(&[], || {
         ready(0);
-        let (p, q, s, host) = (alloc(1), alloc(1), stream(1), pinned(1));
-        assert_eq!(write(p, &[0]), OK);
+        let (p, q) = (alloc(1), alloc(1));
+        let work = busy(0);
         assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
         assert_eq!(cuMemcpyDtoD_v2(q, p, 1), OK);
         assert_eq!(cuStreamQuery(0), NOT_READY);
-        assert_eq!(cuMemcpyDtoHAsync_v2(host, q, 1, s), OK);
-        assert_eq!(cuStreamSynchronize(0), OK);
+        work.release();
         assert_eq!(read(q, 1), Ok(vec![3]));
     });
 }
 
 #[test]
-fn a_small_copy_from_pageable_memory_takes_the_bytes_and_returns() {
+fn a_fill_of_host_memory_is_done_when_it_returns() {
     in_own_process(&[], || {
         ready(0);
-        let (busy, free, p, host) = (stream(0), stream(1), alloc(1), pinned(1));
-        sleep(busy, BUSY);
+        let (mut managed, mut own) = (0, [0_u8; 8]);
+        assert_eq!(cuMemAllocManaged(&mut managed, 8, 1), OK);
+        let registered = own.as_mut_ptr() as usize;
+        assert_eq!(cuMemHostRegister_v2(registered, 8, 1), OK);
+        for host in [pinned(8), managed as usize, registered] {
+            let release = busy(0).release_soon();
+            assert_eq!(cuMemsetD8_v2(host as u64, 7, 8), OK);
+            assert!(release.has_happened());
+            assert_eq!(peek(host), 7);
+            assert_eq!(cuMemsetD32_v2(host as u64, 0x0808_0808, 2), OK);
+            assert_eq!(peek(host), 8);
+            // Those of a stream are queued.
+            let work = busy(0);
+            assert_eq!(cuMemsetD8Async(host as u64, 9, 8, 0), OK);
+            assert_eq!(peek(host), 8);
+            work.release();
+            assert_eq!(cuStreamSynchronize(0), OK);
+            assert_eq!(peek(host), 9);
+        }
+    });
+}
+
+#[test]
+fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free, p, host) = (stream(0), stream(1), alloc(1), pinned(1));
+        let work = busy(blocking);
         let mut source = [5];
-        let quick = took(|| assert_eq!(write(p, &source), OK));
-        assert!(quick < Duration::from_millis(BUSY));
+        assert_eq!(write(p, &source), OK);
+        assert_eq!(cuStreamQuery(blocking), NOT_READY);
         source.fill(6);
         // Another stream does not wait for it.
         assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, free), OK);
         assert_eq!(cuStreamSynchronize(free), OK);
-        // SAFETY: a byte of pinned memory, which no copy touches any more.
-        assert_ne!(unsafe { (host as *const u8).read_volatile() }, 5);
+        assert_ne!(peek(host), 5);
+        work.release();
         assert_eq!(read(p, 1), Ok(vec![5]));
     });
 }
@@ -148,17 +188,19 @@ fn events_order_streams_and_measure_time() {
         let (first, second, p) = (stream(1), stream(1), alloc(1));
         let (start, end) = (event(0), event(0));
         assert_eq!(cuEventRecord(start, first), OK);
-        sleep(first, BUSY);
+        sleep(first, 10);
+        let work = busy(first);
         assert_eq!(cuMemsetD8Async(p, 1, 1, first), OK);
         assert_eq!(cuEventRecord(end, first), OK);
         let mut milliseconds = 0.0;
         assert_eq!(cuEventElapsedTime(&mut milliseconds, start, end), NOT_READY);
         assert_eq!(cuStreamWaitEvent(second, end, 0), OK);
         assert_eq!(cuMemsetD8Async(p, 2, 1, second), OK);
+        work.release_soon();
         assert_eq!(cuStreamSynchronize(second), OK);
         assert_eq!(read(p, 1), Ok(vec![2]));
         assert_eq!(cuEventElapsedTime(&mut milliseconds, start, end), OK);
-        assert!(milliseconds >= BUSY as f32, "{milliseconds}");
+        assert!(milliseconds >= 10.0, "{milliseconds}");
         assert_eq!(cuEventDestroy_v2(end), OK);
         assert_eq!(cuEventQuery(end), 400);
     });
@@ -169,23 +211,26 @@ fn freeing_waits_for_the_device() {
     in_own_process(&[], || {
         ready(0);
         let (p, host, s) = (alloc(1), pinned(1), stream(1));
-        sleep(s, BUSY);
-        assert!(took(|| assert_eq!(cuMemFree_v2(p), OK)) >= Duration::from_millis(BUSY / 2));
-        sleep(s, BUSY);
-        assert!(took(|| assert_eq!(cuMemFreeHost(host), OK)) >= Duration::from_millis(BUSY / 2));
+        let release = busy(s).release_soon();
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert!(release.has_happened());
+        let release = busy(s).release_soon();
+        assert_eq!(cuMemFreeHost(host), OK);
+        assert!(release.has_happened());
     });
 }
 
 #[test]
-fn a_destroyed_stream_does_what_it_has_to() {
+fn a_destroyed_stream_still_does_its_work() {
     in_own_process(&[], || {
         ready(0);
         let (s, p) = (stream(0), alloc(1));
-        sleep(s, BUSY);
+        let work = busy(s);
         assert_eq!(cuMemsetD8Async(p, 8, 1, s), OK);
         assert_eq!(cuStreamDestroy_v2(s), OK);
         assert_eq!(cuStreamDestroy_v2(s), 400);
         assert_eq!(cuStreamQuery(s), 400);
+        work.release_soon();
         assert_eq!(read(p, 1), Ok(vec![8]));
     });
 }
@@ -197,10 +242,11 @@ fn memory_freed_in_a_stream_lives_until_its_turn() {
         let (s, mut p, host) = (stream(1), 0, pinned(1));
         assert_eq!(cuMemAllocAsync(&mut p, 1, s), OK);
         assert_eq!(cuIpcGetMemHandle(&mut MemHandle([0; 64]), p), 1);
-        sleep(s, BUSY);
+        let work = busy(s);
         assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, s), OK);
         assert_eq!(cuMemFreeAsync(p, s), OK);
         assert_eq!(cuMemFreeAsync(p, s), 1);
+        work.release();
         assert_eq!(cuStreamSynchronize(s), OK);
         assert_eq!(read(p, 1), Err(1));
         assert_eq!(cuda_sim_live_allocations(), 0);
@@ -261,7 +307,7 @@ fn handles_are_addresses_of_readable_memory() {
 }
 
 #[test]
-fn a_stream_tells_its_context() {
+fn a_stream_knows_its_context() {
     in_own_process(&[], || {
         ready(0);
         let (mut current, mut other, mut popped) = (0, 0, 0);
@@ -284,15 +330,18 @@ fn a_stream_tells_its_context() {
 }
 
 #[test]
-fn the_default_stream_answers_for_those_that_are_ordered_with_it() {
+fn the_default_stream_stands_for_the_blocking_streams_too() {
     in_own_process(&[], || {
         ready(0);
         let (blocking, free) = (stream(0), stream(1));
-        sleep(free, BUSY);
+        let unrelated = busy(free);
         assert_eq!(cuStreamQuery(0), OK);
-        sleep(blocking, BUSY);
+        let work = busy(blocking);
         assert_eq!(cuStreamQuery(0), NOT_READY);
+        let release = work.release_soon();
         assert_eq!(cuStreamSynchronize(0), OK);
+        assert!(release.has_happened());
         assert_eq!(cuStreamQuery(blocking), OK);
+        unrelated.release();
     });
 }

@@ -1,13 +1,11 @@
 //! Memory shared with another process.
 
-mod common;
-
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 
 const HANDLE: &str = "CUDA_SIM_TEST_HANDLE";
 

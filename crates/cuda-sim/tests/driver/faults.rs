@@ -1,9 +1,7 @@
 //! Calls that are told to fail, and counting them.
 
-mod common;
-
-use common::process::*;
-use common::*;
+use crate::common::process::*;
+use crate::common::*;
 
 #[test]
 fn a_call_fails_at_its_nth_time_without_effect() {
