@@ -1,4 +1,4 @@
-//! Calls that are told to fail, and counting them.
+//! Fault injection, and counting calls.
 
 use crate::common::process::*;
 use crate::common::*;
@@ -22,7 +22,7 @@ fn a_call_fails_at_its_nth_time_without_effect() {
 }
 
 #[test]
-fn any_call_counts_for_a_star() {
+fn a_star_means_any_call() {
     in_own_process(&[], || {
         ready(0);
         assert_eq!(fault("*:3=719"), OK);
@@ -44,7 +44,7 @@ fn the_environment_sets_rules_too() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused() {
+fn other_text_is_refused() {
     in_own_process(&[], || {
         ready(0);
         assert_eq!(fault("cuCtxSynchronize:1=719"), OK);

@@ -173,6 +173,19 @@ fn devices_have_memory_of_their_own() {
 }
 
 #[test]
+fn a_value_that_is_not_understood_is_explained() {
+    in_own_process(&[], || {
+        if is_role("user") {
+            return assert_eq!((cuInit(0), cuInit(0)), (1, 1));
+        }
+        let done = as_role("user").env("CUDA_SIM_MEMORY", "8GiB").output().unwrap();
+        assert_success(&done);
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        assert!(complaint.contains("CUDA_SIM_MEMORY is '8GiB', but must be a size"), "{complaint}");
+    });
+}
+
+#[test]
 fn a_machine_may_have_no_device() {
     in_own_process(&[("CUDA_SIM_DEVICES", "0")], || {
         assert_eq!((cuInit(0), cuInit(0)), (100, 100));

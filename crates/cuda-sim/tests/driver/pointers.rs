@@ -1,4 +1,4 @@
-//! Questions to pointers, and copies between addresses of any kind.
+//! Queries of pointers, and copies between addresses of any kind.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -52,7 +52,7 @@ fn several_attributes_have_defaults() {
 }
 
 #[test]
-fn a_copy_finds_out_what_its_ends_are() {
+fn a_copy_recognises_device_and_host_addresses() {
     in_own_process(&[], || {
         ready(0);
         let (p, q, h, s) = (alloc(4), alloc(4), pinned(4) as u64, stream(1));
@@ -77,7 +77,7 @@ fn a_copy_finds_out_what_its_ends_are() {
 #[rstest]
 #[case::a_page(4096)]
 #[case::odd(1001)]
-fn registered_memory_is_known_until_taken_back(#[case] size: usize) {
+fn registered_memory_is_known_until_unregistered(#[case] size: usize) {
     let block = vec![0_u8; size];
     let at = block.as_ptr() as usize;
     let mut context = 0;
