@@ -1,20 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-mod border;
+mod base;
 mod calls;
-mod code;
-mod config;
-mod context;
+mod contexts;
 mod driver;
-mod event;
-mod fault;
-mod gate;
-mod handles;
-mod ipc_handle;
-mod kernel;
+mod entry;
+mod kernels;
+#[cfg(test)]
+mod layers;
 mod memory;
-mod queue;
-mod region;
-mod space;
-mod stack;
-mod window;
+mod streams;
+mod work;

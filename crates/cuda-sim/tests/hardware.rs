@@ -1,4 +1,5 @@
-//! Asks the simulator what `probe/ask.py` asked a real driver, and compares the answers.
+//! Asks the simulator the questions of `probe/ask.py`, and compares its answers with those that a
+//! real driver gave.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// Where the simulator answers otherwise, with its own answer and the reason.
+/// Questions to which the simulator's answer differs, with its answer and the reason.
 fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         (

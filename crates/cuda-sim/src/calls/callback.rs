@@ -1,16 +1,16 @@
-//! Functions of the caller that streams call.
+//! Functions of the caller that run on streams.
 
 use std::ffi::c_void;
 
-use crate::code::{Code, INVALID_VALUE};
-use crate::gate::{call, in_callback};
-use crate::handles::Handle;
-use crate::stack;
+use crate::base::code::{Code, INVALID_VALUE};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
+use crate::entry::call::{call, in_callback};
 
 type StreamCallback = extern "C" fn(stream: Handle, status: Code, data: *mut c_void);
 type HostFunction = extern "C" fn(data: *mut c_void);
 
-/// Calls `callback` in turn of a stream, with the error of the context if it has one.
+/// Queues a call of `callback`, which receives the error of the stream's context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamAddCallback(
     stream: Handle,
@@ -20,11 +20,11 @@ pub extern "C" fn cuStreamAddCallback(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let queue = driver.stream(stream)?;
+        let target = driver.stream(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
-        let context = queue.context;
-        queue.submit_always(move || {
+        let context = target.context;
+        target.submit_always(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
             in_callback(|| callback(stream, context.error(), data));
             Ok(())
@@ -33,7 +33,7 @@ pub extern "C" fn cuStreamAddCallback(
     })
 }
 
-/// Calls `function` in turn of a stream.
+/// Queues a call of `function`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuLaunchHostFunc(
     stream: Handle,
@@ -42,10 +42,10 @@ pub extern "C" fn cuLaunchHostFunc(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let queue = driver.stream(stream)?;
+        let target = driver.stream(stream)?;
         let function = function.ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
-        queue.submit(move || {
+        target.submit(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
             in_callback(|| function(data));
             Ok(())

@@ -1,21 +1,21 @@
-//! Contexts that a program makes itself, and questions to contexts.
+//! Contexts that a program creates, and queries of contexts.
 
-use crate::border::Out;
-use crate::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE};
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
+use crate::base::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
 
-/// What contexts of `cuCtxCreate_v2` report.
+/// The interface version that contexts of `cuCtxCreate_v2` report.
 const API_VERSION: u32 = 3020;
 const GREATEST_PRIORITY: i32 = -5;
 const FLAGS: u32 = 0x1ff;
 
-/// Makes a context and pushes it.
+/// Creates a context and pushes it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: i32) -> Code {
     call(|driver| {
-        let out = context.place()?;
+        let out = context.required()?;
         let ordinal = driver.ordinal(device)?;
         if flags & !FLAGS != 0 {
             return Err(INVALID_VALUE);
@@ -27,7 +27,7 @@ pub extern "C" fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: i32) 
     })
 }
 
-/// Ends a context with its memory; where it is current, the one below becomes so.
+/// Destroys a context and frees its memory.  If it was current, it is popped.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxDestroy_v2(context: Handle) -> Code {
     call(|driver| {
@@ -43,21 +43,21 @@ pub extern "C" fn cuCtxDestroy_v2(context: Handle) -> Code {
     })
 }
 
-/// Gives the device of the current context.
+/// Returns the device of the current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetDevice(device: Out<i32>) -> Code {
     call(|_| {
         let context = stack::current()?;
-        device.place()?.set(context.device as i32);
+        device.required()?.set(context.device as i32);
         Ok(())
     })
 }
 
-/// Gives the interface version of a context; of the current one for null.
+/// Returns the interface version of a context, or of the current one for null.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) -> Code {
     call(|driver| {
-        let version = version.place()?;
+        let version = version.required()?;
         let context = match context {
             0 => stack::top(),
             handle => driver.known_context(handle),
@@ -68,11 +68,11 @@ pub extern "C" fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) -> Code
     })
 }
 
-/// Gives a number that no other context of the process ever has; of the current one for null.
+/// Returns a number that is unique to a context, or to the current one for null.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetId(context: Handle, id: Out<u64>) -> Code {
     call(|driver| {
-        let out = id.place()?;
+        let out = id.required()?;
         let context = match context {
             0 => stack::top().ok_or(INVALID_CONTEXT)?,
             handle => driver.known_context(handle).ok_or(CONTEXT_IS_DESTROYED)?,
@@ -85,17 +85,17 @@ pub extern "C" fn cuCtxGetId(context: Handle, id: Out<u64>) -> Code {
     })
 }
 
-/// Waits for everything that was queued in the current context.
+/// Waits for all work of the current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> Code {
     call(|_| {
         let context = stack::current()?;
         context.synchronize();
-        context.healthy()
+        context.check()
     })
 }
 
-/// Gives the least and the greatest stream priority.
+/// Returns the least and the greatest stream priority.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) -> Code {
     call(|_| {

@@ -1,15 +1,15 @@
-//! What a test may ask and tell the simulator, beside the driver interface.
+//! Functions for tests, beside the driver interface.
 
 use std::ffi::{CStr, c_char};
 
-use crate::code::{Code, INVALID_VALUE, SUCCESS};
+use crate::base::code::{Code, INVALID_VALUE, SUCCESS};
+use crate::base::fork::is_forked;
+use crate::base::lock::lock;
 use crate::driver::Driver;
-use crate::fault;
-use crate::gate::is_forked;
-use crate::handles::lock;
-use crate::region::{Kind, Region};
+use crate::entry::fault;
+use crate::memory::region::{Kind, Region};
 
-/// Replaces the failures to inject by those of `spec`; null or nothing clears them.
+/// Replaces the fault rules by those of `spec`; null or an empty text clears them.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_fault(spec: *const c_char) -> Code {
     if is_forked() {
@@ -18,13 +18,13 @@ pub extern "C" fn cuda_sim_fault(spec: *const c_char) -> Code {
     match fault::set_rules(text(spec)) {
         Ok(()) => SUCCESS,
         Err(part) => {
-            eprintln!("cuda-sim: {part} is no fault rule");
+            eprintln!("cuda-sim: '{part}' is not a fault rule; write FUNCTION:N=CODE");
             INVALID_VALUE
         }
     }
 }
 
-/// How often a function was called, with or without `_v2`; `*` for all together.
+/// Returns how often a function was called; `*` means all functions together.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_call_count(name: *const c_char) -> u64 {
     match is_forked() {
@@ -33,25 +33,25 @@ pub extern "C" fn cuda_sim_call_count(name: *const c_char) -> u64 {
     }
 }
 
-/// Allocations of device and managed memory that are not freed.
+/// Returns the number of allocations of device and managed memory that are not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_live_allocations() -> u64 {
     count(|region| region.is_device_allocation() || region.kind == Kind::Managed)
 }
 
-/// Allocations and registrations of page-locked host memory that were not taken back.
+/// Returns the number of allocations and registrations of page-locked memory that are live.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_live_host_allocations() -> u64 {
     count(|region| matches!(region.kind, Kind::Pinned | Kind::Registered))
 }
 
-/// Mappings of other processes' memory that are not closed.
+/// Returns the number of imports that are not closed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_live_imports() -> u64 {
     count(|region| matches!(region.kind, Kind::Imported { .. }))
 }
 
-/// Retains of a device's primary context; -1 for no such device.
+/// Returns the retain count of a device's primary context; -1 if there is no such device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_primary_retains(device: i32) -> i32 {
     if is_forked() {
@@ -75,6 +75,6 @@ fn text<'a>(text: *const c_char) -> &'a str {
     if text.is_null() {
         return "";
     }
-    // SAFETY: the caller gives null or a C string that lives through the call.
+    // SAFETY: the caller passes null or a C string that lives through the call.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
 }

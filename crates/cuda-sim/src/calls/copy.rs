@@ -1,26 +1,28 @@
 //! Copies.
 //!
-//! A copy between host and device is over when a synchronous call returns.  One between devices
-//! is only queued then, as on hardware: work of a non-blocking stream does not wait for it.  Nor
-//! does it for a small copy from pageable memory, of which the driver has taken the bytes by then.
+//! A copy between host and device is complete when a synchronous call returns.  A copy between
+//! devices is only queued by then, as on hardware, so that work of a non-blocking stream does not
+//! wait for it.  The same holds for a small copy from pageable memory: by then, the driver has only
+//! staged its bytes.
 
-use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
-use crate::context::Context;
+use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::handles::Handle;
+use crate::contexts::context::Context;
+use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
+use crate::entry::call::call;
+use crate::streams::stream::Stream;
 
 /// One end of a copy.
 #[derive(Clone, Copy)]
 enum End {
     Host(usize),
     Device(u64),
-    /// Whatever lies there.
+    /// The address says which of the two.
     Any(u64),
 }
 
-/// Up to this size, copies from pageable memory are over when the driver has taken the bytes.
+/// Up to this size in bytes, copies from pageable memory are staged.
 const STAGED: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
@@ -35,16 +37,15 @@ impl Copy {
         Self { to, from, size }
     }
 
-    /// Copies in turn of the legacy default stream; returns when it is over unless both ends
-    /// are on devices.
-    fn now(self, driver: &'static Driver) -> Answer {
+    /// Copies on the legacy default stream, and waits where a synchronous call does.
+    fn synchronous(self, driver: &'static Driver) -> Result {
         let context = stack::current()?;
         if self.size == 0 {
             return Ok(());
         }
         let (_, to_device) = self.to.resolve(driver, self.size)?;
         let (_, from_device) = self.from.resolve(driver, self.size)?;
-        let stream = context.legacy_stream();
+        let stream = Stream::legacy(context);
         if to_device && from_device {
             stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
             return Ok(());
@@ -54,27 +55,27 @@ impl Copy {
             && self.size <= STAGED
             && driver.memory().resolve(address as u64, self.size as u64).is_err()
         {
-            context.healthy()?;
+            context.check()?;
             // SAFETY: the caller promises that so many bytes are readable there.
-            let taken = unsafe { std::slice::from_raw_parts(address as *const u8, self.size) };
-            let taken = taken.to_vec();
+            let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, self.size) };
+            let bytes = bytes.to_vec();
             stream.submit(move || {
-                let staged = Self { from: End::Host(taken.as_ptr() as usize), ..self };
+                let staged = Self { from: End::Host(bytes.as_ptr() as usize), ..self };
                 staged.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS)
             })?;
             return Ok(());
         }
         let mut outcome = Ok(());
-        stream.perform(|| {
-            // A refused copy is the caller's mistake, not a failure of the context.
-            outcome = context.healthy().and_then(|()| self.carry_out(driver));
+        stream.run(|| {
+            // A copy that is refused does not end the context.
+            outcome = context.check().and_then(|()| self.carry_out(driver));
             Ok(())
         })?;
         outcome
     }
 
-    /// Copies in turn of a stream, with host memory as it is then.
-    fn later(self, driver: &'static Driver, stream: Handle) -> Answer {
+    /// Queues the copy, which reads and writes host memory when its turn comes.
+    fn asynchronous(self, driver: &'static Driver, stream: Handle) -> Result {
         stack::current()?;
         let stream = driver.stream(stream)?;
         if self.size == 0 {
@@ -86,7 +87,7 @@ impl Copy {
         Ok(())
     }
 
-    fn carry_out(self, driver: &Driver) -> Answer {
+    fn carry_out(self, driver: &Driver) -> Result {
         let (to, _) = self.to.resolve(driver, self.size)?;
         let (from, _) = self.from.resolve(driver, self.size)?;
         // SAFETY: device ends lie in live regions, whose contents stay mapped; of host ends
@@ -97,11 +98,11 @@ impl Copy {
 }
 
 impl End {
-    /// Where the host finds it, and whether it is on a device.
+    /// The host address of the contents, and whether they are on a device.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for null, and for memory that does not belong to this end.
-    fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool), Code> {
+    /// `INVALID_VALUE` for null, and for memory of the other kind.
+    fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool)> {
         let length = size as u64;
         let memory = driver.memory();
         match self {
@@ -131,25 +132,25 @@ impl End {
 /// Copies from the host to a device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Host(from), size).now(driver))
+    call(|driver| Copy::new(End::Device(to), End::Host(from), size).synchronous(driver))
 }
 
 /// Copies from a device to the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Host(to), End::Device(from), size).now(driver))
+    call(|driver| Copy::new(End::Host(to), End::Device(from), size).synchronous(driver))
 }
 
 /// Copies between device addresses.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Device(from), size).now(driver))
+    call(|driver| Copy::new(End::Device(to), End::Device(from), size).synchronous(driver))
 }
 
 /// Copies between addresses of any kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpy(to: u64, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Any(to), End::Any(from), size).now(driver))
+    call(|driver| Copy::new(End::Any(to), End::Any(from), size).synchronous(driver))
 }
 
 /// Copies between the devices of two contexts.
@@ -163,36 +164,36 @@ pub extern "C" fn cuMemcpyPeer(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        // It comes after all that is queued in both contexts.
+        // The copy follows all work of both contexts.
         for context in contexts(driver, [to_context, from_context])? {
             context.synchronize();
         }
-        Copy::new(End::Device(to), End::Device(from), size).now(driver)
+        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)
     })
 }
 
 /// Queues a copy from the host to a device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: usize, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Host(from), size).later(driver, stream))
+    call(|driver| Copy::new(End::Device(to), End::Host(from), size).asynchronous(driver, stream))
 }
 
 /// Queues a copy from a device to the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoHAsync_v2(to: usize, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Host(to), End::Device(from), size).later(driver, stream))
+    call(|driver| Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream))
 }
 
 /// Queues a copy between device addresses.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Device(from), size).later(driver, stream))
+    call(|driver| Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream))
 }
 
 /// Queues a copy between addresses of any kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Any(to), End::Any(from), size).later(driver, stream))
+    call(|driver| Copy::new(End::Any(to), End::Any(from), size).asynchronous(driver, stream))
 }
 
 /// Queues a copy between the devices of two contexts.
@@ -208,12 +209,12 @@ pub extern "C" fn cuMemcpyPeerAsync(
     call(|driver| {
         stack::current()?;
         contexts(driver, [to_context, from_context])?;
-        Copy::new(End::Device(to), End::Device(from), size).later(driver, stream)
+        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)
     })
 }
 
-/// Contexts have to be alive.  That the memory is theirs is not checked, as on hardware: an
-/// address says itself where it lies.
-fn contexts(driver: &Driver, ends: [Handle; 2]) -> Result<[&'static Context; 2], Code> {
+/// Checks that contexts are live.  Whether the memory is theirs is not checked, as on hardware,
+/// where the addresses decide.
+fn contexts(driver: &Driver, ends: [Handle; 2]) -> Result<[&'static Context; 2]> {
     Ok([driver.context(ends[0])?, driver.context(ends[1])?])
 }

@@ -1,21 +1,22 @@
-//! Initialisation and facts about devices.
+//! Initialisation, and queries of devices.
 
 use std::ffi::c_char;
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_VALUE};
-use crate::config::Config;
+use crate::base::code::{Code, INVALID_VALUE};
+use crate::base::fork::is_forked;
 use crate::driver::Driver;
-use crate::fault;
-use crate::gate::{call, call_early, is_forked};
+use crate::driver::config::Config;
+use crate::entry::call::{call, call_early};
+use crate::entry::fault;
+use crate::entry::out::Out;
 
-/// CUDA 13.0, which the recorded driver speaks.
+/// CUDA 13.0, the version of the driver that was recorded.
 const DRIVER_VERSION: i32 = 13000;
 
 /// Initialises the driver; the environment is read at the first call.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuInit(flags: u32) -> Code {
-    // Before the call is counted, so that a rule can make it fail.
+    // Before the call is counted, so that a rule can make this call fail.
     if !is_forked()
         && let Err(code) = fault::load_environment()
     {
@@ -27,47 +28,47 @@ pub extern "C" fn cuInit(flags: u32) -> Code {
     })
 }
 
-/// Gives the CUDA version that the driver speaks.
+/// Returns the CUDA version of the driver.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDriverGetVersion(version: Out<i32>) -> Code {
     call_early(|| {
-        version.place()?.set(DRIVER_VERSION);
+        version.required()?.set(DRIVER_VERSION);
         Ok(())
     })
 }
 
-/// Gives the number of devices.
+/// Returns the number of devices.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetCount(count: Out<i32>) -> Code {
     call(|driver| {
-        count.place()?.set(driver.devices.len() as i32);
+        count.required()?.set(driver.devices.len() as i32);
         Ok(())
     })
 }
 
-/// Gives the handle of a device, which is its number.
+/// Returns the handle of a device, which is its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGet(device: Out<i32>, number: i32) -> Code {
     call(|driver| {
-        let device = device.place()?;
+        let device = device.required()?;
         driver.ordinal(number)?;
         device.set(number);
         Ok(())
     })
 }
 
-/// Gives the name, cut to `length` bytes with its final zero.
+/// Returns the name, cut to `length` bytes with its final zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) -> Code {
     call(|driver| {
         let number = driver.ordinal(device)?;
-        let room = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
-        if name.is_null() || room == 0 {
+        let capacity = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
+        if name.is_null() || capacity == 0 {
             return Err(INVALID_VALUE);
         }
         let text = format!("CUDA Simulator {number}");
-        let shown = text.len().min(room - 1);
-        // SAFETY: the caller gives `length` bytes at `name`, and `shown` is less than that.
+        let shown = text.len().min(capacity - 1);
+        // SAFETY: the caller passes `length` bytes at `name`, and `shown` is less than that.
         unsafe {
             name.copy_from_nonoverlapping(text.as_ptr().cast(), shown);
             name.add(shown).write(0);
@@ -76,22 +77,22 @@ pub extern "C" fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) -
     })
 }
 
-/// Gives the size of a device's memory in bytes.
+/// Returns the size of a device's memory in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) -> Code {
     call(|driver| {
-        let bytes = bytes.place()?;
+        let bytes = bytes.required()?;
         driver.ordinal(device)?;
         bytes.set(driver.config.memory as usize);
         Ok(())
     })
 }
 
-/// Gives an attribute; 0 for one that the simulator has no answer for.
+/// Returns an attribute; 0 for one that means nothing here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: i32) -> Code {
     call(|driver| {
-        let value = value.place()?;
+        let value = value.required()?;
         let ordinal = driver.ordinal(device)?;
         if !(1..LAST_ATTRIBUTE).contains(&attribute) {
             return Err(INVALID_VALUE);
@@ -101,20 +102,20 @@ pub extern "C" fn cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: 
     })
 }
 
-/// Gives the 16 bytes that identify a device.
+/// Returns the 16 bytes that identify a device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) -> Code {
     cuDeviceGetUuid_v2(uuid, device)
 }
 
-/// The same: devices here are not divided.
+/// Returns the same bytes, because simulated devices are not divided.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: i32) -> Code {
     call(|driver| {
-        let place = uuid.place()?;
+        let out = uuid.required()?;
         let mut uuid = *b"cuda-simulator-\0";
         uuid[15] = driver.ordinal(device)? as u8;
-        place.set(uuid);
+        out.set(uuid);
         Ok(())
     })
 }

@@ -3,28 +3,28 @@
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_VALUE, SUCCESS, describe};
+use crate::base::code::{Code, INVALID_VALUE, SUCCESS, describe};
+use crate::entry::out::Out;
 
-/// Gives the name of a code; null for one that has none.
+/// Returns the name of a code; null for an unknown one.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGetErrorName(code: Code, name: Out<*const c_char>) -> Code {
     text(code, name, |(name, _)| name)
 }
 
-/// Gives the text of a code; null for one that has none.
+/// Returns the text of a code; null for an unknown one.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGetErrorString(code: Code, string: Out<*const c_char>) -> Code {
     text(code, string, |(_, text)| text)
 }
 
-/// Past the gate: these answer always, so that any failure can be told.
+/// These bypass the wrapper of other calls, so that every error can be described.
 fn text(
     code: Code,
     out: Out<*const c_char>,
     choose: impl Fn((&'static CStr, &'static CStr)) -> &'static CStr,
 ) -> Code {
-    let Ok(out) = out.place() else {
+    let Ok(out) = out.required() else {
         return INVALID_VALUE;
     };
     match describe(code) {

@@ -2,35 +2,33 @@
 
 use std::sync::Arc;
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
-use crate::event::Event;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::queue::Mark;
-use crate::stack;
+use crate::base::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
+use crate::streams::event::Event;
 
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 const FLAGS: u32 = 7;
 
-/// Makes an event.
+/// Creates an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventCreate(event: Out<Handle>, flags: u32) -> Code {
     call(|driver| {
         let context = stack::current()?;
-        let event = event.place()?;
+        let event = event.required()?;
         let has_timing = flags & DISABLE_TIMING == 0;
         if flags & !FLAGS != 0 || (flags & INTERPROCESS != 0 && has_timing) {
             return Err(INVALID_VALUE);
         }
-        let made = Arc::new(Event::new(context, has_timing));
-        event.set(driver.events.insert(made));
+        event.set(driver.events.insert(Arc::new(Event::new(context, has_timing))));
         Ok(())
     })
 }
 
-/// Records what a stream has to do now.
+/// Records the end of a stream's work so far.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Code {
     call(|driver| {
@@ -43,7 +41,7 @@ pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Code {
     })
 }
 
-/// Records what all streams of a context have to do now.
+/// Records the ends of the work so far of all streams of a context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
     call(|driver| {
@@ -57,7 +55,7 @@ pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
     })
 }
 
-/// Tells whether an event is reached.
+/// Returns whether an event is reached.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventQuery(event: Handle) -> Code {
     call(|driver| {
@@ -74,24 +72,24 @@ pub extern "C" fn cuEventQuery(event: Handle) -> Code {
 pub extern "C" fn cuEventSynchronize(event: Handle) -> Code {
     call(|driver| {
         let event = driver.event(event)?;
-        event.marks().iter().for_each(Mark::wait);
-        event.context.healthy()
+        event.synchronize();
+        event.context.check()
     })
 }
 
-/// Gives the milliseconds between two events.
+/// Returns the milliseconds between two events.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) -> Code {
     call(|driver| {
-        let milliseconds = milliseconds.place()?;
+        let milliseconds = milliseconds.required()?;
         let (start, end) = (driver.event(start)?, driver.event(end)?);
         milliseconds.set(Event::elapsed(&start, &end)?);
         Ok(())
     })
 }
 
-/// Ends an event.
+/// Destroys an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventDestroy_v2(event: Handle) -> Code {
-    call(|driver| driver.events.remove(event)?.context.healthy())
+    call(|driver| driver.events.remove(event)?.context.check())
 }

@@ -1,47 +1,49 @@
-//! Filling device memory with a value.  Only queued when the call returns, as on hardware.
+//! Filling memory with a value.
+//!
+//! Each call returns when the work is queued, except for a synchronous fill of memory that the host
+//! can read: CUDA's documentation calls it "fully synchronous", and Numba's tests rely on it.
 
-use crate::code::{Answer, Code, ILLEGAL_ADDRESS, INVALID_VALUE};
-use crate::driver::Driver;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
-
-/// Handle of the legacy default stream.
-const DEFAULT_STREAM: Handle = 0;
+use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
+use crate::driver::{Driver, STREAM_DEFAULT};
+use crate::entry::call::call;
 
 /// Fills `count` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD8_v2(to: u64, value: u8, count: usize) -> Code {
-    call(|driver| fill(driver, to, [value], count, DEFAULT_STREAM))
+    call(|driver| fill(driver, to, [value], count, None))
 }
 
 /// Fills `count` words of four bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD32_v2(to: u64, value: u32, count: usize) -> Code {
-    call(|driver| fill(driver, to, value.to_ne_bytes(), count, DEFAULT_STREAM))
+    call(|driver| fill(driver, to, value.to_ne_bytes(), count, None))
 }
 
 /// Queues the filling of `count` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) -> Code {
-    call(|driver| fill(driver, to, [value], count, stream))
+    call(|driver| fill(driver, to, [value], count, Some(stream)))
 }
 
 /// Queues the filling of `count` words of four bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) -> Code {
-    call(|driver| fill(driver, to, value.to_ne_bytes(), count, stream))
+    call(|driver| fill(driver, to, value.to_ne_bytes(), count, Some(stream)))
 }
 
+/// Fills memory in the order of a stream; `None` is a synchronous call.
 fn fill<const WIDTH: usize>(
     driver: &'static Driver,
     to: u64,
     value: [u8; WIDTH],
     count: usize,
-    stream: Handle,
-) -> Answer {
+    stream: Option<Handle>,
+) -> Result {
     let context = stack::current()?;
-    let stream = driver.stream(stream)?;
+    let is_synchronous = stream.is_none();
+    let stream = driver.stream(stream.unwrap_or(STREAM_DEFAULT))?;
     let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
     if size == 0 {
         return Ok(());
@@ -49,8 +51,8 @@ fn fill<const WIDTH: usize>(
     if !to.is_multiple_of(WIDTH as u64) {
         return Err(INVALID_VALUE);
     }
-    driver.memory().resolve_reached(context, to, size as u64)?;
-    stream.submit(move || {
+    let is_on_host = driver.memory().resolve_accessible(context, to, size as u64)?.is_on_host;
+    let end = stream.submit(move || {
         let found = driver.memory().resolve(to, size as u64);
         let contents = found.map_err(|_| ILLEGAL_ADDRESS)?.contents as *mut [u8; WIDTH];
         // SAFETY: `count` values lie in a live region, whose contents stay mapped.
@@ -62,5 +64,9 @@ fn fill<const WIDTH: usize>(
         }
         Ok(())
     })?;
+    if is_synchronous && is_on_host {
+        end.wait();
+        context.check()?;
+    }
     Ok(())
 }

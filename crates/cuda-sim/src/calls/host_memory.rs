@@ -1,22 +1,20 @@
 //! Page-locked host memory.
 
-use crate::border::Out;
-use crate::code::{
-    Answer, Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE,
+use crate::base::code::{
+    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Result,
 };
+use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::gate::call;
-use crate::region::{Kind, Region};
-use crate::stack;
-
-use super::memory::check_top;
+use crate::entry::call::call;
+use crate::entry::out::Out;
+use crate::memory::region::{Kind, Region};
 
 /// Portable, mapped and write-combined.
 const ALLOC_FLAGS: u32 = 7;
-/// Portable, mapped, of a device, read only.
+/// Portable, mapped, memory of a device, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
-/// Allocates page-locked memory; no bytes are the null pointer.
+/// Allocates page-locked memory; returns null for a size of 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemHostAlloc(pointer: Out<usize>, size: usize, flags: u32) -> Code {
     call(|driver| allocate(driver, pointer, size, flags))
@@ -28,9 +26,9 @@ pub extern "C" fn cuMemAllocHost_v2(pointer: Out<usize>, size: usize) -> Code {
     call(|driver| allocate(driver, pointer, size, 0))
 }
 
-fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Answer {
+fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Result {
     let context = stack::current()?;
-    let pointer = pointer.place()?;
+    let pointer = pointer.required()?;
     if flags & !ALLOC_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
@@ -44,17 +42,17 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> An
     Ok(())
 }
 
-/// Frees page-locked memory when all queued work is done; from any context or none.
+/// Frees page-locked memory when all queued work is done.  It needs no current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeHost(pointer: usize) -> Code {
     call(|driver| {
-        check_top()?;
+        stack::check_top()?;
         if pointer == 0 {
             return Ok(());
         }
         let base = pointer as u64;
         let id = region_id(driver, base, &Kind::Pinned)?;
-        driver.synchronize_all();
+        driver.synchronize();
         if region_id(driver, base, &Kind::Pinned)? != id {
             return Err(INVALID_VALUE);
         }
@@ -63,12 +61,12 @@ pub extern "C" fn cuMemFreeHost(pointer: usize) -> Code {
     })
 }
 
-/// Gives the device's address of page-locked memory, which is the host's.
+/// Returns the device's address of page-locked memory, which is the same as the host's.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemHostGetDevicePointer_v2(pointer: Out<u64>, host: usize, flags: u32) -> Code {
     call(|driver| {
         stack::current()?;
-        let pointer = pointer.place()?;
+        let pointer = pointer.required()?;
         let memory = driver.memory();
         let region = memory.regions.containing(host as u64);
         let is_known = region.is_some_and(Region::is_on_host);
@@ -99,17 +97,17 @@ pub extern "C" fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> 
     })
 }
 
-/// Takes the registration of memory back when all queued work is done.
+/// Unregisters memory when all queued work is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemHostUnregister(host: usize) -> Code {
     call(|driver| {
-        check_top()?;
+        stack::check_top()?;
         let base = host as u64;
         if driver.memory().regions.containing(base).is_none() {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }
         let id = region_id(driver, base, &Kind::Registered)?;
-        driver.synchronize_all();
+        driver.synchronize();
         if region_id(driver, base, &Kind::Registered)? != id {
             return Err(INVALID_VALUE);
         }
@@ -118,8 +116,8 @@ pub extern "C" fn cuMemHostUnregister(host: usize) -> Code {
     })
 }
 
-/// The identity of the region that starts at `base` and is of this kind.
-fn region_id(driver: &Driver, base: u64, kind: &Kind) -> Result<u64, Code> {
+/// The identity of the region of this kind that starts at `base`.
+fn region_id(driver: &Driver, base: u64, kind: &Kind) -> Result<u64> {
     let memory = driver.memory();
     let region = memory.regions.at(base).filter(|region| region.kind == *kind);
     region.map(|region| region.id).ok_or(INVALID_VALUE)

@@ -1,13 +1,13 @@
 //! Memory shared between processes.
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE};
-use crate::gate::call;
-use crate::ipc_handle::{HANDLE_BYTES, IpcHandle};
-use crate::region::Kind;
-use crate::stack;
+use crate::base::code::{Code, INVALID_CONTEXT, INVALID_VALUE};
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
+use crate::memory::ipc_handle::{HANDLE_BYTES, IpcHandle};
+use crate::memory::region::Kind;
 
-/// The one flag of opening, which must be given: peer access is enabled when needed.
+/// The only flag for opening, which must be given: peer access is enabled when it is needed.
 const LAZY_PEER_ACCESS: u32 = 1;
 
 /// A handle as the C interface passes it: 64 bytes by value.
@@ -15,23 +15,23 @@ const LAZY_PEER_ACCESS: u32 = 1;
 #[derive(Clone, Copy)]
 pub struct MemHandle([u8; HANDLE_BYTES]);
 
-/// Gives the handle of the allocation in which `pointer` lies.
+/// Exports the allocation in which `pointer` lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuIpcGetMemHandle(handle: Out<MemHandle>, pointer: u64) -> Code {
     call(|driver| {
         stack::current()?;
-        let handle = handle.place()?;
+        let handle = handle.required()?;
         handle.set(MemHandle(driver.memory().export(pointer)?.to_bytes()));
         Ok(())
     })
 }
 
-/// Maps another process's allocation; each open wants a close.
+/// Imports another process's allocation; each open needs a close.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, flags: u32) -> Code {
     call(|driver| {
         let context = stack::current()?;
-        let pointer = pointer.place()?;
+        let pointer = pointer.required()?;
         if flags != LAZY_PEER_ACCESS {
             return Err(INVALID_VALUE);
         }
@@ -44,7 +44,7 @@ pub extern "C" fn cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, fl
     })
 }
 
-/// Takes one open back; the last one unmaps the memory when the device's work is done.
+/// Closes an import; the last close unmaps the memory when the device's work is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuIpcCloseMemHandle(pointer: u64) -> Code {
     call(|driver| {
@@ -57,7 +57,7 @@ pub extern "C" fn cuIpcCloseMemHandle(pointer: u64) -> Code {
             }
             region.device
         };
-        driver.synchronize(device);
+        driver.devices[device].synchronize();
         let mut memory = driver.memory();
         if memory.count_open(pointer, -1).ok_or(INVALID_VALUE)? == 0 {
             memory.release(pointer);

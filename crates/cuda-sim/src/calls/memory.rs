@@ -1,23 +1,22 @@
 //! Device memory.
 
-use crate::border::Out;
-use crate::code::{Answer, Code, INVALID_VALUE, NOT_FOUND};
-use crate::context::Context;
+use crate::base::code::{Code, INVALID_VALUE, NOT_FOUND, Result};
+use crate::base::handles::Handle;
+use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::region::{Kind, Region};
-use crate::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
+use crate::memory::region::{Kind, Region};
 
-/// Gives free and total bytes of the current device.
+/// Returns the free and the total bytes of the current device.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> Code {
     call(|driver| {
         let context = stack::current()?;
-        let (free, total) = (free.place()?, total.place()?);
-        let room = driver.memory().room(context.device);
-        free.set(room.0 as usize);
-        total.set(room.1 as usize);
+        let (free, total) = (free.required()?, total.required()?);
+        let (free_bytes, total_bytes) = driver.memory().free_and_total(context.device);
+        free.set(free_bytes as usize);
+        total.set(total_bytes as usize);
         Ok(())
     })
 }
@@ -27,19 +26,19 @@ pub extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> Code {
 pub extern "C" fn cuMemAlloc_v2(pointer: Out<u64>, size: usize) -> Code {
     call(|driver| {
         let context = stack::current()?;
-        let pointer = pointer.place()?;
-        let kind = Kind::Device { slot: None };
+        let pointer = pointer.required()?;
+        let kind = Kind::Device { export: None };
         pointer.set(driver.memory().allocate(context, size as u64, kind)?);
         Ok(())
     })
 }
 
-/// Allocates `size` bytes that the host may use too.
+/// Allocates `size` bytes that the host can use too.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) -> Code {
     call(|driver| {
         let context = stack::current()?;
-        let pointer = pointer.place()?;
+        let pointer = pointer.required()?;
         if size == 0 || !matches!(flags, 1 | 2) {
             return Err(INVALID_VALUE);
         }
@@ -49,18 +48,18 @@ pub extern "C" fn cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) 
     })
 }
 
-/// Frees device or managed memory when all work of the device is done; from any context or none.
+/// Frees device or managed memory when all queued work is done.  It needs no current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
     call(|driver| {
-        check_top()?;
+        stack::check_top()?;
         if pointer == 0 {
             return Ok(());
         }
         let region = freeable(driver, pointer)?;
-        region.context.healthy()?;
+        region.context.check()?;
         // Also for other devices: a copy from or to one of them may be under way.
-        driver.synchronize_all();
+        driver.synchronize();
         let mut memory = driver.memory();
         // Another thread may have freed it meanwhile.
         if memory.regions.at(pointer).is_none_or(|now| now.id != region.id) {
@@ -71,14 +70,14 @@ pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
     })
 }
 
-/// Gives base and size of the allocation in which `pointer` lies.
+/// Returns base and size of the allocation in which `pointer` lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) -> Code {
     call(|driver| {
         let context = stack::current()?;
         let memory = driver.memory();
         let region = memory.regions.containing(pointer);
-        let region = region.filter(|region| region.is_reached_by(context)).ok_or(NOT_FOUND)?;
+        let region = region.filter(|region| region.is_accessible_from(context)).ok_or(NOT_FOUND)?;
         if let Some(base) = base.optional() {
             base.set(region.base);
         }
@@ -94,7 +93,7 @@ pub extern "C" fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, poin
 pub extern "C" fn cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) -> Code {
     call(|driver| {
         stack::current()?;
-        let pointer = pointer.place()?;
+        let pointer = pointer.required()?;
         let context = driver.stream(stream)?.context;
         let mut memory = driver.memory();
         pointer.set(memory.allocate(context, size as u64, Kind::Pool)?);
@@ -113,9 +112,9 @@ pub extern "C" fn cuMemFreeAsync(pointer: u64, stream: Handle) -> Code {
         }
         freeable(driver, pointer)?;
         if let Some(region) = driver.memory().regions.at_mut(pointer) {
-            region.is_leaving = true;
+            region.is_being_freed = true;
         }
-        stream.submit_quick(move || {
+        stream.submit_or_run(move || {
             driver.memory().release(pointer);
             Ok(())
         })?;
@@ -123,16 +122,11 @@ pub extern "C" fn cuMemFreeAsync(pointer: u64, stream: Handle) -> Code {
     })
 }
 
-/// A call that needs no current context still fails when there is one that is not usable.
-pub fn check_top() -> Answer {
-    stack::top().map_or(Ok(()), Context::healthy)
-}
-
-/// The region at `pointer` if it is one that `cuMemFree` takes.
-fn freeable(driver: &Driver, pointer: u64) -> Result<Region, Code> {
+/// The region that starts at `pointer`, if `cuMemFree` can free it.
+fn freeable(driver: &Driver, pointer: u64) -> Result<Region> {
     let memory = driver.memory();
     let region = memory.regions.at(pointer).filter(|region| {
-        !region.is_leaving && (region.is_device_allocation() || region.kind == Kind::Managed)
+        !region.is_being_freed && (region.is_device_allocation() || region.kind == Kind::Managed)
     });
     region.cloned().ok_or(INVALID_VALUE)
 }

@@ -1,17 +1,18 @@
-//! Modules, their functions, and launching these.
+//! Modules, and launching their functions.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Once};
 
-use crate::border::Out;
-use crate::code::{
-    Answer, Code, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED,
+use crate::base::code::{
+    Code, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
 };
+use crate::base::handles::Handle;
+use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::kernel::{Function, Kernel, Module};
-use crate::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
+use crate::kernels::kernel::Kernel;
+use crate::kernels::module::{Function, Module};
 
 const MAX_THREADS_PER_BLOCK: u32 = 1024;
 const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 2048;
@@ -19,13 +20,13 @@ const REGISTERS: i32 = 16;
 /// One more than the last function attribute of the interface.
 const FUNCTION_ATTRIBUTES: i32 = 16;
 
-/// Loads PTX, of which the names of its entries count.
+/// Loads PTX, of which only the names of the entries are read.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleLoadData(module: Out<Handle>, image: *const c_char) -> Code {
     call(|driver| load(driver, module, image))
 }
 
-/// Loads PTX; the options change nothing.
+/// Loads PTX; the options have no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleLoadDataEx(
     module: Out<Handle>,
@@ -37,14 +38,14 @@ pub extern "C" fn cuModuleLoadDataEx(
     call(|driver| load(driver, module, image))
 }
 
-fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Answer {
+fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Result {
     let context = stack::current()?;
-    let out = module.place()?;
+    let out = module.required()?;
     if image.is_null() {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: the caller gives an image; one that is text ends with a zero, and binary ones
-    // have zeros in their header.
+    // SAFETY: the caller passes an image; text ends with a zero, and binary images have zeros in
+    // their header.
     let image = unsafe { CStr::from_ptr(image) };
     let text = image.to_str().map_err(|_| INVALID_IMAGE)?;
     let module = Module::parse(context, text).ok_or(INVALID_IMAGE)?;
@@ -52,7 +53,7 @@ fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Answer {
     Ok(())
 }
 
-/// Unloads a module; its functions are invalid then.
+/// Unloads a module, and its functions with it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleUnload(module: Handle) -> Code {
     call(|driver| {
@@ -64,7 +65,7 @@ pub extern "C" fn cuModuleUnload(module: Handle) -> Code {
     })
 }
 
-/// Gives an entry of a module by its name.
+/// Returns an entry of a module by its name.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleGetFunction(
     function: Out<Handle>,
@@ -73,12 +74,12 @@ pub extern "C" fn cuModuleGetFunction(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let out = function.place()?;
+        let out = function.required()?;
         let module = driver.modules.get(module)?;
         if name.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller gives a C string.
+        // SAFETY: the caller passes a C string.
         let name = unsafe { CStr::from_ptr(name) };
         let name = name.to_str().ok().filter(|name| module.has(name));
         let name = name.ok_or(NOT_FOUND)?.to_owned();
@@ -87,7 +88,7 @@ pub extern "C" fn cuModuleGetFunction(
     })
 }
 
-/// Runs a kernel in turn of a stream, if the simulator knows its name.
+/// Queues a kernel, if the simulator knows its name.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuLaunchKernel(
     function: Handle,
@@ -118,23 +119,29 @@ pub extern "C" fn cuLaunchKernel(
         }
         let argument = |index: usize| read_argument(arguments, index);
         let Some(kernel) = Kernel::named(&function.name, argument) else {
-            say_what_is_not_run(&function.name);
+            warn_of_unknown(&function.name);
             return Err(NOT_SUPPORTED);
         };
         let kernel = kernel?;
         if !extra.is_null() {
             return Err(NOT_SUPPORTED);
         }
-        stream.submit(move || kernel.run(context))?;
+        stream.submit(move || {
+            kernel.run(|address, length| {
+                let memory = driver.memory();
+                let found = memory.resolve_accessible(context, address, length)?;
+                Ok(found.contents)
+            })
+        })?;
         Ok(())
     })
 }
 
-/// Gives an attribute of a function; 0 for one that has no meaning here.
+/// Returns an attribute of a function; 0 for one that means nothing here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: Handle) -> Code {
     call(|driver| {
-        let value = value.place()?;
+        let value = value.required()?;
         driver.functions.get(function)?;
         value.set(match attribute {
             0 => MAX_THREADS_PER_BLOCK as i32,
@@ -146,7 +153,7 @@ pub extern "C" fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: 
     })
 }
 
-/// Gives how many blocks of a size a multiprocessor runs at once.
+/// Returns how many blocks of a size a multiprocessor runs at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Out<i32>,
@@ -156,7 +163,7 @@ pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
 ) -> Code {
     call(|driver| {
         stack::current()?;
-        let blocks = blocks.place()?;
+        let blocks = blocks.required()?;
         driver.functions.get(function)?;
         if block_size <= 0 {
             return Err(INVALID_VALUE);
@@ -169,18 +176,18 @@ pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     })
 }
 
-fn read_argument(arguments: *const *const c_void, index: usize) -> Result<u64, Code> {
+fn read_argument(arguments: *const *const c_void, index: usize) -> Result<u64> {
     if arguments.is_null() {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: the caller gives a pointer to each argument of the kernel, all of which are u64;
+    // SAFETY: the caller passes a pointer to each argument of the kernel, all of which are u64;
     // `index` is less than their number.
     Ok(unsafe { arguments.add(index).read().cast::<u64>().read_unaligned() })
 }
 
-fn say_what_is_not_run(name: &str) {
+fn warn_of_unknown(name: &str) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        eprintln!("cuda-sim: kernel {name} is not known, and the simulator runs no PTX");
+        eprintln!("cuda-sim: kernel {name} is unknown, and the simulator does not run PTX");
     });
 }

@@ -1,26 +1,26 @@
 //! Access between devices.
 
-use crate::border::Out;
-use crate::code::{
+use crate::base::code::{
     Code, INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED, PEER_ACCESS_NOT_ENABLED,
     PEER_ACCESS_UNSUPPORTED,
 };
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
+use crate::base::handles::Handle;
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
 
-/// Tells whether a device can reach the memory of another; all do, but not their own as a peer.
+/// Returns whether a device can access the memory of another; true unless they are the same.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> Code {
     call(|driver| {
-        let can = can.place()?;
+        let can = can.required()?;
         let (device, peer) = (driver.ordinal(device)?, driver.ordinal(peer)?);
         can.set(i32::from(device != peer));
         Ok(())
     })
 }
 
-/// Lets kernels of the current context use the memory of another device's context.
+/// Enables access of the current context's kernels to the memory of another device's context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) -> Code {
     call(|driver| {
@@ -39,7 +39,7 @@ pub extern "C" fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) -> Code {
     })
 }
 
-/// Takes that access back.
+/// Disables that access.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxDisablePeerAccess(peer: Handle) -> Code {
     call(|driver| {

@@ -1,11 +1,11 @@
-//! Questions to pointers.
+//! Queries of pointers.
 
 use std::ffi::c_void;
 
-use crate::code::{Code, INVALID_VALUE};
-use crate::gate::call;
-use crate::region::{Kind, Region};
-use crate::stack;
+use crate::base::code::{Code, INVALID_VALUE, Result};
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::memory::region::{Kind, Region};
 
 const CONTEXT: i32 = 1;
 const MEMORY_TYPE: i32 = 2;
@@ -25,29 +25,30 @@ const ACCESS_FLAGS: i32 = 16;
 const TYPE_HOST: u32 = 1;
 const TYPE_DEVICE: u32 = 2;
 const ACCESS_READ_WRITE: u32 = 3;
-/// The device of a pointer that no device knows.
+/// The device number of memory that the driver does not know.
 const NO_DEVICE: u32 = -2_i32 as u32;
 
-/// An attribute's value, in the width that the interface gives it.
+/// An attribute's value, in the width that the interface defines.
 enum Value {
     Long(u64),
     Int(u32),
 }
 
-/// Gives one attribute of memory that the driver knows.
+/// Returns one attribute of memory that the driver knows.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) -> Code {
     call(|driver| {
         let context = stack::current()?;
         let memory = driver.memory();
         let region = memory.regions.containing(pointer);
-        let region = region.filter(|region| region.is_reached_by(context)).ok_or(INVALID_VALUE)?;
+        let region =
+            region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
-        put(data, &value)
+        write(data, &value)
     })
 }
 
-/// Gives several attributes; of memory that the driver does not know, their defaults.
+/// Returns several attributes; their defaults for memory that the driver does not know.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuPointerGetAttributes(
     count: u32,
@@ -62,28 +63,28 @@ pub extern "C" fn cuPointerGetAttributes(
         }
         let memory = driver.memory();
         let region =
-            memory.regions.containing(pointer).filter(|region| region.is_reached_by(context));
+            memory.regions.containing(pointer).filter(|region| region.is_accessible_from(context));
         for index in 0..count as usize {
-            // SAFETY: the caller gives `count` attributes and as many places for answers.
-            let (attribute, place) =
+            // SAFETY: the caller passes `count` attributes and as many pointers for their values.
+            let (attribute, target) =
                 unsafe { (attributes.add(index).read(), data.add(index).read()) };
             let default = default_of(attribute).ok_or(INVALID_VALUE)?;
             let value = region.and_then(|region| value_of(region, attribute, pointer));
-            put(place, &value.unwrap_or(default))?;
+            write(target, &value.unwrap_or(default))?;
         }
         Ok(())
     })
 }
 
-fn put(place: *mut c_void, value: &Value) -> Result<(), Code> {
-    if place.is_null() {
+fn write(target: *mut c_void, value: &Value) -> Result {
+    if target.is_null() {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: the caller gives a place of the attribute's width.
+    // SAFETY: the caller passes a pointer to a value of the attribute's width.
     unsafe {
         match *value {
-            Value::Long(value) => place.cast::<u64>().write_unaligned(value),
-            Value::Int(value) => place.cast::<u32>().write_unaligned(value),
+            Value::Long(value) => target.cast::<u64>().write_unaligned(value),
+            Value::Int(value) => target.cast::<u32>().write_unaligned(value),
         }
     }
     Ok(())
@@ -111,7 +112,7 @@ fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<Value> {
     })
 }
 
-/// What several attributes at once answer where a single one fails.
+/// What `cuPointerGetAttributes` returns where `cuPointerGetAttribute` fails.
 fn default_of(attribute: i32) -> Option<Value> {
     Some(match attribute {
         CONTEXT | DEVICE_POINTER | HOST_POINTER | BUFFER_ID | RANGE_START | RANGE_SIZE => {

@@ -1,18 +1,19 @@
-//! Primary contexts: one per device, shared by counting.
+//! Primary contexts: one for each device, with a count of retains.
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_CONTEXT, INVALID_VALUE};
-use crate::gate::call;
-use crate::handles::{Handle, lock};
+use crate::base::code::{Code, INVALID_CONTEXT, INVALID_VALUE};
+use crate::base::handles::Handle;
+use crate::base::lock::lock;
+use crate::entry::call::call;
+use crate::entry::out::Out;
 
 /// The flags that a context may have.
 const FLAGS: u32 = 0x1ff;
 
-/// Gives the device's primary context, made at the first retain.
+/// Retains the device's primary context, which the first retain creates.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: i32) -> Code {
     call(|driver| {
-        let out = context.place()?;
+        let out = context.required()?;
         let ordinal = driver.ordinal(device)?;
         let mut primary = lock(&driver.devices[ordinal].primary);
         let context = *primary.context.get_or_insert_with(|| driver.create_context(ordinal, true));
@@ -22,7 +23,7 @@ pub extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: i32) ->
     })
 }
 
-/// Takes a retain back; the last one ends the context.
+/// Releases the context; the last release destroys it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: i32) -> Code {
     call(|driver| {
@@ -41,7 +42,7 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: i32) -> Code {
     })
 }
 
-/// Ends the context whatever the retains, which can still be taken back.
+/// Destroys the context, however often it is retained.  The retain count stays as it is.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: i32) -> Code {
     call(|driver| {
@@ -54,7 +55,7 @@ pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: i32) -> Code {
     })
 }
 
-/// Gives the flags, and whether the context exists.
+/// Returns the flags, and whether the context exists.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxGetState(
     device: i32,
@@ -62,7 +63,7 @@ pub extern "C" fn cuDevicePrimaryCtxGetState(
     active: Out<i32>,
 ) -> Code {
     call(|driver| {
-        let (flags, active) = (flags.place()?, active.place()?);
+        let (flags, active) = (flags.required()?, active.required()?);
         let ordinal = driver.ordinal(device)?;
         let primary = lock(&driver.devices[ordinal].primary);
         flags.set(primary.flags);
@@ -71,7 +72,7 @@ pub extern "C" fn cuDevicePrimaryCtxGetState(
     })
 }
 
-/// Sets the flags, which are remembered only.
+/// Sets the flags, which have no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: i32, flags: u32) -> Code {
     call(|driver| {

@@ -1,11 +1,11 @@
 //! The calling thread's stack of contexts.
 
-use crate::border::Out;
-use crate::code::{Code, INVALID_CONTEXT};
-use crate::context::Context;
-use crate::gate::call;
-use crate::handles::Handle;
-use crate::stack;
+use crate::base::code::{Code, INVALID_CONTEXT};
+use crate::base::handles::Handle;
+use crate::contexts::context::Context;
+use crate::contexts::stack;
+use crate::entry::call::call;
+use crate::entry::out::Out;
 
 /// Makes a context current until it is popped.
 #[unsafe(no_mangle)]
@@ -16,7 +16,7 @@ pub extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> Code {
     })
 }
 
-/// Takes the current context off the stack and gives it.
+/// Pops the current context and returns it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> Code {
     call(|_| {
@@ -28,17 +28,17 @@ pub extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> Code {
     })
 }
 
-/// Gives the current context, null when there is none.
+/// Returns the current context; null when there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> Code {
     call(|_| {
         let current = stack::top().map_or(0, Context::handle);
-        context.place()?.set(current);
+        context.required()?.set(current);
         Ok(())
     })
 }
 
-/// Puts a context in place of the current one; null takes that off.
+/// Replaces the current context; null only pops it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCurrent(context: Handle) -> Code {
     call(|driver| {

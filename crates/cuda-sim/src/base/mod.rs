@@ -1,0 +1,7 @@
+//! What every other module may use: result codes, handles, and the operating system.
+
+pub mod code;
+pub mod fork;
+pub mod handles;
+pub mod lock;
+pub mod mapping;

@@ -1,0 +1,96 @@
+//! Contexts.  They are never freed, so that a stale handle stays recognisable.
+
+use std::collections::BTreeSet;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::base::code::{Code, Result};
+use crate::base::handles::Handle;
+use crate::base::lock::lock;
+use crate::work::health::Health;
+use crate::work::order::Queues;
+use crate::work::queue::Mark;
+
+pub struct Context {
+    /// Unique in the process.
+    pub id: u64,
+    pub device: usize,
+    pub is_primary: bool,
+    /// The queues of its streams.
+    pub queues: Queues,
+    health: Arc<Health>,
+    /// The handle, where it is not the address of this object.
+    inherited: OnceLock<Handle>,
+    /// Contexts of other devices whose memory kernels of this one may use.
+    peers: Mutex<BTreeSet<u64>>,
+}
+
+impl Context {
+    /// Makes a context whose queued work waits for `latency` before it starts.
+    pub fn create(device: usize, is_primary: bool, latency: Duration) -> &'static Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let health = Arc::new(Health::new());
+        Box::leak(Box::new(Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            device,
+            is_primary,
+            queues: Queues::new(Arc::clone(&health), latency),
+            health,
+            inherited: OnceLock::new(),
+            peers: Mutex::default(),
+        }))
+    }
+
+    /// The handle: the address of this object, or the handle that it inherited.
+    pub fn handle(&'static self) -> Handle {
+        self.inherited.get().copied().unwrap_or(ptr::from_ref(self).addr())
+    }
+
+    /// Uses the handle of an earlier context, before any caller has seen its own.
+    pub fn inherit(&self, handle: Handle) {
+        self.inherited.get_or_init(|| handle);
+    }
+
+    /// # Errors
+    /// `CONTEXT_IS_DESTROYED`, or the error of its work.
+    pub fn check(&self) -> Result {
+        self.health.check()
+    }
+
+    pub fn is_destroyed(&self) -> bool {
+        self.health.is_destroyed()
+    }
+
+    /// The error of its work, or success.
+    pub fn error(&self) -> Code {
+        self.health.error()
+    }
+
+    /// Waits for all work that was queued.
+    pub fn synchronize(&self) {
+        self.queues.tails().iter().for_each(Mark::wait);
+    }
+
+    /// Refuses further use and waits for the work that was queued.
+    pub fn destroy(&self) {
+        self.health.destroy();
+        self.synchronize();
+        self.queues.close();
+    }
+
+    /// True if the access was new.
+    pub fn add_peer(&self, peer: &Self) -> bool {
+        lock(&self.peers).insert(peer.id)
+    }
+
+    /// True if there was an access.
+    pub fn remove_peer(&self, peer: &Self) -> bool {
+        lock(&self.peers).remove(&peer.id)
+    }
+
+    pub fn has_peer(&self, peer: &Self) -> bool {
+        lock(&self.peers).contains(&peer.id)
+    }
+}

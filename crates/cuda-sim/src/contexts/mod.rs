@@ -1,0 +1,4 @@
+//! Contexts, and each thread's stack of them.
+
+pub mod context;
+pub mod stack;

@@ -1,0 +1,44 @@
+//! Each thread's stack of contexts; the top is the current one.
+
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+
+use super::context::Context;
+use crate::base::code::{INVALID_CONTEXT, Result};
+
+thread_local! {
+    // Not dropped, because calls that come while the thread or the process ends still use it.
+    static STACK: ManuallyDrop<RefCell<Vec<&'static Context>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+}
+
+/// The current context, destroyed or not.
+pub fn top() -> Option<&'static Context> {
+    STACK.with(|stack| stack.borrow().last().copied())
+}
+
+/// The current context.
+///
+/// # Errors
+/// `INVALID_CONTEXT` when there is none, and those of [`Context::check`].
+pub fn current() -> Result<&'static Context> {
+    let context = top().ok_or(INVALID_CONTEXT)?;
+    context.check()?;
+    Ok(context)
+}
+
+/// Checks the current context for a call that works without one too.
+///
+/// # Errors
+/// Those of [`Context::check`].
+pub fn check_top() -> Result {
+    top().map_or(Ok(()), Context::check)
+}
+
+pub fn push(context: &'static Context) {
+    STACK.with(|stack| stack.borrow_mut().push(context));
+}
+
+pub fn pop() -> Option<&'static Context> {
+    STACK.with(|stack| stack.borrow_mut().pop())
+}

@@ -1,0 +1,86 @@
+//! The environment variables that describe the simulated machine.
+
+use std::env;
+use std::time::Duration;
+
+/// The simulated machine; fixed when the driver is initialised.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub devices: usize,
+    /// Memory of each device in bytes.
+    pub memory: u64,
+    /// How long queued work waits before it starts.
+    pub latency: Duration,
+}
+
+impl Config {
+    /// # Errors
+    /// A sentence that names the variable and the values that it may have.
+    pub fn from_environment() -> Result<Self, String> {
+        Ok(Self {
+            devices: read("CUDA_SIM_DEVICES", "a number from 0 to 64", 1, |text| {
+                text.parse().ok().filter(|&count| count <= 64)
+            })?,
+            memory: read(
+                "CUDA_SIM_MEMORY",
+                "a size such as 512M (K, M or G), at most 4096G",
+                8 << 30,
+                parse_bytes,
+            )?,
+            latency: read(
+                "CUDA_SIM_LATENCY",
+                "a number of microseconds",
+                Duration::ZERO,
+                |text| text.parse().ok().map(Duration::from_micros),
+            )?,
+        })
+    }
+}
+
+/// Reads a variable, of which `wanted` says what it may hold.
+fn read<T>(
+    name: &str,
+    wanted: &str,
+    default: T,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, String> {
+    match env::var(name) {
+        Ok(text) if !text.trim().is_empty() => {
+            parse(text.trim()).ok_or_else(|| format!("{name} is '{text}', but must be {wanted}"))
+        }
+        _ => Ok(default),
+    }
+}
+
+/// A size in bytes, at most 4 TiB; `K`, `M` and `G` are powers of 1024.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    (bytes > 0 && bytes <= 4 << 40).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::parse_bytes;
+
+    #[rstest]
+    #[case("4096", Some(4096))]
+    #[case("64K", Some(64 << 10))]
+    #[case("3m", Some(3 << 20))]
+    #[case("8G", Some(8 << 30))]
+    #[case("0", None)]
+    #[case("G", None)]
+    #[case("-1", None)]
+    #[case("99999999999999999999", None)]
+    #[case("8GiB", None)]
+    fn sizes_are_read(#[case] text: &str, #[case] bytes: Option<u64>) {
+        assert_eq!(parse_bytes(text), bytes);
+    }
+}

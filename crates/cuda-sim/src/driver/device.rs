@@ -1,0 +1,47 @@
+//! One device: its contexts.
+
+use std::sync::{Mutex, OnceLock};
+
+use crate::base::handles::Handle;
+use crate::base::lock::lock;
+use crate::contexts::context::Context;
+
+#[derive(Default)]
+pub struct Device {
+    pub primary: Mutex<Primary>,
+    /// All primary contexts of a device have one handle, one after the other.
+    primary_handle: OnceLock<Handle>,
+    /// Contexts that were not destroyed.
+    contexts: Mutex<Vec<&'static Context>>,
+}
+
+/// A device's primary context.
+#[derive(Default)]
+pub struct Primary {
+    pub context: Option<&'static Context>,
+    pub retains: i32,
+    pub flags: u32,
+}
+
+impl Device {
+    /// Adds a new context.
+    pub fn adopt(&self, context: &'static Context) {
+        if context.is_primary {
+            context.inherit(*self.primary_handle.get_or_init(|| context.handle()));
+        }
+        lock(&self.contexts).push(context);
+    }
+
+    /// Removes a destroyed context.
+    pub fn disown(&self, context: &Context) {
+        lock(&self.contexts).retain(|other| other.id != context.id);
+    }
+
+    /// Waits for all work of the device.
+    pub fn synchronize(&self) {
+        let contexts = lock(&self.contexts).clone();
+        for context in contexts {
+            context.synchronize();
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The simulated driver: its devices, their memory, and everything that has a handle.
+
+pub mod config;
+pub mod device;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use config::Config;
+use device::Device;
+
+use crate::base::code::{
+    CONTEXT_IS_DESTROYED, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_INITIALIZED,
+    OPERATING_SYSTEM, Result,
+};
+use crate::base::fork;
+use crate::base::handles::{Handle, Handles};
+use crate::base::lock::lock;
+use crate::contexts::context::Context;
+use crate::contexts::stack;
+use crate::kernels::module::{Function, Module};
+use crate::memory::Memory;
+use crate::memory::allocator::BLOCK;
+use crate::memory::window::Window;
+use crate::streams::event::Event;
+use crate::streams::stream::Stream;
+
+static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
+
+/// Null, as a stream, is the legacy default stream.
+pub const STREAM_DEFAULT: Handle = 0;
+const STREAM_LEGACY: Handle = 1;
+const STREAM_PER_THREAD: Handle = 2;
+
+pub struct Driver {
+    pub config: Config,
+    pub devices: Vec<Device>,
+    memory: Mutex<Memory>,
+    /// Every context that ever was; the last one of those that share a handle.
+    contexts: Mutex<HashMap<Handle, &'static Context>>,
+    pub streams: Handles<Stream>,
+    pub events: Handles<Arc<Event>>,
+    pub modules: Handles<Arc<Module>>,
+    pub functions: Handles<Arc<Function>>,
+}
+
+impl Driver {
+    /// Builds the machine that the environment describes; once per process.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for an environment that is not understood, `NO_DEVICE`,
+    /// `OPERATING_SYSTEM`; the same at each later call.
+    pub fn initialise() -> Result {
+        match DRIVER.get_or_init(Self::create) {
+            Ok(_) => Ok(()),
+            Err(code) => Err(*code),
+        }
+    }
+
+    /// # Errors
+    /// `NOT_INITIALIZED`.
+    pub fn get() -> Result<&'static Self> {
+        match DRIVER.get() {
+            Some(Ok(driver)) => Ok(driver),
+            _ => Err(NOT_INITIALIZED),
+        }
+    }
+
+    fn create() -> Result<Self> {
+        let config = Config::from_environment().map_err(|problem| {
+            eprintln!("cuda-sim: {problem}");
+            INVALID_VALUE
+        })?;
+        if config.devices == 0 {
+            return Err(NO_DEVICE);
+        }
+        fork::watch_forks()?;
+        // Several times the memory, so that freed addresses are not reused for a long time.
+        let length = (config.memory * 4).next_multiple_of(BLOCK).max(16 << 30);
+        let windows = (0..config.devices)
+            .map(|_| Window::create(length).map(|window| &*Box::leak(Box::new(window))))
+            .collect::<std::io::Result<Vec<_>>>()
+            .map_err(|problem| {
+                eprintln!("cuda-sim: cannot reserve address space for a device: {problem}");
+                OPERATING_SYSTEM
+            })?;
+        Ok(Self {
+            devices: windows.iter().map(|_| Device::default()).collect(),
+            memory: Mutex::new(Memory::new(&windows, config.memory)),
+            config,
+            contexts: Mutex::default(),
+            streams: Handles::new(),
+            events: Handles::new(),
+            modules: Handles::new(),
+            functions: Handles::new(),
+        })
+    }
+
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        lock(&self.memory)
+    }
+
+    /// The index of a device by its number.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn ordinal(&self, number: i32) -> Result<usize> {
+        let ordinal = usize::try_from(number).ok();
+        ordinal.filter(|&ordinal| ordinal < self.devices.len()).ok_or(INVALID_DEVICE)
+    }
+
+    pub fn create_context(&self, device: usize, is_primary: bool) -> &'static Context {
+        let context = Context::create(device, is_primary, self.config.latency);
+        self.devices[device].adopt(context);
+        lock(&self.contexts).insert(context.handle(), context);
+        context
+    }
+
+    /// The context of a handle, destroyed or not; `None` if there never was one.
+    pub fn known_context(&self, handle: Handle) -> Option<&'static Context> {
+        lock(&self.contexts).get(&handle).copied()
+    }
+
+    /// The context of a handle.  Ends the process when there never was one, because a real driver
+    /// reads through the handle and crashes.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for null, `CONTEXT_IS_DESTROYED`.
+    pub fn context(&self, handle: Handle) -> Result<&'static Context> {
+        if handle == 0 {
+            return Err(INVALID_VALUE);
+        }
+        let Some(context) = self.known_context(handle) else {
+            eprintln!("cuda-sim: {handle:#x} never was a context; a real driver crashes on it");
+            std::process::abort();
+        };
+        match context.is_destroyed() {
+            true => Err(CONTEXT_IS_DESTROYED),
+            false => Ok(context),
+        }
+    }
+
+    /// Ends a context when its work is done, and frees all memory that belongs to it.
+    pub fn destroy_context(&self, context: &'static Context) {
+        context.destroy();
+        self.devices[context.device].disown(context);
+        let mut memory = self.memory();
+        let owned = memory.regions.iter().filter(|region| region.context.id == context.id);
+        for base in owned.map(|region| region.base).collect::<Vec<_>>() {
+            memory.release(base);
+        }
+    }
+
+    /// Waits for all work of every device.
+    pub fn synchronize(&self) {
+        self.devices.iter().for_each(Device::synchronize);
+    }
+
+    /// The stream of a handle; the default streams are those of the current context.
+    ///
+    /// # Errors
+    /// Those of the current context or of the stream's, `INVALID_HANDLE`.
+    pub fn stream(&self, handle: Handle) -> Result<Stream> {
+        match handle {
+            STREAM_DEFAULT | STREAM_LEGACY => Ok(Stream::legacy(stack::current()?)),
+            STREAM_PER_THREAD => Ok(Stream::of_this_thread(stack::current()?)),
+            _ => {
+                let stream = self.streams.get(handle)?;
+                stream.context.check()?;
+                Ok(stream)
+            }
+        }
+    }
+
+    /// The event of a handle.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE`, or the error of the event's context.
+    pub fn event(&self, handle: Handle) -> Result<Arc<Event>> {
+        let event = self.events.get(handle)?;
+        event.context.check()?;
+        Ok(event)
+    }
+}

@@ -1,0 +1,159 @@
+//! Counts calls, and injects faults into them.
+
+use std::collections::HashMap;
+use std::env;
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
+
+use crate::base::code::{Code, INVALID_VALUE, Result};
+use crate::base::lock::lock;
+
+static CALLS: LazyLock<Mutex<Calls>> = LazyLock::new(Mutex::default);
+
+/// Means every function, in rules and counts.
+const ANY: &str = "*";
+
+#[derive(Default)]
+struct Calls {
+    counts: HashMap<&'static str, u64>,
+    total: u64,
+    rules: Vec<Rule>,
+}
+
+/// `NAME:N=CODE`: call number `nth` of `name` fails, and with `onwards` all later ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    name: String,
+    nth: u64,
+    onwards: bool,
+    code: Code,
+    seen: u64,
+}
+
+impl Rule {
+    /// Counts a call of `name`; true when it must fail.
+    fn applies(&mut self, name: &str) -> bool {
+        if self.name != ANY && self.name != name {
+            return false;
+        }
+        self.seen += 1;
+        self.seen == self.nth || (self.onwards && self.seen > self.nth)
+    }
+}
+
+/// Counts a call, and returns the code with which it must fail, if any.
+pub fn next_call(function: &'static str) -> Option<Code> {
+    let name = plain(function);
+    let mut calls = calls();
+    calls.total += 1;
+    *calls.counts.entry(name).or_default() += 1;
+    // Every rule counts the call, so that one rule does not shift another.
+    calls.rules.iter_mut().filter_map(|rule| rule.applies(name).then_some(rule.code)).last()
+}
+
+/// Replaces the rules by those of `spec`; an empty one clears them.
+///
+/// # Errors
+/// The part of `spec` that is not a rule; the old rules then stay.
+pub fn set_rules(spec: &str) -> Result<(), String> {
+    let rules = parse(spec)?;
+    calls().rules = rules;
+    Ok(())
+}
+
+/// Reads the rules of `CUDA_SIM_FAULT`, once.
+///
+/// # Errors
+/// `INVALID_VALUE`, with a line on stderr, for a value that is not understood.
+pub fn load_environment() -> Result {
+    static LOADED: OnceLock<Result> = OnceLock::new();
+    *LOADED.get_or_init(|| match env::var("CUDA_SIM_FAULT") {
+        Ok(spec) => set_rules(&spec).map_err(|part| {
+            eprintln!("cuda-sim: '{part}' in CUDA_SIM_FAULT is not a rule; write FUNCTION:N=CODE");
+            INVALID_VALUE
+        }),
+        Err(_) => Ok(()),
+    })
+}
+
+/// How often `name` was called; `*` means all functions together.
+pub fn call_count(name: &str) -> u64 {
+    let calls = calls();
+    match plain(name) {
+        ANY => calls.total,
+        name => calls.counts.get(name).copied().unwrap_or(0),
+    }
+}
+
+fn calls() -> MutexGuard<'static, Calls> {
+    lock(&CALLS)
+}
+
+/// The name without the version that the interface appends.
+fn plain(name: &str) -> &str {
+    name.strip_suffix("_v2").unwrap_or(name)
+}
+
+fn parse(spec: &str) -> Result<Vec<Rule>, String> {
+    spec.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(|part| parse_rule(part).ok_or_else(|| part.to_owned()))
+        .collect()
+}
+
+fn parse_rule(part: &str) -> Option<Rule> {
+    let (place, code) = part.split_once('=')?;
+    let (name, nth) = place.rsplit_once(':')?;
+    let (nth, onwards) = match nth.strip_suffix('+') {
+        Some(nth) => (nth, true),
+        None => (nth, false),
+    };
+    let nth = nth.parse().ok().filter(|&nth| nth > 0)?;
+    Some(Rule { name: plain(name).to_owned(), nth, onwards, code: code.parse().ok()?, seen: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("cuMemAlloc:1=2", "cuMemAlloc", 1, false, 2)]
+    #[case("cuMemAlloc_v2:3=700", "cuMemAlloc", 3, false, 700)]
+    #[case(" *:2+=999 ", "*", 2, true, 999)]
+    fn a_rule_is_read(
+        #[case] spec: &str,
+        #[case] name: &str,
+        #[case] nth: u64,
+        #[case] onwards: bool,
+        #[case] code: Code,
+    ) {
+        let name = name.to_owned();
+        let wanted = Rule { name, nth, onwards, code, seen: 0 };
+        assert_eq!(parse(spec), Ok(vec![wanted]));
+    }
+
+    #[rstest]
+    #[case("cuMemAlloc")]
+    #[case("cuMemAlloc:0=2")]
+    #[case("cuMemAlloc:1")]
+    #[case("cuMemAlloc=2")]
+    #[case("cuMemAlloc:x=2")]
+    #[case("cuInit:1=1,cuMemAlloc:1=two")]
+    fn other_text_is_refused(#[case] spec: &str) {
+        assert!(parse(spec).is_err());
+    }
+
+    #[test]
+    fn a_rule_applies_once_or_from_then_on() {
+        let failing = |spec: &str| -> Vec<bool> {
+            let mut rule = parse_rule(spec).expect("a rule");
+            let names = ["a", "b", "a", "a", "b"];
+            names.map(|name| rule.applies(name)).to_vec()
+        };
+        assert_eq!(failing("a:2=1"), [false, false, true, false, false]);
+        assert_eq!(failing("a:2+=1"), [false, false, true, true, false]);
+        assert_eq!(failing("*:4=1"), [false, false, false, true, false]);
+    }
+}

@@ -1,0 +1,34 @@
+//! Parameters through which a C caller receives results.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::base::code::{INVALID_VALUE, Result};
+
+/// A pointer to which a C function writes a `T`; may be null.
+#[repr(transparent)]
+pub struct Out<T: Copy>(*mut T);
+
+/// An [`Out`] that is not null.
+pub struct Target<T: Copy>(NonNull<T>, PhantomData<T>);
+
+impl<T: Copy> Out<T> {
+    /// # Errors
+    /// `INVALID_VALUE` for null.
+    pub fn required(self) -> Result<Target<T>> {
+        self.optional().ok_or(INVALID_VALUE)
+    }
+
+    /// For a parameter that the interface lets the caller leave out by null.
+    pub fn optional(self) -> Option<Target<T>> {
+        NonNull::new(self.0).map(|at| Target(at, PhantomData))
+    }
+}
+
+impl<T: Copy> Target<T> {
+    pub fn set(&self, value: T) {
+        // SAFETY: the interface obliges the caller to pass null or the address of a `T` that
+        // lives through the call; it need not be aligned.
+        unsafe { self.0.as_ptr().write_unaligned(value) }
+    }
+}

@@ -1,0 +1,4 @@
+//! Modules of PTX, and the kernels that run on the host.
+
+pub mod kernel;
+pub mod module;

@@ -1,0 +1,68 @@
+//! Loaded modules.  Of PTX, the simulator reads only the names of the entries.
+
+use std::sync::Arc;
+
+use crate::contexts::context::Context;
+
+/// A loaded module.
+pub struct Module {
+    pub context: &'static Context,
+    /// The names of its entries.
+    entries: Vec<String>,
+}
+
+/// An entry of a loaded module.
+pub struct Function {
+    pub module: Arc<Module>,
+    pub name: String,
+}
+
+impl Module {
+    /// Reads an image; `None` unless it is PTX with an entry.
+    pub fn parse(context: &'static Context, image: &str) -> Option<Self> {
+        let entries: Vec<String> = image
+            .split(".entry")
+            .skip(1)
+            .filter_map(|rest| {
+                rest.split(|c: char| c == '(' || c.is_whitespace()).find(|word| !word.is_empty())
+            })
+            .map(str::to_owned)
+            .collect();
+        let is_ptx = image.contains(".version") && !entries.is_empty();
+        is_ptx.then_some(Self { context, entries })
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|entry| entry == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(image: &str) -> Option<Module> {
+        Module::parse(Context::create(0, false, Duration::ZERO), image)
+    }
+
+    #[rstest]
+    #[case(".version 6.0\n.visible .entry nothing() { ret; }", &["nothing"])]
+    #[case(".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}", &["a", "b"])]
+    fn entries_are_found(#[case] image: &str, #[case] names: &[&str]) {
+        let module = parse(image).expect("PTX");
+        assert!(names.iter().all(|name| module.has(name)));
+        assert!(!module.has("absent"));
+    }
+
+    #[rstest]
+    #[case("not a module")]
+    #[case(".version 6.0")]
+    #[case(".entry nothing()")]
+    fn other_text_is_refused(#[case] image: &str) {
+        assert!(parse(image).is_none());
+    }
+}

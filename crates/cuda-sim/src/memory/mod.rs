@@ -1,0 +1,153 @@
+//! All memory that calls may name: of devices, of the host, and of other processes.
+
+pub mod allocator;
+pub mod device;
+pub mod ipc_handle;
+pub mod region;
+pub mod sharing;
+pub mod window;
+
+use device::DeviceMemory;
+use region::{Kind, Region, Regions};
+use window::Window;
+
+use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
+use crate::base::mapping::{READ_WRITE, map, unmap};
+use crate::contexts::context::Context;
+
+/// Where memory lies for the host.
+pub struct Resolved {
+    /// Host address of the contents.
+    pub contents: usize,
+    pub is_on_host: bool,
+}
+
+pub struct Memory {
+    pub regions: Regions,
+    devices: Vec<DeviceMemory>,
+    last_id: u64,
+}
+
+impl Memory {
+    /// The memory of devices with these windows and `total` bytes each.
+    pub fn new(windows: &[&'static Window], total: u64) -> Self {
+        Self {
+            regions: Regions::default(),
+            devices: windows.iter().map(|window| DeviceMemory::new(window, total)).collect(),
+            last_id: 0,
+        }
+    }
+
+    /// Free and total bytes of a device.
+    pub fn free_and_total(&self, device: usize) -> (u64, u64) {
+        let memory = &self.devices[device];
+        (memory.free_bytes(), memory.total)
+    }
+
+    /// Allocates memory of the context's device.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for a size of 0, `OUT_OF_MEMORY`.
+    pub fn allocate(&mut self, context: &'static Context, size: u64, kind: Kind) -> Result<u64> {
+        if size == 0 {
+            return Err(INVALID_VALUE);
+        }
+        let base = self.devices[context.device].allocate(size).ok_or(OUT_OF_MEMORY)?;
+        self.add(context, base, size, kind);
+        Ok(base)
+    }
+
+    /// Allocates page-locked or managed memory: ordinary pages, which read as zeros.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`.
+    pub fn allocate_on_host(
+        &mut self,
+        context: &'static Context,
+        size: u64,
+        kind: Kind,
+    ) -> Result<u64> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let base = map(0, size, READ_WRITE, flags, -1, 0).map_err(|_| OUT_OF_MEMORY)? as u64;
+        self.add(context, base, size, kind);
+        Ok(base)
+    }
+
+    /// Lets calls use memory of the context's device, or of the host.
+    pub fn add(&mut self, context: &'static Context, base: u64, size: u64, kind: Kind) {
+        self.add_of_device(context, context.device, base, size, kind);
+    }
+
+    /// Ends the region that starts at `base`: its addresses are invalid from now on.
+    pub fn release(&mut self, base: u64) {
+        let Some(region) = self.regions.remove(base) else {
+            return;
+        };
+        let device = &mut self.devices[region.device];
+        match region.kind {
+            Kind::Device { export } => {
+                if let Some(slot) = export {
+                    device.withdraw_export(slot);
+                }
+                device.free(base, region.size);
+            }
+            Kind::Pool => device.free(base, region.size),
+            Kind::Imported { .. } => device.detach(base, region.size),
+            Kind::Managed | Kind::Pinned => unmap(base, region.size),
+            Kind::Registered => {}
+        }
+    }
+
+    /// Decides, for every call, whether it may use `length` bytes at `address`.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` unless all of them lie in one live region.
+    pub fn resolve(&self, address: u64, length: u64) -> Result<Resolved> {
+        let region = self.regions.covering(address, length).ok_or(INVALID_VALUE)?;
+        let is_on_host = region.is_on_host();
+        Ok(Resolved {
+            contents: match is_on_host {
+                true => address as usize,
+                false => self.devices[region.device].window.contents_of(address),
+            },
+            is_on_host,
+        })
+    }
+
+    /// Like [`Memory::resolve`], for calls that use only memory which the context can access.
+    ///
+    /// # Errors
+    /// Those of [`Memory::resolve`], and `INVALID_VALUE` for memory of a device without peer
+    /// access.
+    pub fn resolve_accessible(
+        &self,
+        context: &Context,
+        address: u64,
+        length: u64,
+    ) -> Result<Resolved> {
+        let region = self.regions.covering(address, length);
+        region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
+        self.resolve(address, length)
+    }
+
+    /// Whether any byte of the range is reserved for device addresses, which no host may touch.
+    pub fn is_device_address(&self, address: u64, length: u64) -> bool {
+        let last = address.saturating_add(length.saturating_sub(1));
+        let mut windows = self.devices.iter().map(|device| device.window);
+        windows.any(|window| window.contains(address) || window.contains(last))
+    }
+
+    fn add_of_device(
+        &mut self,
+        context: &'static Context,
+        device: usize,
+        base: u64,
+        size: u64,
+        kind: Kind,
+    ) {
+        self.last_id += 1;
+        let id = self.last_id;
+        let is_being_freed = false;
+        self.regions.insert(Region { base, size, id, device, context, kind, is_being_freed });
+    }
+}

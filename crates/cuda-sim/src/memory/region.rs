@@ -1,0 +1,161 @@
+//! Regions of memory: what is allocated, registered or imported, by address.
+
+use std::collections::BTreeMap;
+
+use super::ipc_handle::IpcHandle;
+use crate::contexts::context::Context;
+
+/// Memory that calls may name.
+#[derive(Clone)]
+pub struct Region {
+    pub base: u64,
+    /// Bytes that the caller asked for.
+    pub size: u64,
+    /// Unique in the process.
+    pub id: u64,
+    pub device: usize,
+    pub context: &'static Context,
+    pub kind: Kind,
+    /// A stream frees it when its turn comes.
+    pub is_being_freed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// From `cuMemAlloc`, with its entry in the list of exports once it is exported.
+    Device { export: Option<usize> },
+    /// From `cuMemAllocAsync`.
+    Pool,
+    /// From `cuMemAllocManaged`: pages of the host.
+    Managed,
+    /// From `cuMemHostAlloc`.
+    Pinned,
+    /// The caller's own, registered by `cuMemHostRegister`.
+    Registered,
+    /// Another process's, opened so many times.
+    Imported { origin: IpcHandle, opens: usize },
+}
+
+impl Region {
+    /// Whether the host reads and writes it at the same address.
+    pub fn is_on_host(&self) -> bool {
+        matches!(self.kind, Kind::Managed | Kind::Pinned | Kind::Registered)
+    }
+
+    /// Whether kernels, fills and pointer queries of a context can access it.  Copies always can.
+    pub fn is_accessible_from(&self, context: &Context) -> bool {
+        // Importing another device's memory gives the importing context access to it.
+        let is_own = std::ptr::eq(self.context, context);
+        is_own
+            || self.is_on_host()
+            || self.device == context.device
+            || context.has_peer(self.context)
+    }
+
+    /// Whether it counts against the device's memory until it is freed.
+    pub fn is_device_allocation(&self) -> bool {
+        matches!(self.kind, Kind::Device { .. } | Kind::Pool)
+    }
+
+    fn end(&self) -> u64 {
+        self.base + self.size
+    }
+}
+
+/// Regions, none of which overlap.
+#[derive(Default)]
+pub struct Regions(BTreeMap<u64, Region>);
+
+impl Regions {
+    pub fn insert(&mut self, region: Region) {
+        self.0.insert(region.base, region);
+    }
+
+    pub fn remove(&mut self, base: u64) -> Option<Region> {
+        self.0.remove(&base)
+    }
+
+    /// The region that starts at `base`.
+    pub fn at(&self, base: u64) -> Option<&Region> {
+        self.0.get(&base)
+    }
+
+    pub fn at_mut(&mut self, base: u64) -> Option<&mut Region> {
+        self.0.get_mut(&base)
+    }
+
+    /// The region in which `address` lies.
+    pub fn containing(&self, address: u64) -> Option<&Region> {
+        let (_, region) = self.0.range(..=address).next_back()?;
+        (address < region.end()).then_some(region)
+    }
+
+    /// The region in which all of `length` bytes at `address` lie.
+    pub fn covering(&self, address: u64, length: u64) -> Option<&Region> {
+        let end = address.checked_add(length)?;
+        self.containing(address).filter(|region| end <= region.end())
+    }
+
+    /// Whether any byte of the range lies in a region.
+    pub fn touches(&self, address: u64, length: u64) -> bool {
+        let end = address.saturating_add(length);
+        let last = self.0.range(..end).next_back();
+        last.is_some_and(|(_, region)| region.end() > address)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Region> {
+        self.0.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    fn regions() -> Regions {
+        let mut regions = Regions::default();
+        for (base, size) in [(1000, 24), (1024, 100)] {
+            regions.insert(Region {
+                base,
+                size,
+                id: base,
+                device: 0,
+                context: Context::create(0, false, Duration::ZERO),
+                kind: Kind::Pool,
+                is_being_freed: false,
+            });
+        }
+        regions
+    }
+
+    #[rstest]
+    #[case::whole(1000, 24, Some(1000))]
+    #[case::inner(1030, 10, Some(1024))]
+    #[case::to_the_end(1123, 1, Some(1024))]
+    #[case::past_the_end(1123, 2, None)]
+    #[case::across_two(1020, 8, None)]
+    #[case::before(999, 2, None)]
+    #[case::wrapping(1030, u64::MAX, None)]
+    fn a_range_lies_in_one_region_or_in_none(
+        #[case] address: u64,
+        #[case] length: u64,
+        #[case] base: Option<u64>,
+    ) {
+        let regions = regions();
+        let found = regions.covering(address, length);
+        assert_eq!(found.map(|region| region.base), base);
+    }
+
+    #[rstest]
+    #[case(0, 1000, false)]
+    #[case(0, 1001, true)]
+    #[case(1123, 1, true)]
+    #[case(1124, 50, false)]
+    fn touching_is_one_shared_byte(#[case] address: u64, #[case] length: u64, #[case] is: bool) {
+        assert_eq!(regions().touches(address, length), is);
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory that processes share: exports and imports.
+
+use super::ipc_handle::IpcHandle;
+use super::region::Kind;
+use super::{Memory, window};
+use crate::base::code::{INVALID_VALUE, Result};
+use crate::contexts::context::Context;
+
+impl Memory {
+    /// Exports the allocation in which `address` lies, and returns its handle.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` unless `cuMemAlloc` allocated it, `OUT_OF_MEMORY` when too many are
+    /// exported.
+    pub fn export(&mut self, address: u64) -> Result<IpcHandle> {
+        let base = self.regions.containing(address).ok_or(INVALID_VALUE)?.base;
+        let region = self.regions.at_mut(base).ok_or(INVALID_VALUE)?;
+        let device = &mut self.devices[region.device];
+        let Kind::Device { export } = &mut region.kind else {
+            return Err(INVALID_VALUE);
+        };
+        let slot = match *export {
+            Some(slot) => slot,
+            None => *export.insert(device.list_export(region.id)?),
+        };
+        Ok(IpcHandle {
+            process: std::process::id(),
+            descriptor: device.window.descriptor().cast_unsigned(),
+            nonce: device.window.nonce,
+            device: region.device as u32,
+            slot: slot as u32,
+            id: region.id,
+            offset: base - device.window.base,
+            size: region.size,
+        })
+    }
+
+    /// Imports another process's allocation; importing it again returns the same address.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` when the exporter or its allocation is gone, `OUT_OF_MEMORY`.
+    pub fn import(&mut self, context: &'static Context, handle: &IpcHandle) -> Result<u64> {
+        let known = self.regions.iter().find_map(|region| match &region.kind {
+            Kind::Imported { origin, .. } if origin == handle => Some(region.base),
+            _ => None,
+        });
+        if let Some(base) = known {
+            self.count_open(base, 1);
+            return Ok(base);
+        }
+        let device = handle.device as usize;
+        let memory = self.devices.get_mut(device).ok_or(INVALID_VALUE)?;
+        let file = window::open_foreign(handle).ok_or(INVALID_VALUE)?;
+        let base = memory.attach(&file, handle.offset, handle.size)?;
+        let kind = Kind::Imported { origin: handle.clone(), opens: 1 };
+        self.add_of_device(context, device, base, handle.size, kind);
+        Ok(base)
+    }
+
+    /// Adds `change` to the number of times that an import is open, and returns the sum; `None`
+    /// where no import starts.
+    pub fn count_open(&mut self, base: u64, change: isize) -> Option<usize> {
+        match &mut self.regions.at_mut(base)?.kind {
+            Kind::Imported { opens, .. } => {
+                *opens = opens.saturating_add_signed(change);
+                Some(*opens)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A device's address window and the memory behind it.
+//!
+//! The window is reserved without access, so that a host thread that touches a device address faults.
+//! The contents are the pages of an anonymous file, mapped elsewhere at the same distance; the
+//! file is what another process maps for IPC, and it goes away with its last user.
+//!
+//! The first block of the file is not memory of the device: it lists the exported allocations.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::allocator::BLOCK;
+use super::ipc_handle::IpcHandle;
+use crate::base::mapping::{READ_WRITE, map, unmap};
+
+/// First word of the file.
+const MAGIC: u64 = 0x4d49_535f_4144_5543;
+/// The words before the list of exports: magic and nonce.
+const HEADER: usize = 2;
+const SLOTS: usize = BLOCK as usize / 8 - HEADER;
+
+/// Never unmapped: it lives as long as the process.
+#[derive(Debug)]
+pub struct Window {
+    /// First device address.
+    pub base: u64,
+    /// Host address of the contents of `base`.
+    contents: usize,
+    length: u64,
+    file: File,
+    /// Tells this window from that of another process with the same number.
+    pub nonce: u64,
+}
+
+impl Window {
+    /// Creates a window of `length` bytes, a multiple of [`BLOCK`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create(length: u64) -> io::Result<Self> {
+        // SAFETY: the name is a C string; the descriptor is new, and nobody else owns it.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"cuda-sim-device".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            File::from_raw_fd(fd)
+        };
+        file.set_len(length)?;
+        let reserve = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let reserved = map(0, length + BLOCK, libc::PROT_NONE, reserve, -1, 0)?;
+        let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let contents = map(0, length, READ_WRITE, shared, file.as_raw_fd(), 0)?;
+        let mut nonce = [0_u8; 8];
+        // SAFETY: the range was just mapped, nobody else knows it; the buffer has 8 bytes.
+        unsafe {
+            // Neither core files nor forked children need the devices' memory.
+            libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTDUMP);
+            libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTFORK);
+            if libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) != 8 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        let window = Self {
+            base: (reserved as u64).next_multiple_of(BLOCK),
+            contents,
+            length,
+            file,
+            nonce: u64::from_ne_bytes(nonce),
+        };
+        window.word(0).store(MAGIC, Ordering::Relaxed);
+        window.word(1).store(window.nonce, Ordering::Release);
+        Ok(window)
+    }
+
+    /// The offsets that allocations may have.
+    pub fn allocatable(&self) -> Range<u64> {
+        BLOCK..self.length
+    }
+
+    /// Whether `address` is reserved for this device, allocated or not.
+    pub fn contains(&self, address: u64) -> bool {
+        (self.base..self.base + self.length).contains(&address)
+    }
+
+    /// The host address of the contents of a device address.
+    pub fn contents_of(&self, address: u64) -> usize {
+        self.contents + (address - self.base) as usize
+    }
+
+    pub fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// Gives the pages of whole blocks back to the system.
+    pub fn discard(&self, blocks: &Range<u64>) {
+        let at = (self.contents + blocks.start as usize) as *mut c_void;
+        // SAFETY: the blocks lie in the contents and hold no allocation.  If it fails,
+        // the pages only stay in use.
+        unsafe { libc::madvise(at, (blocks.end - blocks.start) as usize, libc::MADV_REMOVE) };
+    }
+
+    /// Writes allocation `id` into an entry of the list of exports, or 0 for none; `false` if the
+    /// list has no such entry.
+    pub fn set_export(&self, slot: usize, id: u64) -> bool {
+        let exists = slot < SLOTS;
+        if exists {
+            self.word(HEADER + slot).store(id, Ordering::Release);
+        }
+        exists
+    }
+
+    /// Maps `length` bytes at `at` in another window's file over the contents at `offset`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn attach(&self, offset: u64, foreign: &File, at: u64, length: u64) -> io::Result<()> {
+        self.replace(offset, foreign, at, length)
+    }
+
+    /// Puts the window's own pages back after [`Window::attach`].
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn detach(&self, offset: u64, length: u64) -> io::Result<()> {
+        self.replace(offset, &self.file, offset, length)
+    }
+
+    fn replace(&self, offset: u64, file: &File, at: u64, length: u64) -> io::Result<()> {
+        let place = self.contents + offset as usize;
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        map(place, length, READ_WRITE, flags, file.as_raw_fd(), at)?;
+        // SAFETY: the range is mapped, and was so before; as in `create`.
+        unsafe {
+            libc::madvise(place as *mut c_void, length as usize, libc::MADV_DONTDUMP);
+            libc::madvise(place as *mut c_void, length as usize, libc::MADV_DONTFORK);
+        }
+        Ok(())
+    }
+
+    /// A word of the list in the first block.
+    fn word(&self, index: usize) -> &AtomicU64 {
+        // SAFETY: callers stay below `HEADER + SLOTS`, so the word lies in the first block, which
+        // stays mapped, is aligned, and is accessed as atomics only.
+        unsafe { AtomicU64::from_ptr((self.contents as *mut u64).add(index)) }
+    }
+}
+
+/// Opens the file in which exported memory lies, if the exporter still has the allocation.
+pub fn open_foreign(handle: &IpcHandle) -> Option<File> {
+    let path = format!("/proc/{}/fd/{}", handle.process, handle.descriptor);
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path).ok()?;
+    let end = handle.offset.checked_add(handle.size)?;
+    let slot = handle.slot as usize;
+    if slot >= SLOTS || file.metadata().ok()?.len() < end.max(BLOCK) {
+        return None;
+    }
+    let shared = libc::MAP_SHARED;
+    let list = map(0, BLOCK, libc::PROT_READ, shared, file.as_raw_fd(), 0).ok()?;
+    // SAFETY: the indices lie in the block, which is mapped until the munmap; the other process
+    // accesses these words as atomics too.
+    let word = |index| unsafe {
+        AtomicU64::from_ptr((list as *mut u64).add(index)).load(Ordering::Acquire)
+    };
+    let live = word(0) == MAGIC && word(1) == handle.nonce && word(HEADER + slot) == handle.id;
+    unmap(list as u64, BLOCK);
+    live.then_some(file)
+}

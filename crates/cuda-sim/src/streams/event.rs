@@ -1,0 +1,80 @@
+//! Events: points in streams, and when they were reached.
+
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+use super::stream::Stream;
+use crate::base::code::{INVALID_HANDLE, NOT_READY, Result};
+use crate::base::lock::lock;
+use crate::contexts::context::Context;
+use crate::work::queue::Mark;
+
+pub struct Event {
+    pub context: &'static Context,
+    has_timing: bool,
+    record: Mutex<Option<Record>>,
+}
+
+#[derive(Clone)]
+struct Record {
+    /// The event is reached when all of these are.
+    marks: Vec<Mark>,
+    at: Arc<OnceLock<Instant>>,
+}
+
+impl Event {
+    pub fn new(context: &'static Context, has_timing: bool) -> Self {
+        Self { context, has_timing, record: Mutex::default() }
+    }
+
+    /// Records the end of the stream's work so far, in place of an earlier record.
+    ///
+    /// # Errors
+    /// Those of [`Stream::submit_or_run`].
+    pub fn record(&self, stream: &Stream) -> Result {
+        let at = Arc::new(OnceLock::new());
+        let reached = Arc::clone(&at);
+        let mark = stream.submit_or_run(move || {
+            reached.get_or_init(Instant::now);
+            Ok(())
+        })?;
+        *lock(&self.record) = Some(Record { marks: vec![mark], at });
+        Ok(())
+    }
+
+    /// Records the ends of the work so far of all streams of its context, without the time.
+    pub fn record_all(&self) {
+        let marks = self.context.queues.tails();
+        *lock(&self.record) = Some(Record { marks, at: Arc::default() });
+    }
+
+    /// Where it was recorded; nowhere for an event that never was, which counts as reached.
+    pub fn marks(&self) -> Vec<Mark> {
+        lock(&self.record).as_ref().map(|record| record.marks.clone()).unwrap_or_default()
+    }
+
+    pub fn is_reached(&self) -> bool {
+        self.marks().iter().all(Mark::is_reached)
+    }
+
+    pub fn synchronize(&self) {
+        self.marks().iter().for_each(Mark::wait);
+    }
+
+    /// Milliseconds between two events.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE` for one without timing or record, `NOT_READY` for one that is not reached.
+    pub fn elapsed(start: &Self, end: &Self) -> Result<f32> {
+        let (start, end) = (start.time()?, end.time()?);
+        let forth = end.saturating_duration_since(start).as_secs_f64();
+        let back = start.saturating_duration_since(end).as_secs_f64();
+        Ok(((forth - back) * 1e3) as f32)
+    }
+
+    fn time(&self) -> Result<Instant> {
+        let record = lock(&self.record).clone();
+        let record = record.filter(|_| self.has_timing).ok_or(INVALID_HANDLE)?;
+        record.at.get().copied().ok_or(NOT_READY)
+    }
+}

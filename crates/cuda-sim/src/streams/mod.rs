@@ -1,0 +1,4 @@
+//! Streams and events.
+
+pub mod event;
+pub mod stream;

@@ -1,0 +1,118 @@
+//! Streams: what a program sees of a queue of work.
+
+use std::sync::Arc;
+
+use crate::base::code::{Result, SUCCESS};
+use crate::contexts::context::Context;
+use crate::work::order::Order;
+use crate::work::queue::{Mark, Queue};
+
+#[derive(Clone)]
+pub struct Stream {
+    pub context: &'static Context,
+    pub order: Order,
+    pub priority: i32,
+    queue: Arc<Queue>,
+}
+
+impl Stream {
+    pub fn create(context: &'static Context, order: Order, priority: i32) -> Self {
+        Self { context, order, priority, queue: context.queues.create(order) }
+    }
+
+    /// The legacy default stream of a context.
+    pub fn legacy(context: &'static Context) -> Self {
+        let queue = Arc::clone(context.queues.legacy());
+        Self { context, order: Order::Legacy, priority: 0, queue }
+    }
+
+    /// The calling thread's own default stream.
+    pub fn of_this_thread(context: &'static Context) -> Self {
+        let queue = context.queues.of_this_thread();
+        Self { context, order: Order::Blocking, priority: 0, queue }
+    }
+
+    /// Queues `work`, which is left out if the context fails before its turn.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY` when no thread can be started, `CONTEXT_IS_DESTROYED` when it is too late.
+    pub fn submit(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
+        let context = self.context;
+        self.submit_always(move || match context.error() {
+            SUCCESS => work(),
+            code => Err(code),
+        })
+    }
+
+    /// Queues `work`, which runs even when the context has failed.
+    ///
+    /// # Errors
+    /// Those of [`Stream::submit`].
+    pub fn submit_always(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
+        let work = Box::new(work);
+        self.context.queues.in_order(self.order, |after| self.queue.push(after, work))
+    }
+
+    /// Does `work` at once if nothing is before it, and queues it otherwise.
+    ///
+    /// # Errors
+    /// That of the work, or those of [`Stream::submit`].
+    pub fn submit_or_run(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
+        let ticket = self.context.queues.in_order(self.order, |after| {
+            Ok(if after.is_empty() { self.queue.take_ticket_if_idle() } else { None })
+        })?;
+        match ticket {
+            Some(ticket) => {
+                self.queue.run(&ticket, &[], work)?;
+                Ok(ticket)
+            }
+            None => self.submit(work),
+        }
+    }
+
+    /// Does `work` on this thread, in its turn.
+    ///
+    /// # Errors
+    /// That of the work.
+    pub fn run(&self, work: impl FnOnce() -> Result) -> Result {
+        let (ticket, after) = self
+            .context
+            .queues
+            .in_order(self.order, |after| Ok((self.queue.take_ticket(), after)))?;
+        self.queue.run(&ticket, &after, work)
+    }
+
+    /// Holds the stream's later work back until `mark` is reached.
+    ///
+    /// # Errors
+    /// Those of [`Stream::submit`].
+    pub fn wait_for(&self, mark: Mark) -> Result {
+        if mark.is_reached() {
+            return Ok(());
+        }
+        self.submit_always(move || {
+            mark.wait();
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Waits for the work that was queued, and for the work that is ordered with it.
+    pub fn synchronize(&self) {
+        self.tails().iter().for_each(Mark::wait);
+    }
+
+    /// Whether the work for which [`Stream::synchronize`] waits is done.
+    pub fn is_idle(&self) -> bool {
+        self.tails().is_empty()
+    }
+
+    /// Refuses more work; what was queued is still done.
+    pub fn close(&self) {
+        self.queue.close();
+    }
+
+    fn tails(&self) -> Vec<Mark> {
+        self.context.queues.tails_of(&self.queue, self.order)
+    }
+}

@@ -1,0 +1,50 @@
+//! Whether a context can still be used.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use crate::base::code::{CONTEXT_IS_DESTROYED, Code, Result, SUCCESS};
+
+/// The state of a context that its calls check and its work changes.
+#[derive(Debug)]
+pub struct Health {
+    destroyed: AtomicBool,
+    error: AtomicI32,
+}
+
+impl Health {
+    pub fn new() -> Self {
+        Self { destroyed: AtomicBool::new(false), error: AtomicI32::new(SUCCESS) }
+    }
+
+    /// # Errors
+    /// `CONTEXT_IS_DESTROYED`, or the error of the context's work.
+    pub fn check(&self) -> Result {
+        if self.is_destroyed() {
+            return Err(CONTEXT_IS_DESTROYED);
+        }
+        match self.error() {
+            SUCCESS => Ok(()),
+            code => Err(code),
+        }
+    }
+
+    pub fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
+    }
+
+    pub fn destroy(&self) {
+        self.destroyed.store(true, Ordering::Release);
+    }
+
+    /// The error of the context's work, or success.
+    pub fn error(&self) -> Code {
+        self.error.load(Ordering::Acquire)
+    }
+
+    /// Makes every later call on the context return `code`, unless its work failed before: the
+    /// first error stays.
+    pub fn fail(&self, code: Code) {
+        let order = Ordering::AcqRel;
+        let _ = self.error.compare_exchange(SUCCESS, code, order, Ordering::Acquire);
+    }
+}

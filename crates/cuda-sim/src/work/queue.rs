@@ -1,0 +1,208 @@
+//! A queue of work that a thread of its own carries out in order.
+//!
+//! Each piece of work has a ticket, a number that counts up in its queue, and runs when all earlier
+//! tickets of the queue are done.  A synchronous call takes a ticket too, and runs its work on the
+//! calling thread.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::health::Health;
+use crate::base::code::{CONTEXT_IS_DESTROYED, OUT_OF_MEMORY, Result, UNKNOWN};
+use crate::base::lock::lock;
+
+/// One piece of work.
+pub type Work = Box<dyn FnOnce() -> Result + Send>;
+
+pub struct Queue {
+    /// Of the context: it remembers the first work that failed.
+    health: Arc<Health>,
+    /// How long work waits before it starts.
+    latency: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: VecDeque<Task>,
+    /// The last ticket that was taken.
+    last: u64,
+    /// The last ticket that is done.
+    done: u64,
+    has_worker: bool,
+    closed: bool,
+}
+
+struct Task {
+    ticket: u64,
+    after: Vec<Mark>,
+    work: Work,
+}
+
+/// A point in a queue: the end of the work with this ticket.
+#[derive(Clone)]
+pub struct Mark {
+    queue: Arc<Queue>,
+    ticket: u64,
+}
+
+impl Mark {
+    pub fn is_reached(&self) -> bool {
+        self.queue.state().done >= self.ticket
+    }
+
+    pub fn wait(&self) {
+        self.queue.wait_until_done(self.ticket);
+    }
+}
+
+impl Queue {
+    pub fn new(health: Arc<Health>, latency: Duration) -> Arc<Self> {
+        Arc::new(Self { health, latency, state: Mutex::default(), changed: Condvar::new() })
+    }
+
+    /// The end of the work so far; `None` when all of it is done.
+    pub fn tail(self: &Arc<Self>) -> Option<Mark> {
+        let state = self.state();
+        (state.done < state.last).then(|| self.mark(state.last))
+    }
+
+    /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY` when no thread can be started, `CONTEXT_IS_DESTROYED` when the queue is
+    /// closed.
+    pub fn push(self: &Arc<Self>, after: Vec<Mark>, work: Work) -> Result<Mark> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(CONTEXT_IS_DESTROYED);
+        }
+        self.start_worker(&mut state)?;
+        state.last += 1;
+        let ticket = state.last;
+        state.tasks.push_back(Task { ticket, after, work });
+        self.changed.notify_all();
+        Ok(self.mark(ticket))
+    }
+
+    /// Takes the next ticket for work that the caller does with [`Queue::run`].
+    pub fn take_ticket(self: &Arc<Self>) -> Mark {
+        let mut state = self.state();
+        state.last += 1;
+        self.mark(state.last)
+    }
+
+    /// Takes the next ticket if all earlier work is done.
+    pub fn take_ticket_if_idle(self: &Arc<Self>) -> Option<Mark> {
+        let mut state = self.state();
+        (state.done == state.last).then(|| {
+            state.last += 1;
+            self.mark(state.last)
+        })
+    }
+
+    /// Does `work` on this thread when `after` and all earlier tickets are done.  A failure is
+    /// reported to the context's health, too.
+    ///
+    /// # Errors
+    /// That of the work; `UNKNOWN` when it panicked.
+    pub fn run(&self, ticket: &Mark, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
+        self.run_ticket(ticket.ticket, after, work)
+    }
+
+    /// Refuses more work; the thread ends when the queue is empty.
+    pub fn close(&self) {
+        self.state().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// True once the queue is closed and has done all of its work.
+    pub fn is_over(&self) -> bool {
+        let state = self.state();
+        state.closed && state.done == state.last
+    }
+
+    fn run_ticket(&self, ticket: u64, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
+        for mark in after {
+            mark.wait();
+        }
+        self.wait_until_done(ticket - 1);
+        // Whatever happens, the ticket must come to its end: others wait for it.
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(UNKNOWN));
+        if let Err(code) = outcome {
+            self.health.fail(code);
+        }
+        self.state().done = ticket;
+        self.changed.notify_all();
+        outcome
+    }
+
+    fn start_worker(self: &Arc<Self>, state: &mut State) -> Result {
+        if !state.has_worker {
+            let queue = Arc::clone(self);
+            thread::Builder::new()
+                .name("cuda-sim-stream".into())
+                .spawn(move || queue.work())
+                .map_err(|_| OUT_OF_MEMORY)?;
+            state.has_worker = true;
+        }
+        Ok(())
+    }
+
+    fn work(&self) {
+        block_signals();
+        while let Some(task) = self.next_task() {
+            if !self.latency.is_zero() {
+                thread::sleep(self.latency);
+            }
+            // The context's health keeps a failure.
+            let _ = self.run_ticket(task.ticket, &task.after, task.work);
+        }
+    }
+
+    fn next_task(&self) -> Option<Task> {
+        let mut state = self.state();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                return Some(task);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self.wait_for_change(state);
+        }
+    }
+
+    fn wait_until_done(&self, ticket: u64) {
+        let mut state = self.state();
+        while state.done < ticket {
+            state = self.wait_for_change(state);
+        }
+    }
+
+    fn wait_for_change<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mark(self: &Arc<Self>, ticket: u64) -> Mark {
+        Mark { queue: Arc::clone(self), ticket }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+/// Leaves signals to the threads of the program.
+fn block_signals() {
+    // SAFETY: the set is initialised before it is read, and only this thread's mask changes.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+    }
+}

@@ -1,0 +1,186 @@
+//! The driver interface as a C program sees it, and a process of its own for each test.
+
+pub mod busy;
+pub mod process;
+
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
+
+// The functions come from the library.
+use cuda_sim as _;
+
+/// A handle as the interface carries it.
+pub type Handle = usize;
+
+pub const OK: i32 = 0;
+pub const MIB: usize = 1 << 20;
+
+/// 64 bytes by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemHandle(pub [u8; 64]);
+
+unsafe extern "C" {
+    pub safe fn cuInit(flags: u32) -> i32;
+    pub safe fn cuDeviceGetCount(count: &mut i32) -> i32;
+    pub safe fn cuDeviceTotalMem_v2(bytes: &mut usize, device: i32) -> i32;
+    pub safe fn cuDeviceGetName(name: &mut [u8; 32], length: i32, device: i32) -> i32;
+    pub safe fn cuDevicePrimaryCtxRetain(context: &mut Handle, device: i32) -> i32;
+    pub safe fn cuDevicePrimaryCtxRelease_v2(device: i32) -> i32;
+    pub safe fn cuCtxCreate_v2(context: &mut Handle, flags: u32, device: i32) -> i32;
+    pub safe fn cuCtxDestroy_v2(context: Handle) -> i32;
+    pub safe fn cuCtxPushCurrent_v2(context: Handle) -> i32;
+    pub safe fn cuCtxPopCurrent_v2(context: &mut Handle) -> i32;
+    pub safe fn cuCtxGetCurrent(context: &mut Handle) -> i32;
+    pub safe fn cuCtxGetApiVersion(context: Handle, version: &mut u32) -> i32;
+    pub safe fn cuCtxGetId(context: Handle, id: &mut u64) -> i32;
+    pub safe fn cuCtxSynchronize() -> i32;
+    pub safe fn cuCtxEnablePeerAccess(context: Handle, flags: u32) -> i32;
+    pub safe fn cuCtxDisablePeerAccess(context: Handle) -> i32;
+    pub safe fn cuMemGetInfo_v2(free: &mut usize, total: &mut usize) -> i32;
+    pub safe fn cuMemAlloc_v2(pointer: &mut u64, size: usize) -> i32;
+    pub safe fn cuMemFree_v2(pointer: u64) -> i32;
+    pub safe fn cuMemAllocAsync(pointer: &mut u64, size: usize, stream: Handle) -> i32;
+    pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
+    pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostUnregister(host: usize) -> i32;
+    pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemFreeHost(pointer: usize) -> i32;
+    pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;
+    pub safe fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;
+    pub safe fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> i32;
+    pub safe fn cuMemcpyPeer(to: u64, there: Handle, from: u64, here: Handle, size: usize) -> i32;
+    pub safe fn cuMemcpyHtoDAsync_v2(to: u64, from: usize, size: usize, stream: Handle) -> i32;
+    pub safe fn cuMemcpyDtoHAsync_v2(to: usize, from: u64, size: usize, stream: Handle) -> i32;
+    pub safe fn cuMemsetD8_v2(to: u64, value: u8, count: usize) -> i32;
+    pub safe fn cuMemsetD32_v2(to: u64, value: u32, count: usize) -> i32;
+    pub safe fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) -> i32;
+    pub safe fn cuIpcGetMemHandle(handle: &mut MemHandle, pointer: u64) -> i32;
+    pub safe fn cuIpcOpenMemHandle_v2(pointer: &mut u64, handle: MemHandle, flags: u32) -> i32;
+    pub safe fn cuIpcCloseMemHandle(pointer: u64) -> i32;
+    pub safe fn cuStreamGetCtx(stream: Handle, context: &mut Handle) -> i32;
+    pub safe fn cuStreamIsCapturing(stream: Handle, status: &mut i32) -> i32;
+    pub safe fn cuStreamCreate(stream: &mut Handle, flags: u32) -> i32;
+    pub safe fn cuStreamDestroy_v2(stream: Handle) -> i32;
+    pub safe fn cuStreamSynchronize(stream: Handle) -> i32;
+    pub safe fn cuStreamQuery(stream: Handle) -> i32;
+    pub safe fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) -> i32;
+    pub safe fn cuLaunchHostFunc(
+        stream: Handle,
+        function: extern "C" fn(*mut c_void),
+        data: *mut c_void,
+    ) -> i32;
+    pub safe fn cuEventCreate(event: &mut Handle, flags: u32) -> i32;
+    pub safe fn cuCtxRecordEvent(context: Handle, event: Handle) -> i32;
+    pub safe fn cuEventRecord(event: Handle, stream: Handle) -> i32;
+    pub safe fn cuEventQuery(event: Handle) -> i32;
+    pub safe fn cuEventSynchronize(event: Handle) -> i32;
+    pub safe fn cuEventElapsedTime(milliseconds: &mut f32, start: Handle, end: Handle) -> i32;
+    pub safe fn cuEventDestroy_v2(event: Handle) -> i32;
+    pub safe fn cuModuleLoadData(module: &mut Handle, image: *const c_char) -> i32;
+    pub safe fn cuModuleUnload(module: Handle) -> i32;
+    pub safe fn cuModuleGetFunction(f: &mut Handle, module: Handle, name: *const c_char) -> i32;
+    pub safe fn cuLaunchKernel(
+        function: Handle,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared_bytes: u32,
+        stream: Handle,
+        arguments: *const *const u64,
+        extra: *const c_void,
+    ) -> i32;
+    pub safe fn cuda_sim_fault(spec: *const c_char) -> i32;
+    pub safe fn cuda_sim_call_count(name: *const c_char) -> u64;
+    pub safe fn cuda_sim_live_allocations() -> u64;
+    pub safe fn cuda_sim_live_host_allocations() -> u64;
+    pub safe fn cuda_sim_live_imports() -> u64;
+    pub safe fn cuda_sim_primary_retains(device: i32) -> i32;
+}
+
+/// Initialises, and makes the primary context of a device current.
+pub fn ready(device: i32) -> Handle {
+    assert_eq!(cuInit(0), OK);
+    let mut context = 0;
+    assert_eq!(cuDevicePrimaryCtxRetain(&mut context, device), OK);
+    assert_eq!(cuCtxPushCurrent_v2(context), OK);
+    context
+}
+
+pub fn alloc(size: usize) -> u64 {
+    let mut pointer = 0;
+    assert_eq!(cuMemAlloc_v2(&mut pointer, size), OK);
+    pointer
+}
+
+pub fn pinned(size: usize) -> usize {
+    let mut pointer = 0;
+    assert_eq!(cuMemHostAlloc(&mut pointer, size, 1), OK);
+    pointer
+}
+
+pub fn write(to: u64, bytes: &[u8]) -> i32 {
+    cuMemcpyHtoD_v2(to, bytes.as_ptr().cast(), bytes.len())
+}
+
+pub fn read(from: u64, size: usize) -> Result<Vec<u8>, i32> {
+    let mut bytes = vec![0; size];
+    match cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), from, size) {
+        OK => Ok(bytes),
+        code => Err(code),
+    }
+}
+
+pub fn free_bytes() -> usize {
+    let (mut free, mut total) = (0, 0);
+    assert_eq!(cuMemGetInfo_v2(&mut free, &mut total), OK);
+    free
+}
+
+pub fn stream(flags: u32) -> Handle {
+    let mut stream = 0;
+    assert_eq!(cuStreamCreate(&mut stream, flags), OK);
+    stream
+}
+
+pub fn event(flags: u32) -> Handle {
+    let mut event = 0;
+    assert_eq!(cuEventCreate(&mut event, flags), OK);
+    event
+}
+
+/// A function of a module that has it as its entry.
+pub fn function(name: &str) -> Handle {
+    let image = format!(".version 8.0\n.target sm_90\n.visible .entry {name}() {{ ret; }}\n");
+    let (image, name) = (CString::new(image).unwrap(), CString::new(name).unwrap());
+    let (mut module, mut function) = (0, 0);
+    assert_eq!(cuModuleLoadData(&mut module, image.as_ptr()), OK);
+    assert_eq!(cuModuleGetFunction(&mut function, module, name.as_ptr()), OK);
+    function
+}
+
+/// Launches one thread.
+pub fn launch(function: Handle, stream: Handle, arguments: &[u64]) -> i32 {
+    let places: Vec<*const u64> = arguments.iter().map(ptr::from_ref).collect();
+    let places = places.as_ptr();
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, places, ptr::null())
+}
+
+/// Keeps a stream busy.
+pub fn sleep(stream: Handle, milliseconds: u64) {
+    assert_eq!(launch(function("sim_sleep"), stream, &[milliseconds]), OK);
+}
+
+pub fn fault(spec: &str) -> i32 {
+    let spec = CString::new(spec).unwrap();
+    cuda_sim_fault(spec.as_ptr())
+}
+
+pub fn calls(name: &str) -> u64 {
+    let name = CString::new(name).unwrap();
+    cuda_sim_call_count(name.as_ptr())
+}

@@ -1,0 +1,74 @@
+//! Fault injection, and counting calls.
+
+use crate::common::process::*;
+use crate::common::*;
+
+#[test]
+fn a_call_fails_at_its_nth_time_without_effect() {
+    in_own_process(&[], || {
+        ready(0);
+        let p = alloc(4);
+        assert_eq!(fault("cuMemFree:2=999, cuMemAlloc_v2:1+=2"), OK);
+        let mut q = 0;
+        assert_eq!(cuMemAlloc_v2(&mut q, 4), 2);
+        assert_eq!(cuMemAlloc_v2(&mut q, 4), 2);
+        assert_eq!(cuMemFree_v2(0), OK);
+        assert_eq!(cuMemFree_v2(p), 999);
+        assert_eq!(cuda_sim_live_allocations(), 1);
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert_eq!(fault(""), OK);
+        alloc(4);
+    });
+}
+
+#[test]
+fn a_star_means_any_call() {
+    in_own_process(&[], || {
+        ready(0);
+        assert_eq!(fault("*:3=719"), OK);
+        assert_eq!(cuCtxSynchronize(), OK);
+        assert_eq!(cuMemFree_v2(0), OK);
+        assert_eq!(cuCtxSynchronize(), 719);
+        assert_eq!(cuCtxSynchronize(), OK);
+    });
+}
+
+#[test]
+fn the_environment_sets_rules_too() {
+    in_own_process(&[("CUDA_SIM_FAULT", "cuInit:1=803,cuMemAlloc:1=2")], || {
+        assert_eq!(cuInit(0), 803);
+        ready(0);
+        assert_eq!(cuMemAlloc_v2(&mut 0, 4), 2);
+        alloc(4);
+    });
+}
+
+#[test]
+fn other_text_is_refused() {
+    in_own_process(&[], || {
+        ready(0);
+        assert_eq!(fault("cuCtxSynchronize:1=719"), OK);
+        assert_eq!(fault("nonsense"), 1);
+        assert_eq!(cuCtxSynchronize(), 719);
+    });
+}
+
+#[test]
+fn calls_are_counted_with_and_without_version() {
+    in_own_process(&[], || {
+        ready(0);
+        let all = calls("*");
+        let p = alloc(4);
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert_eq!(cuMemFree_v2(p), 1);
+        assert_eq!((calls("cuMemFree"), calls("cuMemFree_v2")), (2, 2));
+        assert_eq!((calls("*") - all, calls("cuNothing")), (3, 0));
+    });
+}
+
+#[test]
+fn a_wrong_environment_fails_at_once() {
+    in_own_process(&[("CUDA_SIM_FAULT", "cuInit")], || {
+        assert_eq!((cuInit(0), cuInit(0)), (1, 1));
+    });
+}

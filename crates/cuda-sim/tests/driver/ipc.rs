@@ -1,0 +1,153 @@
+//! Memory shared with another process.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::common::process::*;
+use crate::common::*;
+
+const HANDLE: &str = "CUDA_SIM_TEST_HANDLE";
+
+fn export(pointer: u64) -> String {
+    let mut handle = MemHandle([0; 64]);
+    assert_eq!(cuIpcGetMemHandle(&mut handle, pointer), OK);
+    handle.0.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn import(text: &str) -> Result<u64, i32> {
+    let mut handle = MemHandle([0; 64]);
+    for (byte, digits) in handle.0.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).unwrap();
+        *byte = u8::from_str_radix(digits, 16).unwrap();
+    }
+    let mut pointer = 0;
+    match cuIpcOpenMemHandle_v2(&mut pointer, handle, 1) {
+        OK => Ok(pointer),
+        code => Err(code),
+    }
+}
+
+fn given_handle() -> String {
+    env::var(HANDLE).expect("a handle")
+}
+
+/// Runs `exporter` in one process, which starts `importer` with a handle.
+fn between<F: Fn(Command)>(exporter: F, importer: impl Fn()) {
+    in_process_of::<F>(&[], || {
+        ready(0);
+        match is_role("importer") {
+            true => importer(),
+            false => exporter(as_role("importer")),
+        }
+    });
+}
+
+/// A process that exports and waits, and the handle that it made.
+fn start_exporter() -> (Child, String) {
+    let mut exporter = as_role("exporter");
+    exporter.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut exporter = exporter.spawn().unwrap();
+    let lines = BufReader::new(exporter.stdout.take().unwrap()).lines();
+    let mut lines = lines.map_while(Result::ok);
+    let handle = lines.find_map(|line| Some(line.split_once("handle ")?.1.to_owned()));
+    (exporter, handle.expect("a handle"))
+}
+
+/// The exporter's part: says the handle and waits.
+fn offer(pointer: u64) {
+    println!("handle {}", export(pointer));
+    // Until the other process closes the pipe or kills this one.
+    std::io::stdin().lines().for_each(drop);
+}
+
+#[test]
+fn both_processes_see_what_either_writes() {
+    between(
+        |mut importer| {
+            let (before, p, after) = (alloc(1000), alloc(1000), alloc(1000));
+            assert_eq!(write(p, &[1; 1000]), OK);
+            let done = importer.env(HANDLE, export(p + 8)).output().unwrap();
+            assert_success(&done);
+            let mut wanted = vec![1; 1000];
+            wanted[999] = 2;
+            assert_eq!(read(p, 1000), Ok(wanted));
+            assert_eq!(read(before, 1000), Ok(vec![0; 1000]));
+            assert_eq!(read(after, 1000), Ok(vec![0; 1000]));
+        },
+        || {
+            let p = import(&given_handle()).unwrap();
+            assert_eq!(import(&given_handle()), Ok(p));
+            assert_eq!(read(p, 1000), Ok(vec![1; 1000]));
+            assert_eq!(write(p + 999, &[2]), OK);
+            assert_eq!(write(p + 999, &[3, 3]), 1);
+            assert_eq!(cuda_sim_live_imports(), 1);
+            assert_eq!(cuIpcCloseMemHandle(p), OK);
+            assert_eq!(read(p, 1), Ok(vec![1]));
+            assert_eq!(cuIpcCloseMemHandle(p), OK);
+            assert_eq!((read(p, 1), cuIpcCloseMemHandle(p)), (Err(1), 1));
+            assert_eq!((cuda_sim_live_imports(), cuda_sim_live_allocations()), (0, 0));
+        },
+    );
+}
+
+#[test]
+fn an_import_outlives_its_exporter() {
+    in_own_process(&[], || {
+        ready(0);
+        if is_role("exporter") {
+            let p = alloc(4 * MIB);
+            assert_eq!(cuMemsetD8_v2(p, 7, 4 * MIB), OK);
+            assert_eq!(cuCtxSynchronize(), OK);
+            return offer(p);
+        }
+        let (mut exporter, handle) = start_exporter();
+        let p = import(&handle).unwrap();
+        exporter.kill().unwrap();
+        exporter.wait().unwrap();
+        assert_eq!(read(p, 4 * MIB), Ok(vec![7; 4 * MIB]));
+        assert_eq!(cuIpcCloseMemHandle(p), OK);
+        assert_eq!(import(&handle), Err(1));
+    });
+}
+
+#[test]
+fn a_later_allocation_is_not_taken_for_a_freed_one() {
+    between(
+        |mut importer| {
+            let p = alloc(4 * MIB);
+            let handle = export(p);
+            assert_eq!(cuMemFree_v2(p), OK);
+            // It may use the same entry in the list of exports.
+            assert_ne!(export(alloc(4 * MIB)), handle);
+            assert_success(&importer.env(HANDLE, handle).output().unwrap());
+        },
+        || assert_eq!(import(&given_handle()), Err(1)),
+    );
+}
+
+#[test]
+fn an_import_may_be_opened_by_many_threads() {
+    between(
+        |mut importer| {
+            let p = alloc(1000);
+            assert_success(&importer.env(HANDLE, export(p)).output().unwrap());
+        },
+        || {
+            let mut context = 0;
+            assert_eq!(cuCtxGetCurrent(&mut context), OK);
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(move || {
+                        assert_eq!(cuCtxPushCurrent_v2(context), OK);
+                        for _ in 0..100 {
+                            let p = import(&given_handle()).unwrap();
+                            assert_eq!(cuIpcCloseMemHandle(p), OK);
+                        }
+                    });
+                }
+            });
+            assert_eq!(cuda_sim_live_imports(), 0);
+        },
+    );
+}

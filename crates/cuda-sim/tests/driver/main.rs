@@ -1,0 +1,12 @@
+//! What the exported functions do.  Most tests run in a process of their own, because the
+//! driver's state belongs to the process.
+
+mod common;
+mod faults;
+mod ipc;
+mod kernels;
+mod life;
+mod memory;
+mod model;
+mod pointers;
+mod streams;

@@ -1,0 +1,194 @@
+//! Device memory: limits, bounds, reuse of addresses, ownership by contexts.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::common::process::*;
+use crate::common::*;
+
+const SIGSEGV: i32 = 11;
+
+#[test]
+fn memory_ends_and_comes_back() {
+    in_own_process(&[("CUDA_SIM_MEMORY", "64M")], || {
+        ready(0);
+        let mut total = 0;
+        assert_eq!(cuDeviceTotalMem_v2(&mut total, 0), OK);
+        assert_eq!((total, free_bytes()), (64 * MIB, 64 * MIB));
+        let most = alloc(60 * MIB);
+        let mut refused = 0;
+        assert_eq!(cuMemAlloc_v2(&mut refused, 5 * MIB), 2);
+        assert_eq!(refused, 0);
+        let small: Vec<u64> = (1..100).map(alloc).collect();
+        assert!(free_bytes() < 4 * MIB);
+        for p in small.into_iter().chain([most]) {
+            assert_eq!(cuMemFree_v2(p), OK);
+        }
+        assert_eq!(free_bytes(), 64 * MIB);
+        alloc(64 * MIB);
+    });
+}
+
+#[test]
+fn many_allocations_use_up_neither_memory_nor_addresses() {
+    in_own_process(&[("CUDA_SIM_MEMORY", "1G")], || {
+        ready(0);
+        let free = free_bytes();
+        // Several times as much in all as the device has addresses.
+        for round in 0..30_000_usize {
+            let p = alloc(1 + (round * 7919) % (4 * MIB));
+            assert_eq!(cuMemFree_v2(p), OK);
+        }
+        assert_eq!(free_bytes(), free);
+        assert_eq!(cuda_sim_live_allocations(), 0);
+    });
+}
+
+#[test]
+fn memory_costs_nothing_until_written_and_nothing_once_freed() {
+    in_own_process(&[], || {
+        ready(0);
+        let before = resident();
+        let p = alloc(2048 * MIB);
+        assert!(resident() < before + 16 * MIB);
+        assert_eq!(cuMemsetD8_v2(p, 1, 256 * MIB), OK);
+        assert_eq!(cuCtxSynchronize(), OK);
+        assert!(resident() > before + 200 * MIB);
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert!(resident() < before + 16 * MIB);
+        // Small allocations too, block by block.
+        for _ in 0..200 {
+            let p = alloc(MIB);
+            assert_eq!(cuMemsetD8_v2(p, 1, MIB), OK);
+            assert_eq!(cuMemFree_v2(p), OK);
+        }
+        assert!(resident() < before + 16 * MIB);
+    });
+}
+
+/// Bytes of this process's pages, shared ones included.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = text.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[test]
+fn a_freed_address_is_not_reused_soon() {
+    in_own_process(&[], || {
+        ready(0);
+        let (p, q) = (alloc(64), alloc(4 * MIB));
+        assert_eq!((cuMemFree_v2(p), cuMemFree_v2(q)), (OK, OK));
+        for _ in 0..1000 {
+            let (a, b) = (alloc(64), alloc(4 * MIB));
+            assert!(a != p && b != q);
+            assert_eq!((read(p, 1), read(q, 1)), (Err(1), Err(1)));
+            assert_eq!((cuMemFree_v2(a), cuMemFree_v2(b)), (OK, OK));
+        }
+    });
+}
+
+#[test]
+fn the_host_cannot_touch_a_device_address() {
+    in_own_process(&[], || {
+        ready(0);
+        let p = alloc(4096);
+        if is_role("toucher") {
+            // SAFETY: none; this process is to die of it.
+            unsafe { (p as *const u8).read_volatile() };
+            return;
+        }
+        let done = as_role("toucher").output().unwrap();
+        assert_eq!(done.status.signal(), Some(SIGSEGV));
+        // The simulator itself refuses it as host memory.
+        assert_eq!(cuMemcpyHtoD_v2(p, p as *const _, 16), 1);
+    });
+}
+
+#[test]
+fn a_context_takes_its_memory_along() {
+    in_own_process(&[], || {
+        let primary = ready(0);
+        let mut other = 0;
+        assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
+        let free = free_bytes();
+        let (p, h) = (alloc(4 * MIB), pinned(64));
+        assert_eq!(cuda_sim_live_host_allocations(), 1);
+        assert_eq!(cuCtxDestroy_v2(other), OK);
+        assert_eq!(cuda_sim_live_host_allocations(), 0);
+        assert_eq!(free_bytes(), free);
+        assert_eq!((cuMemFree_v2(p), cuMemFreeHost(h)), (1, 1));
+        let mut current = 0;
+        assert_eq!((cuCtxGetCurrent(&mut current), current), (OK, primary));
+        assert_eq!(cuCtxGetApiVersion(other, &mut 0), 201);
+        assert_eq!(cuCtxGetApiVersion(0x1000, &mut 0), 201);
+        assert_eq!(cuCtxGetId(other, &mut 0), 709);
+        assert_eq!(cuCtxDestroy_v2(other), 709);
+    });
+}
+
+#[test]
+fn the_last_release_ends_a_primary_context() {
+    in_own_process(&[], || {
+        let first = ready(0);
+        assert_eq!(cuda_sim_primary_retains(0), 1);
+        let (p, mut id) = (alloc(64), 0);
+        assert_eq!(cuCtxGetId(first, &mut id), OK);
+        assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+        assert_eq!(cuda_sim_primary_retains(0), 0);
+        assert_eq!(cuCtxSynchronize(), 709);
+        assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+        assert_eq!(cuCtxPushCurrent_v2(first), 709);
+        let mut after = 0;
+        // The next one has the same handle, but is another.
+        assert_eq!(ready(0), first);
+        assert_eq!(cuCtxGetId(first, &mut after), OK);
+        assert_ne!(id, after);
+        assert_eq!(read(p, 1), Err(1));
+        assert_eq!(cuda_sim_primary_retains(99), -1);
+    });
+}
+
+#[test]
+fn devices_have_memory_of_their_own() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_MEMORY", "32M")], || {
+        let first = ready(0);
+        let p = alloc(20 * MIB);
+        assert_eq!(cuMemsetD32_v2(p, 0x0403_0201, MIB), OK);
+        let second = ready(1);
+        let q = alloc(20 * MIB);
+        assert_eq!(cuMemsetD32_v2(p, 0, MIB), 1, "no peer access");
+        let mut name = [0; 32];
+        assert_eq!(cuDeviceGetName(&mut name, 32, 1), OK);
+        assert!(name.starts_with(b"CUDA Simulator 1\0"));
+        assert!(p.abs_diff(q) >= 20 * MIB as u64);
+        assert_eq!(cuMemcpyPeer(q, second, p, first, 8), OK);
+        assert_eq!(read(q, 8), Ok(vec![1, 2, 3, 4, 1, 2, 3, 4]));
+        assert_eq!(cuMemcpyPeer(q, first, p, second, 8), OK, "addresses decide");
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), 704);
+        assert_eq!(cuCtxDisablePeerAccess(first), OK);
+        assert_eq!(cuCtxDisablePeerAccess(first), 705);
+        assert_eq!(cuMemFree_v2(p), OK);
+    });
+}
+
+#[test]
+fn a_value_that_is_not_understood_is_explained() {
+    in_own_process(&[], || {
+        if is_role("user") {
+            return assert_eq!((cuInit(0), cuInit(0)), (1, 1));
+        }
+        let done = as_role("user").env("CUDA_SIM_MEMORY", "8GiB").output().unwrap();
+        assert_success(&done);
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        assert!(complaint.contains("CUDA_SIM_MEMORY is '8GiB', but must be a size"), "{complaint}");
+    });
+}
+
+#[test]
+fn a_machine_may_have_no_device() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "0")], || {
+        assert_eq!((cuInit(0), cuInit(0)), (100, 100));
+        assert_eq!(cuDeviceGetCount(&mut 0), 3);
+    });
+}

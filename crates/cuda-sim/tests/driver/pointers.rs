@@ -1,0 +1,91 @@
+//! Queries of pointers, and copies between addresses of any kind.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use crate::common::process::*;
+use crate::common::*;
+use rstest::rstest;
+
+const CONTEXT: i32 = 1;
+const MEMORY_TYPE: i32 = 2;
+const DEVICE_POINTER: i32 = 3;
+const HOST_POINTER: i32 = 4;
+const DEVICE_ORDINAL: i32 = 9;
+const RANGE_SIZE: i32 = 12;
+
+unsafe extern "C" {
+    safe fn cuMemcpy(to: u64, from: u64, size: usize) -> i32;
+    safe fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> i32;
+    safe fn cuPointerGetAttributes(
+        count: u32,
+        attributes: *const i32,
+        data: *const *mut c_void,
+        pointer: u64,
+    ) -> i32;
+}
+
+const ASKED: [i32; 6] =
+    [CONTEXT, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, DEVICE_ORDINAL, RANGE_SIZE];
+
+/// The answers, in places of eight bytes that held zeros.
+fn ask(pointer: u64) -> [u64; 6] {
+    let mut answers = [0_u64; 6];
+    let places = answers.each_mut().map(|place| ptr::from_mut(place).cast());
+    let code = cuPointerGetAttributes(6, ASKED.as_ptr(), places.as_ptr(), pointer);
+    assert_eq!(code, OK);
+    answers
+}
+
+#[test]
+fn several_attributes_have_defaults() {
+    in_own_process(&[], || {
+        let context = ready(0) as u64;
+        let (p, h) = (alloc(1000), pinned(64) as u64);
+        let nowhere = u64::from(-2_i32 as u32);
+        assert_eq!(ask(p + 8), [context, 2, p + 8, 0, 0, 1000]);
+        assert_eq!(ask(h), [context, 1, h, h, 0, 64]);
+        assert_eq!(ask(ptr::from_ref(&p) as u64), [0, 0, 0, 0, nowhere, 0]);
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert_eq!(ask(p), [0, 0, 0, 0, nowhere, 0]);
+    });
+}
+
+#[test]
+fn a_copy_recognises_device_and_host_addresses() {
+    in_own_process(&[], || {
+        ready(0);
+        let (p, q, h, s) = (alloc(4), alloc(4), pinned(4) as u64, stream(1));
+        let bytes = [1_u8, 2, 3, 4];
+        let back = [0_u8; 4];
+        let (bytes, back_at) = (bytes.as_ptr() as u64, back.as_ptr() as u64);
+        assert_eq!(cuMemcpy(p, bytes, 4), OK);
+        assert_eq!(cuMemcpy(q, p, 4), OK);
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert_eq!(cuMemcpyAsync(h, q, 4, s), OK);
+        assert_eq!(cuStreamSynchronize(s), OK);
+        assert_eq!(cuMemcpy(q, h, 4), OK);
+        assert_eq!(read(q, 4), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(cuMemcpy(q, p, 5), 1);
+        assert_eq!(cuMemcpy(back_at, q + 1, 4), 1);
+        assert_eq!(cuMemFree_v2(q), OK);
+        assert_eq!(cuMemcpy(back_at, q, 4), 1);
+        assert_eq!(back, [0; 4]);
+    });
+}
+
+#[rstest]
+#[case::a_page(4096)]
+#[case::odd(1001)]
+fn registered_memory_is_known_until_unregistered(#[case] size: usize) {
+    let block = vec![0_u8; size];
+    let at = block.as_ptr() as usize;
+    let mut context = 0;
+    assert_eq!((cuInit(0), cuCtxCreate_v2(&mut context, 0, 0)), (OK, OK));
+    assert_eq!(cuMemHostRegister_v2(at, size, 1), OK);
+    assert_eq!(cuMemHostRegister_v2(at + size - 1, 1, 1), 712);
+    assert_eq!(ask(at as u64 + 5)[5], size as u64);
+    assert_eq!(cuMemHostUnregister(at), OK);
+    assert_eq!(ask(at as u64 + 5)[5], 0);
+    assert_eq!(cuMemHostUnregister(at), 713);
+}

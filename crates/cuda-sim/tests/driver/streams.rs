@@ -1,0 +1,347 @@
+//! Order between streams, events and the host.
+
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+use crate::common::busy::busy;
+use crate::common::process::*;
+use crate::common::*;
+
+const NOT_READY: i32 = 600;
+
+/// A byte of host memory that no work touches at the moment.
+fn peek(host: usize) -> u8 {
+    // SAFETY: tests pass the address of a live byte.
+    unsafe { (host as *const u8).read_volatile() }
+}
+
+#[test]
+fn queued_work_runs_later_and_in_order() {
+    in_own_process(&[], || {
+        ready(0);
+        let (s, p, host) = (stream(1), alloc(1), pinned(1));
+        let work = busy(s);
+        assert_eq!(cuMemsetD8Async(p, 7, 1, s), OK);
+        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, s), OK);
+        assert_eq!(peek(host), 0);
+        assert_eq!(cuStreamQuery(s), NOT_READY);
+        work.release();
+        assert_eq!(cuStreamSynchronize(s), OK);
+        assert_eq!(peek(host), 7);
+        assert_eq!(cuStreamQuery(s), OK);
+    });
+}
+
+#[test]
+fn queued_work_waits_for_the_latency() {
+    in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
+        ready(0);
+        let p = alloc(1);
+        let start = Instant::now();
+        assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert!(start.elapsed() >= Duration::from_millis(20));
+    });
+}
+
+#[test]
+fn a_copy_from_the_host_reads_when_its_turn_comes() {
+    in_own_process(&[], || {
+        ready(0);
+        let (s, p, host) = (stream(1), alloc(1), pinned(1));
+        let work = busy(s);
+        assert_eq!(cuMemcpyHtoDAsync_v2(p, host, 1, s), OK);
+        // SAFETY: a byte of pinned memory, which the copy reads later.
+        unsafe { (host as *mut u8).write_volatile(5) };
+        work.release();
+        assert_eq!(cuStreamSynchronize(s), OK);
+        assert_eq!(read(p, 1), Ok(vec![5]));
+    });
+}
+
+#[test]
+fn the_default_stream_waits_for_blocking_streams_only() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free, p) = (stream(0), stream(1), alloc(1));
+        assert_eq!(write(p, &[0]), OK);
+        let work = busy(free);
+        assert_eq!(cuMemsetD8Async(p, 8, 1, free), OK);
+        assert_eq!(read(p, 1), Ok(vec![0]));
+        work.release();
+        assert_eq!(cuStreamSynchronize(free), OK);
+        let work = busy(blocking);
+        assert_eq!(cuMemsetD8Async(p, 9, 1, blocking), OK);
+        work.release_soon();
+        assert_eq!(read(p, 1), Ok(vec![9]));
+    });
+}
+
+#[test]
+fn a_blocking_stream_waits_for_the_default_stream() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free) = (stream(0), stream(1));
+        let (start, end, other) = (event(2), event(2), event(2));
+        let work = busy(0);
+        assert_eq!(cuEventRecord(start, 0), OK);
+        assert_eq!(cuEventRecord(end, blocking), OK);
+        assert_eq!(cuEventRecord(other, free), OK);
+        assert_eq!(cuEventQuery(other), OK);
+        assert_eq!(cuEventQuery(end), NOT_READY);
+        work.release();
+        assert_eq!(cuEventSynchronize(end), OK);
+        assert_eq!(cuEventQuery(start), OK);
+    });
+}
+
+#[test]
+fn an_event_of_a_context_waits_for_all_its_streams() {
+    in_own_process(&[], || {
+        let context = ready(0);
+        let (all, default) = (event(2), event(2));
+        for flags in [0, 1] {
+            let s = stream(flags);
+            let work = busy(s);
+            assert_eq!(cuCtxRecordEvent(context, all), OK);
+            assert_eq!(cuEventQuery(all), NOT_READY);
+            work.release();
+            assert_eq!(cuStreamSynchronize(s), OK);
+            assert_eq!(cuEventQuery(all), OK);
+        }
+        let earlier = busy(stream(1));
+        assert_eq!(cuEventRecord(default, 0), OK);
+        assert_eq!(cuEventQuery(default), OK);
+        assert_eq!(cuCtxRecordEvent(context, all), OK);
+        let s = stream(1);
+        let later = busy(s);
+        earlier.release();
+        assert_eq!(cuEventSynchronize(all), OK);
+        assert_eq!(cuStreamQuery(s), NOT_READY, "the event does not wait for later work");
+        later.release();
+    });
+}
+
+#[test]
+fn fills_and_copies_of_device_memory_return_before_they_are_done() {
+    in_own_process(&[], || {
+        ready(0);
+        let (p, q) = (alloc(1), alloc(1));
+        let work = busy(0);
+        assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
+        assert_eq!(cuMemcpyDtoD_v2(q, p, 1), OK);
+        assert_eq!(cuStreamQuery(0), NOT_READY);
+        work.release();
+        assert_eq!(read(q, 1), Ok(vec![3]));
+    });
+}
+
+#[test]
+fn a_fill_of_host_memory_is_done_when_it_returns() {
+    in_own_process(&[], || {
+        ready(0);
+        let (mut managed, mut own) = (0, [0_u8; 8]);
+        assert_eq!(cuMemAllocManaged(&mut managed, 8, 1), OK);
+        let registered = own.as_mut_ptr() as usize;
+        assert_eq!(cuMemHostRegister_v2(registered, 8, 1), OK);
+        for host in [pinned(8), managed as usize, registered] {
+            let release = busy(0).release_soon();
+            assert_eq!(cuMemsetD8_v2(host as u64, 7, 8), OK);
+            assert!(release.has_happened());
+            assert_eq!(peek(host), 7);
+            assert_eq!(cuMemsetD32_v2(host as u64, 0x0808_0808, 2), OK);
+            assert_eq!(peek(host), 8);
+            // Those of a stream are queued.
+            let work = busy(0);
+            assert_eq!(cuMemsetD8Async(host as u64, 9, 8, 0), OK);
+            assert_eq!(peek(host), 8);
+            work.release();
+            assert_eq!(cuStreamSynchronize(0), OK);
+            assert_eq!(peek(host), 9);
+        }
+    });
+}
+
+#[test]
+fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free, p, host) = (stream(0), stream(1), alloc(1), pinned(1));
+        let work = busy(blocking);
+        let mut source = [5];
+        assert_eq!(write(p, &source), OK);
+        assert_eq!(cuStreamQuery(blocking), NOT_READY);
+        source.fill(6);
+        // Another stream does not wait for it.
+        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, free), OK);
+        assert_eq!(cuStreamSynchronize(free), OK);
+        assert_ne!(peek(host), 5);
+        work.release();
+        assert_eq!(read(p, 1), Ok(vec![5]));
+    });
+}
+
+#[test]
+fn events_order_streams_and_measure_time() {
+    in_own_process(&[], || {
+        ready(0);
+        let (first, second, p) = (stream(1), stream(1), alloc(1));
+        let (start, end) = (event(0), event(0));
+        assert_eq!(cuEventRecord(start, first), OK);
+        sleep(first, 10);
+        let work = busy(first);
+        assert_eq!(cuMemsetD8Async(p, 1, 1, first), OK);
+        assert_eq!(cuEventRecord(end, first), OK);
+        let mut milliseconds = 0.0;
+        assert_eq!(cuEventElapsedTime(&mut milliseconds, start, end), NOT_READY);
+        assert_eq!(cuStreamWaitEvent(second, end, 0), OK);
+        assert_eq!(cuMemsetD8Async(p, 2, 1, second), OK);
+        work.release_soon();
+        assert_eq!(cuStreamSynchronize(second), OK);
+        assert_eq!(read(p, 1), Ok(vec![2]));
+        assert_eq!(cuEventElapsedTime(&mut milliseconds, start, end), OK);
+        assert!(milliseconds >= 10.0, "{milliseconds}");
+        assert_eq!(cuEventDestroy_v2(end), OK);
+        assert_eq!(cuEventQuery(end), 400);
+    });
+}
+
+#[test]
+fn freeing_waits_for_the_device() {
+    in_own_process(&[], || {
+        ready(0);
+        let (p, host, s) = (alloc(1), pinned(1), stream(1));
+        let release = busy(s).release_soon();
+        assert_eq!(cuMemFree_v2(p), OK);
+        assert!(release.has_happened());
+        let release = busy(s).release_soon();
+        assert_eq!(cuMemFreeHost(host), OK);
+        assert!(release.has_happened());
+    });
+}
+
+#[test]
+fn a_destroyed_stream_still_does_its_work() {
+    in_own_process(&[], || {
+        ready(0);
+        let (s, p) = (stream(0), alloc(1));
+        let work = busy(s);
+        assert_eq!(cuMemsetD8Async(p, 8, 1, s), OK);
+        assert_eq!(cuStreamDestroy_v2(s), OK);
+        assert_eq!(cuStreamDestroy_v2(s), 400);
+        assert_eq!(cuStreamQuery(s), 400);
+        work.release_soon();
+        assert_eq!(read(p, 1), Ok(vec![8]));
+    });
+}
+
+#[test]
+fn memory_freed_in_a_stream_lives_until_its_turn() {
+    in_own_process(&[], || {
+        ready(0);
+        let (s, mut p, host) = (stream(1), 0, pinned(1));
+        assert_eq!(cuMemAllocAsync(&mut p, 1, s), OK);
+        assert_eq!(cuIpcGetMemHandle(&mut MemHandle([0; 64]), p), 1);
+        let work = busy(s);
+        assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, s), OK);
+        assert_eq!(cuMemFreeAsync(p, s), OK);
+        assert_eq!(cuMemFreeAsync(p, s), 1);
+        work.release();
+        assert_eq!(cuStreamSynchronize(s), OK);
+        assert_eq!(read(p, 1), Err(1));
+        assert_eq!(cuda_sim_live_allocations(), 0);
+    });
+}
+
+#[test]
+fn callbacks_run_in_turn_and_may_not_call_the_driver() {
+    extern "C" fn ask(data: *mut c_void) {
+        // SAFETY: the test waits, and gave the address of its variable.
+        unsafe { data.cast::<i32>().write(cuCtxSynchronize()) };
+    }
+    in_own_process(&[], || {
+        ready(0);
+        let mut answer = -1_i32;
+        let data = (&raw mut answer).cast();
+        assert_eq!(cuLaunchHostFunc(0, ask, data), OK);
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert_eq!(answer, 800);
+    });
+}
+
+#[test]
+fn many_threads_share_a_context() {
+    in_own_process(&[], || {
+        let context = ready(0);
+        std::thread::scope(|scope| {
+            for thread in 0..16_u8 {
+                scope.spawn(move || {
+                    assert_eq!(cuCtxPushCurrent_v2(context), OK);
+                    let s = stream(u32::from(thread % 2));
+                    for round in 0..100 {
+                        let p = alloc(1000 + round);
+                        assert_eq!(cuMemsetD8Async(p, thread, 1000, s), OK);
+                        assert_eq!(cuStreamSynchronize(s), OK);
+                        assert_eq!(read(p, 1000), Ok(vec![thread; 1000]));
+                        assert_eq!(cuMemFree_v2(p), OK);
+                    }
+                });
+            }
+        });
+        assert_eq!(cuda_sim_live_allocations(), 0);
+    });
+}
+
+#[test]
+fn handles_are_addresses_of_readable_memory() {
+    in_own_process(&[], || {
+        ready(0);
+        let (one, other) = (stream(1), stream(1));
+        assert_ne!(one, other);
+        for handle in [one, other] {
+            assert_eq!(handle % size_of::<usize>(), 0);
+            // SAFETY: what this test is about: a word at the handle can be read.
+            assert_eq!(unsafe { (handle as *const usize).read_volatile() }, 0);
+        }
+    });
+}
+
+#[test]
+fn a_stream_knows_its_context() {
+    in_own_process(&[], || {
+        ready(0);
+        let (mut current, mut other, mut popped) = (0, 0, 0);
+        assert_eq!(cuCtxGetCurrent(&mut current), OK);
+        let s = stream(0);
+        assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
+        let context_of = |stream| {
+            let mut context = 0;
+            assert_eq!(cuStreamGetCtx(stream, &mut context), OK);
+            context
+        };
+        assert_eq!(context_of(s), current);
+        assert_eq!((context_of(0), context_of(stream(1))), (other, other));
+        assert_eq!(cuCtxPopCurrent_v2(&mut popped), OK);
+        let mut status = -1;
+        assert_eq!(cuStreamIsCapturing(s, &mut status), OK);
+        assert_eq!(status, 0);
+        assert_eq!(cuStreamGetCtx(s + 8, &mut other), 400);
+    });
+}
+
+#[test]
+fn the_default_stream_stands_for_the_blocking_streams_too() {
+    in_own_process(&[], || {
+        ready(0);
+        let (blocking, free) = (stream(0), stream(1));
+        let unrelated = busy(free);
+        assert_eq!(cuStreamQuery(0), OK);
+        let work = busy(blocking);
+        assert_eq!(cuStreamQuery(0), NOT_READY);
+        let release = work.release_soon();
+        assert_eq!(cuStreamSynchronize(0), OK);
+        assert!(release.has_happened());
+        assert_eq!(cuStreamQuery(blocking), OK);
+        unrelated.release();
+    });
+}
