@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from work import Queue
+
+from support.driver import IS_SIMULATOR, the_driver
+from support.work import Queue
 
 # Fixtures here hold no state that examples change, and time says nothing on a shared machine.
 settings.register_profile(
@@ -22,51 +24,12 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
+TESTS = Path(__file__).parent
+# Work that keeps a stream busy for a time, and what needs another process.
+TIMED = {"begin", "default_stream", "make_stream"}
+ELSEWHERE = {"cluster", "peer", "peers", "run_python"}
 GUARD = 64
 PATTERN = bytes((7 * index + 0x5A) % 251 + 1 for index in range(GUARD))
-
-
-class Driver:
-    """A second, independent view on the driver library that the package uses."""
-
-    def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-
-    def call(self, name, *arguments):
-        """Calls a function and asserts that it succeeds."""
-        code = getattr(self.library, name)(*arguments)
-        assert code == 0, f"{name} answered {code}"
-
-    def current(self):
-        """The handle of the calling thread's current context, 0 for none."""
-        context = ctypes.c_void_p()
-        self.call("cuCtxGetCurrent", ctypes.byref(context))
-        return context.value or 0
-
-    def set_current(self, handle):
-        self.call("cuCtxSetCurrent", ctypes.c_void_p(handle or None))
-
-    def create_context(self, device=0):
-        """Makes a context and leaves the thread's stack as it was."""
-        context = ctypes.c_void_p()
-        self.call("cuCtxCreate_v2", ctypes.byref(context), 0, device)
-        self.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
-        return context.value
-
-    def destroy_context(self, handle):
-        self.call("cuCtxDestroy_v2", ctypes.c_void_p(handle))
-
-    def memory_info(self):
-        """Free and total bytes of the current context's device."""
-        free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        self.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
-        return free.value, total.value
-
-    def read(self, address, size):
-        """Device memory as bytes, whatever buffers say of it; needs a current context."""
-        out = ctypes.create_string_buffer(size)
-        self.call("cuMemcpyDtoH_v2", out, ctypes.c_uint64(address), ctypes.c_size_t(size))
-        return out.raw[:size]
 
 
 @pytest.fixture(scope="session")
@@ -78,17 +41,12 @@ def cuda():
 
 @pytest.fixture(scope="session")
 def is_simulator():
-    return os.environ.get("PYARROW_CUDA_DRIVER", "").endswith(("sim", "libcuda_sim.so"))
+    return IS_SIMULATOR
 
 
 @pytest.fixture(scope="session")
 def driver(cuda, is_simulator):
-    path = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
-    if path == "sim":
-        import pyarrow_cuda_compat
-
-        path = Path(pyarrow_cuda_compat.__file__).parent / "lib" / "libcuda_sim.so"
-    view = Driver(str(path))
+    view = the_driver()
     view.call("cuInit", 0)
     if is_simulator:
         view.library.cuda_sim_live_allocations.restype = ctypes.c_uint64
@@ -115,6 +73,12 @@ def other_ctx(contexts):
     if len(contexts) < 2:
         pytest.skip("needs two devices")
     return contexts[1]
+
+
+@pytest.fixture
+def memory(ctx):
+    """A buffer whose bytes are 0 to 99."""
+    return ctx.buffer_from_data(bytes(range(100)))
 
 
 @pytest.fixture
@@ -210,9 +174,12 @@ def guarded(ctx):
 def _run_python(code, *arguments, timeout=120, **env):
     """Runs a script in a fresh interpreter: (returncode, stdout, stderr).
 
-    A variable given as None is taken out of the environment.
+    It finds `support`, unless the test sets PYTHONPATH.  A variable given as None is taken out of
+    the environment.
     """
-    environment = os.environ | {key: value for key, value in env.items() if value is not None}
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    environment |= {key: value for key, value in env.items() if value is not None}
     for key in [key for key, value in env.items() if value is None]:
         environment.pop(key, None)
     done = subprocess.run(
@@ -252,10 +219,21 @@ def no_leaks(request, contexts):
     assert not any(leaked()), f"bytes that stay allocated on each device: {leaked()}"
 
 
+def pytest_collection_finish():
+    # What the imports have left is not garbage, and takes long to walk over each time.
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    simulated = os.environ.get("PYARROW_CUDA_DRIVER", "").endswith(("sim", "libcuda_sim.so"))
     for item in items:
-        if item.get_closest_marker("simulator") and not simulated:
+        fixtures = set(item.fixturenames)
+        if fixtures & TIMED:
+            item.add_marker("alone")
+        if fixtures & ELSEWHERE:
+            item.add_marker("elsewhere")
+        if item.get_closest_marker("simulator") and not IS_SIMULATOR:
             item.add_marker(pytest.mark.skip(reason="asks the simulator"))
-        if item.get_closest_marker("hardware") and simulated:
+        if item.get_closest_marker("hardware") and IS_SIMULATOR:
             item.add_marker(pytest.mark.skip(reason="needs a real GPU"))

@@ -1,0 +1,170 @@
+"""Handles and array interfaces that lie."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+
+class Array:
+    """An object with a CUDA array interface, as wrong as one likes."""
+
+    def __init__(self, address, **lies):
+        self.__cuda_array_interface__ = {
+            "shape": (10,),
+            "typestr": "|u1",
+            "data": (address, False),
+            "version": 3,
+        } | lies
+
+
+@pytest.mark.parametrize(
+    "lies",
+    [
+        {"shape": (-1,)},
+        {"shape": (-1, -1)},
+        {"shape": (2**40, 2**40)},
+        {"shape": (2**32, 2**31), "typestr": "<f8"},
+        {"shape": (2**63,)},
+        {"shape": (2**62,)},
+        {"shape": (2**50,)},
+        {"shape": None},
+        {"shape": 5},
+        {"shape": "ab"},
+        {"shape": (2,), "strides": (2,)},
+        {"shape": (10,), "strides": (2**62,)},
+        {"shape": (10,), "strides": (-(2**62),)},
+        {"shape": (10,), "strides": (1, 1)},
+        {"shape": (2, 5), "strides": (2**63 - 1, -(2**63))},
+        {"mask": "host"},
+        {"stream": 0},
+        {"stream": -1},
+        {"stream": "x"},
+        {"data": None},
+        {"data": ()},
+        {"data": 5},
+        {"data": (0, False)},
+        {"data": (None, False)},
+        {"data": (-1, False)},
+        {"data": (2**64, False)},
+        {"data": (2**64 - 1, False)},
+        {"data": ("x", False)},
+        {"typestr": None},
+        {"typestr": "zzz"},
+        {"typestr": 5.5},
+    ],
+    ids=repr,
+)
+def test_interfaces_that_lie_raise(ctx, memory, lies):
+    with pytest.raises((ValueError, TypeError, OverflowError, OSError)) as raised:
+        ctx.buffer_from_object(Array(memory.address, **lies))
+    assert str(raised.value)
+
+
+def test_interfaces_that_name_host_memory_raise(ctx):
+    pageable = np.zeros(100, np.uint8)
+    with pytest.raises(OSError, match="Cuda error 1 "):
+        ctx.buffer_from_object(Array(pageable.ctypes.data))
+
+
+def test_the_interface_itself_may_be_wrong(ctx):
+    class Raises:
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError("no interface today")
+
+    with pytest.raises(RuntimeError, match=r"^no interface today$"):
+        ctx.buffer_from_object(Raises())
+    for wrong in (None, 5, [], {}, {"shape": (1,)}):
+        holder = Array(0)
+        holder.__cuda_array_interface__ = wrong
+        with pytest.raises((TypeError, ValueError)):
+            ctx.buffer_from_object(holder)
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 99, None])
+def test_versions_are_not_judged(ctx, memory, version):
+    view = ctx.buffer_from_object(Array(memory.address, version=version))
+    assert view.to_pybytes() == bytes(range(10))
+
+
+def test_layouts_without_gaps(ctx, memory):
+    def view(**layout):
+        return ctx.buffer_from_object(Array(memory.address, **layout))
+
+    assert view(shape=()).to_pybytes() == b"\0"
+    assert view(shape=(2, 3), typestr="<u2").size == 12
+    assert view(shape=(2, 3), strides=(1, 2)).to_pybytes() == bytes(range(6))
+    for empty in (
+        view(shape=(0,)),
+        view(shape=(2**62, 2**62, 0)),
+        view(data=(0, False), shape=(0,)),
+    ):
+        assert empty.size == 0
+    backwards = Array(memory.address + 9, strides=(-1,))
+    assert ctx.buffer_from_object(backwards).to_pybytes() == bytes(range(10))
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_work_on_the_named_stream_is_waited_for(ctx, memory, stream):
+    view = ctx.buffer_from_object(Array(memory.address, stream=stream))
+    assert view.to_pybytes() == bytes(range(10))
+
+
+def test_a_view_of_itself_is_the_same_buffer(ctx, memory):
+    assert ctx.buffer_from_object(memory) is memory
+    assert ctx.buffer_from_object(memory).address == memory.address
+
+
+GARBAGE = [
+    "0x1234",
+    "ctx.handle + 1",
+    "ctx.handle + 8",
+    "ctx.new_buffer(10).address",
+    "ctypes.addressof(zeros)",
+    "ctypes.addressof(ones)",
+    "ctypes.addressof(itself)",
+    "id(ctx)",
+    "2**63",
+    "2**64 - 8",
+]
+
+
+def test_handles_of_no_context(run_python):
+    code, out, err = run_python(
+        "import ctypes, sys\n"
+        "from pyarrow import cuda\n"
+        "ctx = cuda.Context(0)\n"
+        "zeros = (ctypes.c_char * 65536)()\n"
+        "ones = (ctypes.c_char * 65536)(*[255] * 65536)\n"
+        "itself = (ctypes.c_uint64 * 8192)()\n"
+        "itself[:] = [ctypes.addressof(itself)] * 8192\n"
+        "for garbage in sys.argv[1:]:\n"
+        "    print(garbage, flush=True)\n"
+        "    try: print('no error:', cuda.Context(0, handle=eval(garbage)))\n"
+        "    except OSError as error: assert 'Cuda error 201 in function' in str(error), error\n"
+        "assert ctx.buffer_from_data(b'fine').to_pybytes() == b'fine'\n",
+        *GARBAGE,
+    )
+    assert (out.splitlines(), code, err) == (GARBAGE, 0, "")
+
+
+def test_the_handle_of_another_device(cuda, other_ctx):
+    with pytest.raises(OSError, match="Cuda error 201 "):
+        cuda.Context(0, handle=other_ctx.handle)
+
+
+def test_the_own_handle_is_the_same_context(cuda, ctx):
+    shared = cuda.Context(0, handle=ctx.handle)
+    buffer = shared.new_buffer(77)
+    assert ctx.bytes_allocated == shared.bytes_allocated >= 77
+    del buffer
+
+
+def test_addresses_of_the_host(cuda, ctx):
+    host = cuda.new_host_buffer(100)
+    assert ctx.get_device_address(host.address) != 0
+    pageable = ctypes.create_string_buffer(100)
+    for address in (0, 1, ctypes.addressof(pageable), 2**64 - 1):
+        with pytest.raises(OSError, match="Cuda error 1 "):
+            ctx.get_device_address(address)

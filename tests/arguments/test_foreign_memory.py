@@ -1,0 +1,178 @@
+"""Memory that somebody else allocated, and what may be wrong with it."""
+
+import ctypes
+import gc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from support.samples import CPU
+
+#: A refusal that names the trouble: the driver's, or a check's.
+REFUSED = (OSError, ValueError)
+
+
+@pytest.fixture
+def current(driver, ctx):
+    """The context is current on this thread, for calls of the driver by the test itself."""
+    before = driver.current()
+    driver.set_current(ctx.handle)
+    yield
+    driver.set_current(before)
+
+
+def test_device_memory_is_viewed(ctx):
+    memory = ctx.buffer_from_data(b"0123456789")
+    before = ctx.bytes_allocated
+    view = ctx.foreign_buffer(memory.address + 2, 5, base=memory)
+    assert (view.address, view.size, view.is_mutable) == (memory.address + 2, 5, True)
+    assert (view.to_pybytes(), ctx.bytes_allocated) == (b"23456", before)
+    view.copy_from_host(b"abcde")
+    assert memory.to_pybytes() == b"01abcde789"
+
+
+@pytest.mark.parametrize("size", [1, 10, 4096])
+def test_pageable_memory_is_refused(ctx, size):
+    memory = np.zeros(size, np.uint8)
+    with pytest.raises(REFUSED):
+        ctx.foreign_buffer(memory.ctypes.data, size, memory)
+    with pytest.raises(OSError, match=r"^Cuda error 1 in function 'cuPointerGetAttribute': "):
+        ctx.get_device_address(memory.ctypes.data)
+
+
+def test_freed_device_memory_is_refused(ctx, driver, current):
+    address = ctypes.c_uint64()
+    driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(8 << 20))
+    view = ctx.foreign_buffer(address.value, 100)
+    part = view.slice(10, 10)
+    others = [ctx.new_buffer(100), ctx.new_buffer(10)]
+    # From here on nothing may be allocated: it could be given the address.
+    driver.call("cuMemFree_v2", address)
+    for buffer, other in zip((view, part), others, strict=True):
+        with pytest.raises(REFUSED):
+            buffer.to_pybytes()
+        with pytest.raises(REFUSED):
+            buffer.copy_from_host(b"x")
+        with pytest.raises(REFUSED):
+            other.copy_from_device(buffer)
+        with pytest.raises(REFUSED):
+            buffer.equals(other)
+    with pytest.raises(REFUSED):
+        ctx.foreign_buffer(address.value, 100)
+
+
+def test_freed_pinned_memory_is_refused(cuda, ctx):
+    pinned = cuda.new_host_buffer(8 << 20)
+    address = pinned.address
+    view = ctx.foreign_buffer(address, 100)
+    kept = ctx.foreign_buffer(address, 100, base=pinned)
+    del pinned
+    kept.copy_from_host(b"abc")
+    assert view.slice(0, 3).to_pybytes() == b"abc"
+    del kept
+    gc.collect()
+    with pytest.raises(REFUSED):
+        view.to_pybytes()
+    with pytest.raises(REFUSED):
+        view.copy_from_host(b"x")
+    with pytest.raises(REFUSED):
+        ctx.foreign_buffer(address, 100)
+
+
+def test_null_has_no_bytes(ctx):
+    empty = ctx.foreign_buffer(0, 0)
+    assert (empty.address, empty.size, empty.to_pybytes()) == (0, 0, b"")
+    for size in (1, 100, 2**62):
+        with pytest.raises(REFUSED):
+            ctx.foreign_buffer(0, size)
+
+
+@pytest.mark.parametrize("size", [-1, -(2**63)])
+@pytest.mark.parametrize("at", [0, 1])
+def test_negative_sizes_are_refused(ctx, size, at):
+    memory = ctx.new_buffer(10)
+    with pytest.raises(ValueError, match="negative"):
+        ctx.foreign_buffer(memory.address * at, size)
+
+
+@pytest.mark.parametrize("beyond", [0, 4096, 10**9, 2**62])
+def test_memory_beyond_the_allocation_is_refused(ctx, driver, current, beyond):
+    address, size = ctypes.c_uint64(), 4 << 20
+    driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+    try:
+        assert ctx.foreign_buffer(address.value, size).size == size
+        with pytest.raises(REFUSED, match=r"ends after|out-of-range|exceed"):
+            ctx.foreign_buffer(address.value, size + 1 + beyond)
+        with pytest.raises(REFUSED, match=r"ends after|out-of-range|exceed"):
+            ctx.foreign_buffer(address.value + 5, size - 4 + beyond)
+    finally:
+        driver.call("cuMemFree_v2", address)
+
+
+def test_one_byte_beyond_a_buffer_of_this_package_is_refused(ctx):
+    memory = ctx.new_buffer(1000)
+    assert ctx.foreign_buffer(memory.address, 1000, memory).size == 1000
+    with pytest.raises(REFUSED):
+        ctx.foreign_buffer(memory.address, 1001, memory)
+
+
+def test_memory_of_another_device_is_refused(ctx, other_ctx):
+    memory = other_ctx.new_buffer(100)
+    with pytest.raises(REFUSED):
+        ctx.foreign_buffer(memory.address, 100, memory)
+    assert other_ctx.foreign_buffer(memory.address, 100, memory).context.device_number == 1
+
+
+def test_managed_memory_is_used(ctx, driver, current):
+    address = ctypes.c_uint64()
+    driver.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(100), 1)
+    view = ctx.foreign_buffer(address.value, 100)
+    view.copy_from_host(bytes(range(100)))
+    assert view.to_pybytes() == bytes(range(100))
+    assert view.slice(7, 2).equals(ctx.buffer_from_data(b"\7\x08"))
+    driver.call("cuMemFree_v2", address)
+    with pytest.raises(REFUSED):
+        view.to_pybytes()
+
+
+class Base:
+    def __init__(self, gone):
+        self.gone = gone
+
+    def __del__(self):
+        self.gone.append(True)
+
+
+@pytest.mark.parametrize("keeper", ["slice", "reader", "array", "read_buffer", "writer"])
+def test_the_base_lives_as_long_as_any_use(cuda, ctx, keeper):
+    gone = []
+    memory = ctx.buffer_from_data(bytes(range(16)))
+    view = ctx.foreign_buffer(memory.address, 16, Base(gone))
+    make = {
+        "slice": lambda view: view.slice(1).slice(1, 4),
+        "reader": cuda.BufferReader,
+        "read_buffer": lambda view: cuda.BufferReader(view).read_buffer(3),
+        "writer": cuda.BufferWriter,
+        "array": lambda view: pa.Array.from_buffers(pa.int32(), 4, [None, view]).slice(1),
+    }
+    kept = make[keeper](view)
+    del view
+    gc.collect()
+    assert not gone
+    if keeper == "array":
+        assert kept.copy_to(CPU).view(pa.uint32())[0].as_py() == 0x07060504
+    del kept
+    gc.collect()
+    assert gone == [True]
+
+
+def test_a_base_that_is_its_own_buffer_is_collected_when_asked(ctx):
+    gone = []
+    memory = ctx.new_buffer(10)
+    view = ctx.foreign_buffer(memory.address, 10, base=(memory, Base(gone)))
+    del memory
+    assert view.copy_to_host().size == 10
+    del view
+    gc.collect()
+    assert gone == [True]

@@ -1,0 +1,359 @@
+"""Record batches as messages in device memory."""
+
+import struct
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, shapes
+
+EVERY = pytest.mark.parametrize("name", ARRAYS)
+CUDA = pa.DeviceAllocationType.CUDA
+MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [], None]})
+
+
+@EVERY
+def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
+    for array in shapes(ARRAYS[name]):
+        batch = pa.record_batch([array, array], names=["first", "second"])
+        message = cuda.serialize_record_batch(batch, ctx)
+        assert isinstance(message, cuda.CudaBuffer)
+        assert message.to_pybytes() == batch.serialize().to_pybytes()
+        back = cuda.read_record_batch(message, batch.schema)
+        assert (back.schema, back.num_rows) == (batch.schema, batch.num_rows)
+        host = back.copy_to(CPU)
+        host.validate(full=True)
+        assert host.equals(batch)
+
+
+@st.composite
+def batches(draw):
+    """Parts of arrays of every kind side by side, and parts of such batches."""
+    arrays = {**ARRAYS, "dictionary": DICTIONARY}
+    names = draw(st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=5))
+    rows = draw(st.integers(0, min(len(arrays[name]) for name in names)))
+    columns = []
+    for name in names:
+        offset = draw(st.integers(0, len(arrays[name]) - rows))
+        columns.append(arrays[name].slice(offset, rows))
+    batch = pa.record_batch(columns, names=names)
+    return batch.slice(draw(st.integers(0, rows)), draw(st.integers(0, rows)))
+
+
+@given(batch=batches())
+def test_the_message_is_what_pyarrow_writes(cuda, ctx, batch):
+    message = cuda.serialize_record_batch(batch, ctx)
+    assert message.to_pybytes() == batch.serialize().to_pybytes()
+
+
+@pytest.mark.parametrize("rows", [1000, 100_000, 400_000])
+def test_large_and_small_columns_side_by_side(cuda, ctx, rows):
+    numbers = pa.array(range(rows))
+    halves = pa.array([None if i % 2 else i for i in range(rows)], pa.int32())
+    words = pa.array([f"{i}" * (i % 3) for i in range(rows)])
+    names = ["numbers", "nothing", "halves", "words", "views", "lists", "more"]
+    lists = pa.ListArray.from_arrays(pa.array([*range(0, rows, 7), *[rows] * 2]), numbers)
+    lists = pa.concat_arrays([lists, pa.nulls(rows - len(lists), lists.type)])
+    columns = [numbers, pa.nulls(rows), halves, words, words.cast(pa.string_view()), lists, numbers]
+    batch = pa.record_batch(columns, names=names)
+    for part in (batch, batch.slice(3), batch.slice(rows // 3, rows // 2), batch.slice(rows - 1)):
+        message = cuda.serialize_record_batch(part, ctx)
+        assert message.to_pybytes() == part.serialize().to_pybytes()
+        assert cuda.read_record_batch(message, part.schema).copy_to(CPU).equals(part)
+
+
+def test_the_data_is_not_copied_on_the_host(run_python):
+    """In a process of its own: the most that was ever allocated is counted from its start."""
+    code = """
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+pool = pa.default_memory_pool()
+column = pa.array(range(2_000_000))
+batch = pa.record_batch([column, column], names=["a", "b"])
+before = pool.max_memory()
+held = [pa.allocate_buffer(before - pool.bytes_allocated())]
+message = cuda.serialize_record_batch(batch, ctx)
+print(message.size > 32_000_000, pool.max_memory() - before < 100_000)
+"""
+    assert run_python(code) == (0, "True True\n", "")
+
+
+def test_batches_of_pinned_and_of_device_memory(cuda, ctx):
+    data = struct.pack("<3q", 1, 2, 3)
+    pinned = cuda.new_host_buffer(24)
+    memoryview(pinned).cast("B")[:] = data
+    expected = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
+    device = ctx.buffer_from_data(data)
+    for buffer in (pinned, device, device.slice(0, 24)):
+        column = pa.Array.from_buffers(pa.int64(), 3, [None, buffer], null_count=0)
+        batch = pa.RecordBatch.from_arrays([column, pa.array([4, 5, 6])], ["x", "y"])
+        message = cuda.serialize_record_batch(batch.select(["x"]), ctx)
+        assert message.to_pybytes() == expected.serialize().to_pybytes()
+        both = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+        assert both.copy_to(CPU).to_pydict() == {"x": [1, 2, 3], "y": [4, 5, 6]}
+
+
+def test_a_batch_without_columns_may_lie_on_a_device(cuda, ctx):
+    empty = pa.record_batch([], names=[])
+    message = cuda.serialize_record_batch(empty.copy_to(ctx.memory_manager), ctx)
+    assert message.to_pybytes() == empty.serialize().to_pybytes()
+
+
+def _nested(depth):
+    array = pa.array([1])
+    for _ in range(depth):
+        array = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), array)
+    return array
+
+
+@pytest.mark.parametrize("column", [_nested(70), pa.nulls(2**31)], ids=["depth", "length"])
+def test_what_cannot_be_written_is_refused_as_pyarrow_does(cuda, ctx, column):
+    batch = pa.record_batch([column], names=["x"])
+    with pytest.raises(pa.ArrowException) as expected:
+        batch.serialize()
+    with pytest.raises(type(expected.value)) as caught:
+        cuda.serialize_record_batch(batch, ctx)
+    assert (type(caught.value), str(caught.value)) == (expected.type, str(expected.value))
+
+
+@pytest.mark.parametrize("first", [-(10**6), 10**6, 2**31 - 100])
+def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
+    """pyarrow looks at the first and the last offset of a whole array only."""
+    items = pa.array([1, 2, 3], pa.int8())
+    fields = [pa.field("key", pa.int8(), nullable=False), pa.field("value", pa.int8())]
+    pairs = pa.StructArray.from_arrays([items, items], fields=fields)
+    for code, text, binary, of_items in (
+        ("<4i", pa.string(), pa.binary(), pa.list_(pa.int8())),
+        ("<4q", pa.large_string(), pa.large_binary(), pa.large_list(pa.int8())),
+    ):
+        offsets = pa.py_buffer(struct.pack(code, 0, first, first + 50, 3))
+        lists = pa.Array.from_buffers(of_items, 3, [None, offsets], children=[items])
+        columns = [
+            pa.Array.from_buffers(text, 3, [None, offsets, pa.py_buffer(b"abc")]),
+            pa.Array.from_buffers(binary, 3, [None, offsets, pa.py_buffer(b"abc")]),
+            lists,
+            pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), lists),
+            pa.StructArray.from_arrays([items, lists], ["a", "b"]),
+        ]
+        if of_items.id == pa.list_(pa.int8()).id:
+            pair = pa.map_(pa.int8(), pa.int8())
+            columns.append(pa.Array.from_buffers(pair, 3, [None, offsets], children=[pairs]))
+        for column in columns:
+            refuse(cuda, ctx, pa.record_batch([column], names=["x"]).slice(1, 1))
+
+
+def refuse(cuda, ctx, batch):
+    with pytest.raises(pa.ArrowInvalid, match="offsets of a column lead outside its data"):
+        cuda.serialize_record_batch(batch, ctx)
+
+
+@pytest.mark.parametrize("offsets", [[0, -1, 2], [0, 4, 2], [0, 1, -(2**31)], [2**31 - 1, 0, 0]])
+def test_views_and_unions_that_lead_outside_are_refused(cuda, ctx, offsets):
+    items = pa.array([1, 2, 3], pa.int8())
+    places = pa.array(offsets, pa.int32())
+    sizes = pa.array([1, 1, 1], pa.int32())
+    ids = pa.array([0, 0, 0], pa.int8())
+    empty_ids = pa.array([0, 1, 0], pa.int8())
+    columns = [
+        pa.ListViewArray.from_arrays(places, sizes, items),
+        pa.LargeListViewArray.from_arrays(places.cast("int64"), sizes.cast("int64"), items),
+        pa.ListViewArray.from_arrays(sizes, places, items),
+        pa.UnionArray.from_dense(ids, places, [items, items]),
+        pa.UnionArray.from_dense(empty_ids, sizes, [items, items[:0]]),
+    ]
+    # An offset that nobody follows may be anything.
+    nothing = pa.array([0, 0, 0], pa.int32())
+    unused = pa.ListViewArray.from_arrays(places, nothing, items)
+    validity = pa.py_buffer(b"\0")
+    buffers = [validity, places.buffers()[1], sizes.buffers()[1]]
+    nulls = pa.Array.from_buffers(unused.type, 3, buffers, children=[items])
+    for column in (unused, nulls):
+        batch = pa.record_batch([column], names=["x"])
+        message = cuda.serialize_record_batch(batch, ctx)
+        assert message.to_pybytes() == batch.serialize().to_pybytes()
+    for column in columns:
+        refuse(cuda, ctx, pa.record_batch([column], names=["x"]))
+        nested = pa.FixedSizeListArray.from_arrays(column, 3)
+        refuse(cuda, ctx, pa.record_batch([nested], names=["x"]))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("columns", [1, 256, 2000])
+def test_metadata_travels_once(cuda, ctx, driver, columns):
+    column = pa.array([1.5, None])
+    batch = pa.record_batch([column] * columns, names=[f"c{i}" for i in range(columns)])
+    message = cuda.serialize_record_batch(batch, ctx)
+    before = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
+    back = cuda.read_record_batch(message, batch.schema)
+    copies = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2") - before
+    # How long it is, is known only once its beginning was read.
+    assert copies == (1 if columns <= 256 else 2)
+    assert back.copy_to(CPU).equals(batch)
+
+
+@EVERY
+def test_the_data_stays_on_the_device(cuda, ctx, name):
+    batch = pa.record_batch([ARRAYS[name]], names=["column"])
+    message = cuda.serialize_record_batch(batch, ctx)
+    back = cuda.read_record_batch(message, batch.schema)
+    first, last = message.address, message.address + message.size
+    for buffer in buffers_of(back.column(0)):
+        if buffer.size == 0:
+            continue  # libarrow has one empty buffer for all
+        assert (buffer.device_type, buffer.is_cpu) == (CUDA, False)
+        assert buffer.device == ctx.device
+        assert first <= buffer.address <= last - buffer.size
+        part = cuda.CudaBuffer.from_buffer(buffer)
+        assert (part.address, part.size) == (buffer.address, buffer.size)
+
+
+@EVERY
+def test_a_batch_that_lies_on_a_device_is_serialized(cuda, ctx, name):
+    batch = pa.record_batch([ARRAYS[name]], names=["column"])
+    message = cuda.serialize_record_batch(batch.copy_to(ctx.memory_manager), ctx)
+    assert message.to_pybytes() == batch.serialize().to_pybytes()
+
+
+def test_a_batch_that_was_read_is_serialized_again(run_python):
+    """In a process of its own: what looks like host memory and is not kills the reader."""
+    code = """
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+message = cuda.serialize_record_batch(batch, ctx)
+again = cuda.serialize_record_batch(cuda.read_record_batch(message, batch.schema), ctx)
+assert again.to_pybytes() == message.to_pybytes()
+stream = pa.BufferOutputStream()
+with pa.ipc.new_stream(stream, batch.schema) as writer:
+    writer.write_batch(batch)
+read, = pa.ipc.open_stream(cuda.BufferReader(ctx.buffer_from_data(stream.getvalue())))
+again = cuda.serialize_record_batch(read, ctx)
+assert again.to_pybytes() == message.to_pybytes()
+print("done")
+"""
+    assert run_python(code) == (0, "done\n", "")
+
+
+def test_a_batch_that_was_read_says_where_it_is(cuda, ctx):
+    message = cuda.serialize_record_batch(MIXED, ctx)
+    back = cuda.read_record_batch(message, MIXED.schema)
+    assert (back.device_type, back.is_cpu) == (CUDA, False)
+    with pytest.raises(NotImplementedError, match="Implemented only for data on CPU device"):
+        back.validate(full=True)
+    for column in back:
+        assert (column.device_type, column.is_cpu) == (CUDA, False)
+
+
+def test_batches_without_columns(cuda, ctx):
+    for batch in (pa.record_batch([], names=[]), pa.record_batch({"a": [1, 2]}).select([])):
+        message = cuda.serialize_record_batch(batch, ctx)
+        assert message.to_pybytes() == batch.serialize().to_pybytes()
+        back = cuda.read_record_batch(message, batch.schema)
+        assert (back.num_columns, back.num_rows) == (0, batch.num_rows)
+
+
+def test_many_columns(cuda, ctx):
+    batch = pa.record_batch({f"c{i}": [i, None, str(i)][i % 3 : i % 3 + 1] for i in range(300)})
+    message = cuda.serialize_record_batch(batch, ctx)
+    assert message.to_pybytes() == batch.serialize().to_pybytes()
+    assert cuda.read_record_batch(message, batch.schema).copy_to(CPU).equals(batch)
+
+
+def test_the_message_is_what_is_allocated(cuda, ctx, other_ctx):
+    for context in (ctx, other_ctx):
+        before = ctx.bytes_allocated, other_ctx.bytes_allocated
+        message = cuda.serialize_record_batch(MIXED, context)
+        assert message.context.device_number == context.device_number
+        assert context.bytes_allocated == before[context.device_number] + message.size
+        back = cuda.read_record_batch(message, MIXED.schema)
+        assert buffers_of(back.column(0))[0].device == context.device
+        assert context.bytes_allocated == before[context.device_number] + message.size
+        assert ctx.bytes_allocated + other_ctx.bytes_allocated == sum(before) + message.size
+        del message, back
+
+
+def test_a_shared_context_allocates_for_itself(cuda, ctx, driver):
+    handle = driver.create_context()
+    shared = cuda.Context(0, handle)
+    before = ctx.bytes_allocated
+    message = cuda.serialize_record_batch(MIXED, shared)
+    assert message.context.handle == shared.handle == handle
+    assert (shared.bytes_allocated, ctx.bytes_allocated) == (message.size, before)
+    back = cuda.read_record_batch(message, MIXED.schema)
+    assert back.copy_to(CPU).equals(MIXED)
+    del message, back
+    assert shared.bytes_allocated == 0
+    del shared
+    driver.destroy_context(handle)
+
+
+def test_the_batch_keeps_the_message(cuda, ctx):
+    before = ctx.bytes_allocated
+    back = cuda.read_record_batch(cuda.serialize_record_batch(MIXED, ctx), MIXED.schema)
+    column = back.column(0)
+    del back
+    others = [ctx.buffer_from_data(bytes(1000)) for _ in range(4)]
+    assert column.copy_to(CPU).equals(MIXED.column(0))
+    del others
+    assert ctx.bytes_allocated > before
+    del column
+    assert ctx.bytes_allocated == before
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pa.schema([("a", pa.int64())]).append(pa.field("b", pa.int64())),
+        pa.schema([("a", pa.decimal256(9)), ("s", pa.string())]),
+        pa.schema([("a", pa.int64()), ("s", pa.string()), ("x", pa.int8())]),
+        pa.schema([("a", pa.int64()), ("s", pa.list_(pa.string()))]),
+        pa.schema([("a", pa.int64()), ("s", pa.large_string())]),
+        pa.schema([("a", pa.list_(pa.int64())), ("s", pa.string())]),
+        pa.schema([("a", pa.dictionary(pa.int8(), pa.string())), ("s", pa.string())]),
+        pa.schema([("a", pa.int64()), ("s", pa.string_view())]),
+        pa.schema([("a", pa.struct([("x", pa.int64()), ("y", pa.int64())])), ("s", pa.string())]),
+    ],
+    ids=str,
+)
+def test_another_schema_is_refused_or_read_within_bounds(cuda, ctx, schema):
+    batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+    message = cuda.serialize_record_batch(batch, ctx)
+    try:
+        back = cuda.read_record_batch(message, schema)
+    except (pa.ArrowException, OSError, KeyError):
+        return
+    # Both schemas may fit the same buffers; then at least nothing outside is touched.
+    back.validate()
+    assert back.copy_to(CPU).num_rows == 3
+
+
+def test_what_is_no_schema_is_refused(cuda, ctx):
+    message = cuda.serialize_record_batch(MIXED, ctx)
+    for schema in (None, "schema", MIXED, pa.int64()):
+        with pytest.raises(TypeError):
+            cuda.read_record_batch(message, schema)
+
+    class Pretender:
+        __class__ = pa.lib.DictionaryMemo
+
+    for memo in ("memo", {}, 1, Pretender()):
+        with pytest.raises(TypeError):
+            cuda.read_record_batch(message, MIXED.schema, dictionary_memo=memo)
+    with pytest.raises(TypeError):
+        cuda.read_record_batch(message, MIXED.schema, None)
+
+
+def test_a_message_of_another_kind_is_no_batch(cuda, ctx):
+    schema = ctx.buffer_from_data(MIXED.schema.serialize())
+    with pytest.raises((pa.ArrowInvalid, OSError), match=r"schema|record batch"):
+        cuda.read_record_batch(schema, MIXED.schema)
+
+
+def test_metadata_of_a_schema_is_kept(cuda, ctx):
+    schema = MIXED.schema.with_metadata({"key": "value"})
+    message = cuda.serialize_record_batch(MIXED, ctx)
+    assert cuda.read_record_batch(message, schema).schema.equals(schema, check_metadata=True)

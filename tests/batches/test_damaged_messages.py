@@ -1,0 +1,199 @@
+"""Messages that lie about themselves: exceptions, never a crash, never a read outside."""
+
+import re
+import struct
+
+import pyarrow as pa
+import pytest
+
+from support.fuzz import REFUSALS, touch
+from support.samples import ARRAYS, CPU, settle
+
+BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+MESSAGE = BATCH.serialize().to_pybytes()
+METADATA = 8 + int.from_bytes(MESSAGE[4:8], "little")
+#: Where the two columns' lengths and null counts, and their five buffers, are described.
+NODES = MESSAGE.index(struct.pack("<qqqq", 3, 1, 3, 1))
+BUFFERS = MESSAGE.index(struct.pack("<qqqqqq", 0, 1, 8, 24, 32, 1))
+#: Where the number of rows and the body's length are.
+ROWS, BODY = (
+    [match.start() for match in re.finditer(re.escape(struct.pack("<q", number)), MESSAGE)]
+    for number in (3, len(MESSAGE) - METADATA)
+)
+FUZZED = ["int64", "bool", "null", "decimal128", "string", "binary_view", "fixed binary", "list"]
+FUZZED += ["large list view", "fixed list", "map", "struct", "dense union", "sparse union"]
+FUZZED += ["run-end encoded", "extension", "deeply nested"]
+HUGE = [-1, -(2**63), 2**31, 2**62, 2**63 - 1]
+
+
+def changed(place, number, code="<q", message=MESSAGE):
+    data = bytearray(message)
+    struct.pack_into(code, data, place, number)
+    return bytes(data)
+
+
+def refuse(cuda, ctx, data, schema=BATCH.schema):
+    """Every way to read a message must refuse this one."""
+    buffer = ctx.buffer_from_data(data)
+    with pytest.raises(REFUSALS) as caught:
+        cuda.read_record_batch(buffer, schema)
+    assert "Cuda error" not in str(caught.value)
+    for source in (buffer, cuda.BufferReader(buffer)):
+        with pytest.raises(REFUSALS) as caught:
+            touch(pa.ipc.read_record_batch(cuda.read_message(source), schema))
+        assert "Cuda error" not in str(caught.value)
+    with pytest.raises(REFUSALS) as caught:
+        touch(pa.ipc.read_record_batch(pa.ipc.read_message(cuda.BufferReader(buffer)), schema))
+    assert "Cuda error" not in str(caught.value)
+
+
+def test_the_places_are_the_ones(cuda, ctx):
+    assert cuda.read_record_batch(ctx.buffer_from_data(MESSAGE), BATCH.schema).num_rows == 3
+    assert ROWS
+    assert BODY
+
+
+@pytest.mark.parametrize(
+    "name", ["int64", "string", "list", "string_view", "struct", "dense union"]
+)
+def test_a_message_cut_at_every_byte(cuda, ctx, name):
+    batch = pa.record_batch([ARRAYS[name]], names=["column"])
+    message = batch.serialize().to_pybytes()
+    whole = ctx.buffer_from_data(message)
+    for length in range(len(message)):
+        part = whole.slice(0, length)
+        expected = EOFError if length == 0 else REFUSALS
+        with pytest.raises(REFUSALS):
+            cuda.read_record_batch(part, batch.schema)
+        with pytest.raises(expected):
+            cuda.read_message(part)
+        with pytest.raises(expected):
+            cuda.read_message(cuda.BufferReader(part))
+    assert cuda.read_record_batch(whole, batch.schema).copy_to(CPU).equals(batch)
+
+
+def test_a_cut_stream_or_file_is_refused(cuda, ctx):
+    before = ctx.bytes_allocated
+    for opener, reader in ((pa.ipc.new_stream, pa.ipc.open_stream), (pa.ipc.new_file, None)):
+        sink = pa.BufferOutputStream()
+        with opener(sink, BATCH.schema) as writer:
+            writer.write_batch(BATCH)
+        whole = ctx.buffer_from_data(sink.getvalue())
+        for length in range(whole.size):
+            source = cuda.BufferReader(whole.slice(0, length))
+            if reader is None:
+                with pytest.raises(REFUSALS):
+                    pa.ipc.open_file(source).get_batch(0)
+                continue
+            try:
+                batches = list(reader(source))
+            except REFUSALS:
+                continue
+            # A stream may end where a message does.
+            assert all(batch.copy_to(CPU).equals(BATCH) for batch in batches)
+        source = whole = batches = None
+    settle(ctx, before)
+
+
+@pytest.mark.parametrize("length", [-1, -2, -(2**31), 2**31 - 1, METADATA - 7, 10**6])
+def test_impossible_metadata_lengths(cuda, ctx, length):
+    refuse(cuda, ctx, changed(4, length, "<i"))
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 12, 16, 40])
+def test_metadata_lengths_that_are_too_short(cuda, ctx, length):
+    refuse(cuda, ctx, changed(4, length, "<i"))
+
+
+@pytest.mark.parametrize("length", [*HUGE, 10**6])
+def test_impossible_body_lengths(cuda, ctx, length):
+    for place in BODY:
+        if place % 8 == 0 and place < METADATA and not BUFFERS <= place < BUFFERS + 80:
+            refuse(cuda, ctx, changed(place, length))
+
+
+@pytest.mark.parametrize("rows", [*HUGE, 4, 2])
+def test_impossible_row_counts(cuda, ctx, rows):
+    place = next(place for place in ROWS if place < NODES or place > NODES + 32)
+    refuse(cuda, ctx, changed(place, rows))
+
+
+@pytest.mark.parametrize("column", [0, 1])
+@pytest.mark.parametrize("length", [*HUGE, 4, 9, 1000, 0, 2**61, 2**60 + 3])
+def test_impossible_column_lengths(cuda, ctx, column, length):
+    refuse(cuda, ctx, changed(NODES + 16 * column, length))
+
+
+@pytest.mark.parametrize("column", [0, 1])
+@pytest.mark.parametrize("nulls", [-2, -(2**63), 4, 2**31, 2**63 - 1])
+def test_impossible_null_counts(cuda, ctx, column, nulls):
+    data = changed(NODES + 16 * column + 8, nulls)
+    with pytest.raises(REFUSALS):
+        cuda.read_record_batch(ctx.buffer_from_data(data), BATCH.schema)
+
+
+@pytest.mark.parametrize("buffer", range(5))
+@pytest.mark.parametrize("offset", [*HUGE, 64, 72, 10**6, 2**63 - 8, 2**63 - 24])
+def test_buffers_outside_the_body(cuda, ctx, buffer, offset):
+    refuse(cuda, ctx, changed(BUFFERS + 16 * buffer, offset))
+
+
+@pytest.mark.parametrize("buffer", range(5))
+@pytest.mark.parametrize("length", [*HUGE, 65, 10**6, 2**63 - 8, 2**63 - 32])
+def test_buffers_longer_than_the_body(cuda, ctx, buffer, length):
+    refuse(cuda, ctx, changed(BUFFERS + 16 * buffer + 8, length))
+
+
+@pytest.mark.parametrize("buffer", range(5))
+@pytest.mark.parametrize("offset", [1, 4, 9])
+def test_misaligned_buffers(cuda, ctx, buffer, offset):
+    refuse(cuda, ctx, changed(BUFFERS + 16 * buffer, offset))
+
+
+@pytest.mark.parametrize("buffer", [0, 1, 2, 3])
+def test_buffers_that_are_too_short(cuda, ctx, buffer):
+    (length,) = struct.unpack_from("<q", MESSAGE, BUFFERS + 16 * buffer + 8)
+    for shorter in range(length):
+        data = changed(BUFFERS + 16 * buffer + 8, shorter)
+        with pytest.raises(REFUSALS):
+            cuda.read_record_batch(ctx.buffer_from_data(data), BATCH.schema)
+
+
+def test_a_refused_message_leaves_the_reader_usable(cuda, ctx):
+    reader = cuda.BufferReader(ctx.buffer_from_data(changed(4, -5, "<i") + MESSAGE))
+    with pytest.raises(REFUSALS):
+        cuda.read_message(reader)
+    reader.seek(len(MESSAGE))
+    batch = pa.ipc.read_record_batch(cuda.read_message(reader), BATCH.schema)
+    assert batch.copy_to(CPU).equals(BATCH)
+
+
+def test_zeros_ones_and_noise_are_refused(cuda, ctx):
+    noise = bytes((index * index * 31 + 7) % 256 for index in range(4096))
+    for data in (b"\xff" * 4096, b"\xff" * 8, b"\x10" + bytes(63), noise, b"ARROW1\0\0" + noise):
+        refuse(cuda, ctx, data)
+
+
+def test_the_memory_behind_a_message_is_not_read(cuda, ctx):
+    """What follows the message is another buffer's; a length that reaches there is refused."""
+    whole = ctx.buffer_from_data(MESSAGE + b"secret!!" * 100)
+    message = whole.slice(0, len(MESSAGE))
+    message.copy_from_host(changed(BUFFERS + 16 * 4 + 8, 64))
+    with pytest.raises(REFUSALS):
+        cuda.read_record_batch(message, BATCH.schema)
+    with pytest.raises(REFUSALS):
+        touch(pa.ipc.read_record_batch(cuda.read_message(message), BATCH.schema))
+
+
+@pytest.mark.parametrize("kind", ["batch", "message", "stream", "file", "lz4", "zstd"])
+def test_random_damage(run_python, kind):
+    names = [*FUZZED, "dictionary"] if kind in ("stream", "file") else FUZZED
+    code = f"""
+import sys
+from support import fuzz
+for name in sys.argv[1:]:
+    fuzz.main({kind!r}, name, 0, 60)
+"""
+    returncode, out, error = run_python(code, *names)
+    last = out.strip().rpartition("\n")[2]
+    assert (returncode, last[:8]) == (0, "survived"), f"died at '{last}' ({returncode}): {error}"

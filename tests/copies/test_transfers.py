@@ -1,0 +1,267 @@
+"""Large copies of ordinary memory, which threads of this package make through pinned memory.
+
+Each test runs a process of its own: the limits are the process's.
+"""
+
+import pytest
+
+PREPARED = """
+import ctypes, os, sys
+from pathlib import Path
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context()
+rng = np.random.default_rng(26)
+host = rng.integers(0, 256, 5_000_001, np.uint8)
+"""
+
+
+def check(run_python, code, threads=3, **env):
+    env |= {"PYARROW_CUDA_COPY_THREADS": str(threads)}
+    assert run_python(PREPARED + code + "\nprint('done')", **env) == (0, "done\n", "")
+
+
+WAYS = """
+buf = ctx.buffer_from_data(host)
+assert buf.to_pybytes() == host.tobytes()
+assert (np.frombuffer(buf.copy_to_host(), np.uint8) == host).all()
+out = pa.allocate_buffer(4_000_000)
+buf.copy_to_host(position=77, nbytes=3_999_999, buf=out)
+assert (np.frombuffer(out, np.uint8)[:3_999_999] == host[77:4_000_076]).all()
+guarded = ctx.buffer_from_data(bytes(len(host) + 200))
+assert guarded.copy_from_host(host, position=100) == len(host)
+whole = np.frombuffer(guarded.copy_to_host(), np.uint8)
+assert not whole[:100].any() and not whole[-100:].any() and (whole[100:-100] == host).all()
+assert cuda.BufferReader(buf).read() == host.tobytes()
+written = ctx.new_buffer(len(host))
+cuda.BufferWriter(written).write(host)
+assert written.equals(buf)
+batch = pa.record_batch({"x": host.astype(np.int64), "y": host.astype(str)})
+there = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+assert batch.copy_to(ctx.memory_manager).copy_to(pa.default_cpu_memory_manager()).equals(batch)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3, "nonsense"])
+def test_every_way_of_copying(run_python, threads):
+    check(run_python, WAYS, threads)
+
+
+def test_little_pinned_memory_is_enough(run_python):
+    check(run_python, WAYS, PYARROW_CUDA_COPY_PINNED="300000")
+
+
+ORDER = """
+from support.driver import the_driver
+from support.work import Queue
+driver = the_driver()
+driver.set_current(ctx.handle)
+queue = Queue(driver)
+buf = ctx.buffer_from_data(bytes(4 << 20))
+queue.sleep()
+queue.fill(buf, 7)
+assert not queue.is_idle()
+assert buf.to_pybytes() == b"\\7" * (4 << 20)
+queue.sleep()
+queue.fill(buf, 8)
+data = bytes(4 << 20)
+buf.copy_from_host(data)
+assert queue.is_idle()
+assert buf.to_pybytes() == data
+"""
+
+
+@pytest.mark.alone
+def test_copies_come_after_the_default_streams_work(run_python):
+    check(run_python, ORDER)
+
+
+def test_threads_of_python_copy_at_once(run_python):
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+def there_and_back(number):
+    data = host[number:] ^ number
+    return ctx.buffer_from_data(data).to_pybytes() == data.tobytes()
+with ThreadPoolExecutor(8) as pool:
+    assert all(pool.map(there_and_back, range(40)))
+"""
+    check(run_python, code)
+
+
+FAILS = """
+import pyarrow_cuda_compat
+sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
+buf = ctx.buffer_from_data(host)
+for name in ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventQuery",
+             "cuStreamQuery", "cuStreamWaitEvent"):
+    for call in (1, 2, 5, 9):
+        sim.cuda_sim_fault(f"{name}:{call}=999".encode())
+        for copy in (lambda: buf.copy_from_host(host), buf.to_pybytes):
+            try: copy()
+            except OSError as error: assert "Cuda error 999 in function" in str(error)
+        sim.cuda_sim_fault(b"")
+        assert buf.copy_from_host(host) == len(host)
+        assert buf.to_pybytes() == host.tobytes()
+"""
+
+
+@pytest.mark.simulator
+def test_a_copy_that_fails_can_be_repeated(run_python):
+    check(run_python, FAILS)
+
+
+@pytest.mark.simulator
+def test_without_pinned_memory_the_driver_copies(run_python):
+    check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostAlloc:1+=2")
+
+
+def test_without_threads_the_driver_copies(run_python):
+    code = """
+import faulthandler
+faulthandler.dump_traceback_later(60, exit=True)
+buf = ctx.buffer_from_data(bytes(100))  # from here on the simulator has the threads it needs
+os.environ["RUST_MIN_STACK"] = str(1 << 60)
+"""
+    check(run_python, SETTINGS + code + WAYS + "assert helpers() == 0")
+
+
+def test_programs_end_in_the_middle_of_copies(run_python):
+    code = """
+import threading, time
+buf = ctx.new_buffer(len(host))
+def copy():
+    while True: buf.copy_from_host(host)
+for _ in range(3): threading.Thread(target=copy, daemon=True).start()
+time.sleep(0.3)
+print("done", flush=True)
+os._exit(0)
+"""
+    check(run_python, code)
+
+
+def test_a_forked_child_gets_an_error(run_python):
+    code = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
+buf = ctx.buffer_from_data(host)
+child = os.fork()
+if not child:
+    import pyarrow_cuda_compat
+    pyarrow_cuda_compat.set_transfer_limits(threads=0)
+    pyarrow_cuda_compat.set_transfer_limits(threads=2)
+    try: buf.to_pybytes()
+    except OSError as error: os._exit("Cuda error 3 " in str(error))
+    os._exit(2)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+assert buf.to_pybytes() == host.tobytes()
+"""
+    check(run_python, code)
+
+
+SETTINGS = """
+import threading, time
+from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
+def helpers():
+    names = (path.read_text() for path in Path("/proc/self/task").glob("*/comm"))
+    return sum(name.startswith("cuda-copy") for name in names)
+"""
+
+
+def test_the_limits_are_set_from_python(run_python):
+    code = """
+of_the_environment = transfer_limits()
+assert of_the_environment == {"threads": 3, "pinned_bytes": 12 << 20, "begin_after": 0}
+set_transfer_limits(threads=2, pinned_bytes=1 << 20, begin_after=20_000_000)
+assert transfer_limits() == {"threads": 2, "pinned_bytes": 1 << 20, "begin_after": 20_000_000}
+buf = ctx.buffer_from_data(host)
+for _ in range(2):
+    assert buf.to_pybytes() == host.tobytes()
+assert helpers() == 0, "the driver has copied all of that"
+assert buf.copy_from_host(host) and buf.to_pybytes() == host.tobytes()
+assert helpers() == 2
+set_transfer_limits(threads=4)
+assert transfer_limits() == {"threads": 4, "pinned_bytes": 16 << 20, "begin_after": 0}
+assert buf.to_pybytes() == host.tobytes()
+assert helpers() >= 4
+set_transfer_limits(threads=0)
+assert buf.to_pybytes() == host.tobytes()
+time.sleep(0.2)
+assert helpers() == 0
+set_transfer_limits()
+suits = transfer_limits()
+few_cores = len(os.sched_getaffinity(0)) < 4
+assert (suits["threads"] == 0) == few_cores and suits["begin_after"] == 128 << 20
+assert buf.to_pybytes() == host.tobytes()
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_limits_that_cannot_be(run_python):
+    code = """
+before = transfer_limits()
+for wrong, error, text in (
+    ({"threads": -1}, ValueError, "threads argument must be non-negative, not -1"),
+    ({"threads": 257}, ValueError, "threads argument must be at most 256, not 257"),
+    ({"threads": 1 << 70}, OverflowError, "too large"),
+    ({"pinned_bytes": -5}, ValueError, "pinned_bytes argument must be non-negative"),
+    ({"begin_after": -1}, ValueError, "begin_after argument must be non-negative"),
+    ({"threads": "many"}, TypeError, "str"),
+    ({"thread": 1}, TypeError, "thread"),
+):
+    try:
+        set_transfer_limits(**wrong)
+    except error as raised:
+        assert text in str(raised), raised
+    else:
+        raise AssertionError(wrong)
+assert transfer_limits() == before
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_limits_may_change_while_others_copy(run_python):
+    code = """
+def copy():
+    for _ in range(15):
+        assert ctx.buffer_from_data(host).to_pybytes() == host.tobytes()
+threads = [threading.Thread(target=copy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for number in range(60):
+    set_transfer_limits(threads=number % 5, pinned_bytes=(number % 3) << 20)
+for thread in threads:
+    thread.join()
+"""
+    check(run_python, SETTINGS + code)
+
+
+def test_host_bytes_are_compared_by_the_threads(run_python):
+    code = """
+buf = ctx.buffer_from_data(host)
+assert buf.equals(pa.py_buffer(host))
+for at in (0, 1, len(host) // 2, len(host) - 1):
+    host[at] ^= 0x10
+    assert not buf.equals(pa.py_buffer(host))
+    host[at] ^= 0x10
+assert buf.equals(pa.py_buffer(host)) and not buf.equals(pa.py_buffer(host[1:]))
+"""
+    check(run_python, code)
+
+
+@pytest.mark.simulator
+def test_a_reset_of_the_device_takes_its_threads(run_python):
+    code = """
+sim = ctypes.CDLL(re.search(r"/\\S*libcuda_sim\\.so", open("/proc/self/maps").read())[0])
+for _ in range(4):
+    buf = cuda.Context(0).buffer_from_data(host)
+    assert buf.to_pybytes() == host.tobytes()
+    sim.cuDevicePrimaryCtxReset_v2(0)
+    try: buf.to_pybytes()
+    except OSError: pass
+    else: raise AssertionError("the memory is gone")
+time.sleep(0.2)
+assert helpers() <= 6, helpers()
+"""
+    check(run_python, SETTINGS + "import re\n" + code)

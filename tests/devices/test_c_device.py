@@ -1,0 +1,318 @@
+"""The C Device interface: pyarrow's methods, devices, and what other libraries send and take."""
+
+import ctypes
+import inspect
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pyarrow_cuda_compat import _device_arrays
+from support.c_device import (
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    Exported,
+    Made,
+    array_of,
+    exported_capsule,
+    made_array,
+    structure,
+)
+from support.samples import CPU
+from support.work import NON_BLOCKING
+
+
+def test_the_methods_are_pyarrows(ctx):
+    """To whoever looks at them."""
+    signatures = {
+        "__arrow_c_device_array__": "(self, requested_schema=None, **kwargs)",
+        "_export_to_c_device": "(self, out_ptr, out_schema_ptr=0)",
+        "_import_from_c_device_capsule": "(schema_capsule, array_capsule)",
+        "copy_to": "(self, destination)",
+    }
+    for cls, second in ((pa.Array, "type"), (pa.RecordBatch, "schema")):
+        expected = signatures | {"_import_from_c_device": f"(in_ptr, {second})"}
+        for name, signature in expected.items():
+            method = getattr(cls, name)
+            assert (method.__module__, method.__name__) == ("pyarrow.lib", name)
+            assert method.__qualname__ == f"{cls.__name__}.{name}"
+            assert str(inspect.signature(method)) == signature
+            assert method.__doc__ == method.__wrapped__.__doc__
+            assert not hasattr(method.__wrapped__, "__wrapped__"), "replaced once"
+            _device_arrays.install()
+            assert getattr(cls, name) is method
+    data = pa.array([1]).copy_to(ctx.memory_manager)
+    assert data.__arrow_c_device_array__.__self__ is data
+    with pytest.raises(NotImplementedError, match=r"unsupported keyword argument.*\['stream'\]"):
+        data.__arrow_c_device_array__(stream=1)
+    with pytest.raises(NotImplementedError, match="only supported for CPU data"):
+        data.__arrow_c_device_array__(pa.int8().__arrow_c_schema__())
+    same = data.__arrow_c_device_array__(data.type.__arrow_c_schema__())
+    assert structure(same[1]).array.length == 1
+    assert data.__arrow_c_device_array__(requested_schema=None, anything=None)
+
+
+@pytest.mark.parametrize("cls", [pa.Array, pa.RecordBatch])
+def test_wrong_arguments_are_pyarrows_to_refuse(cls):
+    schema, array = pa.array([1]).__arrow_c_device_array__()
+    for wrong in (None, "x", 1.5, [], schema):
+        with pytest.raises((TypeError, ValueError)):
+            cls._import_from_c_device_capsule(schema, wrong)
+    for wrong in (None, "x", 0, -1, 1 << 64, [], schema, array):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            cls._import_from_c_device(wrong, pa.int64())
+    for wrong in (None, "x", 0, -1, 1 << 64, []):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            pa.array([1])._export_to_c_device(wrong)
+    with pytest.raises(TypeError):
+        cls._import_from_c_device()
+    with pytest.raises(TypeError):
+        cls._import_from_c_device(1)
+
+
+WRONG = """
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+array, batch = pa.array([1]), pa.record_batch({"a": [1]})
+there, here = cuda.Context(0).memory_manager, pa.default_cpu_memory_manager()
+uses = [
+    ("__arrow_c_device_array__",),
+    ("_export_to_c_device", 8),
+    ("copy_to", there),
+    ("copy_to", here),
+    ("copy_to", None),
+]
+wrong = {
+    pa.Array: [5, None, "x", batch, *(cls.__new__(cls) for cls in (
+        pa.Int64Array, pa.StructArray, pa.ExtensionArray, pa.NullArray, pa.RecordBatch))],
+    pa.RecordBatch: [5, None, "x", array, pa.table({"a": [1]}), pa.Int64Array.__new__(
+        pa.Int64Array), pa.RecordBatch.__new__(pa.RecordBatch)],
+}
+for cls, objects in wrong.items():
+    for name, *arguments in uses:
+        for object in objects:
+            try:
+                getattr(cls, name)(object, *arguments)
+            except TypeError as error:
+                assert str(error) == f"expected an initialised pyarrow.{cls.__name__}", error
+            else:
+                raise AssertionError((cls, name, object))
+"""
+
+
+def test_what_is_no_array_is_refused(run_python):
+    """By methods that are called as functions, and of objects that nobody has filled."""
+    assert run_python(WRONG) == (0, "", "")
+
+
+def test_pyarrow_stays_as_it_is_where_the_hook_is_off(run_python):
+    code = """
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+print(hasattr(pa.Array._export_to_c_device, "__wrapped__"))
+there = pa.array(["a"]).copy_to(cuda.Context(0).memory_manager)
+there = pa.Array._import_from_c_device_capsule(*there.__arrow_c_device_array__())
+print(there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
+"""
+    assert run_python(code, PYARROW_CUDA_COMPAT_HOOK="0") == (0, "False\n['a']\n", "")
+
+
+@pytest.mark.parametrize("device_id", [-1, -(2**40), 2**40, 2**31])
+def test_numbers_that_are_no_device(ctx, device_id):
+    _memory, data = array_of(ctx)
+    with pytest.raises(pa.ArrowInvalid, match=f"Invalid Cuda device number {device_id}"):
+        pa.array(Exported(data, device_id=device_id))
+
+
+def test_devices_that_are_not_there(contexts):
+    _memory, data = array_of(contexts[0])
+    text = r"Cuda error 101 in function 'cuDeviceGet': \[CUDA_ERROR_INVALID_DEVICE\]"
+    with pytest.raises(OSError, match=text):
+        pa.array(Exported(data, device_id=len(contexts)))
+
+
+def test_memory_of_another_device_than_said(cuda, ctx, other_ctx):
+    _memory, data = array_of(ctx)
+    there = pa.array(Exported(data, device_id=1))
+    for use in (
+        lambda: there.copy_to(CPU),
+        lambda: cuda.CudaBuffer.from_buffer(there.buffers()[1]),
+    ):
+        # A refusal that names the trouble: the driver's, or a check's.
+        with pytest.raises((OSError, pa.ArrowInvalid), match=r"lies on device 0|invalid argument"):
+            use()
+    _memory, data = array_of(other_ctx, b"abc")
+    with exported_capsule(data) as array:
+        assert array.device_id == 1
+    assert pa.array(Exported(data)).copy_to(CPU).to_pylist() == list(b"abc")
+
+
+def test_unknown_kinds_of_device(ctx):
+    _memory, data = array_of(ctx)
+    for device_type in (0, 10, 99):
+        with pytest.raises((KeyError, ValueError)):
+            pa.array(Exported(data, device_type=device_type))
+
+
+def test_pinned_arrays_go_round(cuda, ctx):
+    pinned = cuda.new_host_buffer(16)
+    np.frombuffer(pinned, np.uint8)[:] = range(16)
+    data = pa.Array.from_buffers(pa.uint8(), 16, [None, pinned], null_count=0)
+    for device_id in (-1, 0, 5):
+        back = pa.array(Exported(data, device_id=device_id))
+        assert back.device_type == CUDA_HOST
+        assert (back.buffers()[1].is_cpu, back.buffers()[1].address) == (True, pinned.address)
+        assert bytes(back.buffers()[1]) == bytes(range(16))
+        assert back.copy_to(CPU).equals(pa.array(range(16), pa.uint8()))
+        there = back.copy_to(ctx.memory_manager)
+        assert (there.device_type, there.copy_to(CPU).equals(back.copy_to(CPU))) == (CUDA, True)
+
+
+def test_managed_memory_is_device_memory(cuda, ctx, driver, default_stream):
+    address = ctypes.c_uint64()
+    driver.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(1000), 1)
+    driver.call("cuMemsetD8_v2", address, ctypes.c_ubyte(7), ctypes.c_size_t(1000))
+    ctx.synchronize()
+    made = Made(
+        pa.field("a", pa.uint8()),
+        made_array(1000, [None, address.value]),
+        device_type=CUDA_MANAGED,
+    )
+    there = pa.array(made)
+    assert (there.device_type, there.is_cpu) == (CUDA_MANAGED, False)
+    assert there.copy_to(CPU).to_pylist() == [7] * 1000
+    assert cuda.CudaBuffer.from_buffer(there.buffers()[1]).to_pybytes() == b"\x07" * 1000
+    default_stream.sleep()
+    with exported_capsule(there) as array:
+        assert array.device_type == CUDA_MANAGED
+        assert array.sync_event is not None
+    ctx.synchronize()
+    del there
+    assert made.released == 1
+    driver.call("cuMemFree_v2", address)
+
+
+def little(*numbers):
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
+def table_of_cudf(ctx, **members):
+    """A table as cuDF exports it: a structure of columns, with bitmaps where there are nulls."""
+    contents = {
+        "numbers": little(0, 1, 2, 3),
+        "five": little(9, 0, 1, 2, 3),
+        "bitmap": b"\x0b" + bytes(63),
+        "offsets": little(0, 1, 3, 3, 6),
+        "text": b"abbccc",
+        "zeros": bytes(20),
+    }
+    memory = {name: ctx.buffer_from_data(content) for name, content in contents.items()}
+    at = {name: buffer.address for name, buffer in memory.items()}
+    columns = {
+        "numbers": made_array(4, [None, at["numbers"]]),
+        "gaps": made_array(4, [at["bitmap"], at["numbers"]], null_count=1),
+        "unknown gaps": made_array(4, [at["bitmap"], at["numbers"]], null_count=-1),
+        "text": made_array(4, [None, at["offsets"], at["text"]]),
+        "lists": made_array(4, [None, at["zeros"]], children=[made_array(0, [None, None])]),
+        "part": made_array(4, [None, at["five"]], offset=1),
+    }
+    types = [pa.int32(), pa.int32(), pa.int32(), pa.string(), pa.list_(pa.int8()), pa.int32()]
+    expected = pa.record_batch(
+        {
+            "numbers": pa.array([0, 1, 2, 3], types[0]),
+            "gaps": pa.array([0, 1, None, 3], types[1]),
+            "unknown gaps": pa.array([0, 1, None, 3], types[2]),
+            "text": ["a", "bb", "", "ccc"],
+            "lists": pa.array([[], [], [], []], types[4]),
+            "part": pa.array([0, 1, 2, 3], types[5]),
+        }
+    )
+    table = made_array(4, [None], children=list(columns.values()))
+    return Made(expected.schema, table, memory, **members), expected
+
+
+def test_tables_of_cudf_come_in(ctx, driver, make_stream, make_event):
+    side, done = make_stream(NON_BLOCKING), make_event()
+    before = ctx.bytes_allocated
+    for members in ({}, {"sync_event": ctypes.addressof(done)}):
+        made, expected = table_of_cudf(ctx, **members)
+        side.sleep()
+        driver.call("cuEventRecord", done, side.stream)
+        there = pa.record_batch(made)
+        assert (there.schema, there.num_rows, there.is_cpu) == (expected.schema, 4, False)
+        assert there.copy_to(CPU).equals(expected)
+        # What has no memory does not keep the table from being passed on.
+        again = pa.record_batch(Exported(there))
+        assert again.copy_to(CPU).equals(expected)
+        assert again.device_type == CUDA
+        column = again.column(1)
+        assert made.released == 0
+        del there, again
+        assert column.copy_to(CPU).null_count == 1
+        assert made.released == 0, "a column keeps the table"
+        del column
+        assert (made.released, ctx.bytes_allocated) == (1, before)
+    assert side.is_idle()
+
+
+def test_tables_go_out_as_cudf_takes_them(ctx):
+    _made, expected = table_of_cudf(ctx)
+    with exported_capsule(expected.copy_to(ctx.memory_manager)) as array:
+        table = array.array
+        assert (table.length, table.null_count, table.offset) == (4, 0, 0)
+        assert (table.n_buffers, table.buffers[0], table.n_children) == (1, None, 6)
+        numbers, gaps, _, text, lists, _ = (table.children[n].contents for n in range(6))
+        assert (numbers.n_buffers, numbers.buffers[0]) == (2, None)
+        assert (gaps.null_count, bool(gaps.buffers[0])) == (1, True)
+        assert (text.n_buffers, lists.n_children) == (3, 1)
+        for address in (numbers.buffers[1], gaps.buffers[0], gaps.buffers[1], text.buffers[2]):
+            assert ctx.get_device_address(address) == address
+
+
+#: Types, with the buffers of an empty array: offsets are never missing.
+EMPTY = [
+    (pa.int64(), [None, None]),
+    (pa.bool_(), [None, None]),
+    (pa.string(), [None, "offsets", None]),
+    (pa.large_binary(), [None, "offsets", None]),
+    (pa.list_(pa.int8()), [None, "offsets"]),
+    (pa.struct([("a", pa.int8())]), [None]),
+]
+
+
+@pytest.mark.parametrize(("kind", "buffers"), EMPTY)
+def test_empty_arrays_without_memory_come_in(ctx, make_event, kind, buffers):
+    offsets = ctx.buffer_from_data(bytes(8))
+    children = [made_array(0, [None, None])] if pa.types.is_nested(kind) else []
+    array = made_array(0, [at and offsets.address for at in buffers], children)
+    # An event that was never recorded is reached.
+    made = Made(pa.field("a", kind), array, sync_event=ctypes.addressof(make_event()))
+    there = pa.array(made)
+    assert (there.type, len(there)) == (kind, 0)
+    assert there.copy_to(CPU).equals(pa.array([], kind))
+    with exported_capsule(there) as exported:
+        assert (exported.array.length, exported.sync_event) == (0, None)
+    del there
+    assert made.released == 1
+
+
+@pytest.mark.parametrize("length", [0, 2])
+def test_strings_without_offsets_are_refused(ctx, make_event, length):
+    array = made_array(length, [None] * 3)
+    made = Made(pa.field("a", pa.string()), array, sync_event=ctypes.addressof(make_event()))
+    with pytest.raises(pa.ArrowInvalid, match="null data pointer"):
+        pa.array(made)
+    assert made.released == 1
+
+
+def test_structures_that_are_consumed_or_refused(ctx):
+    made, _expected = table_of_cudf(ctx, device_id=-7)
+    schema, capsule = made.__arrow_c_device_array__()
+    with pytest.raises(pa.ArrowInvalid, match="Invalid Cuda device number -7"):
+        pa.RecordBatch._import_from_c_device_capsule(schema, capsule)
+    structure(capsule).release()
+    assert made.released == 1
+    made, _expected = table_of_cudf(ctx)
+    pa.record_batch(made)
+    assert made.released == 1
+    with pytest.raises(pa.ArrowInvalid, match="released"):
+        pa.RecordBatch._import_from_c_device_capsule(*made.__arrow_c_device_array__())

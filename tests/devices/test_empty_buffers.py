@@ -1,0 +1,141 @@
+"""Arrays of which a buffer is empty, wherever libarrow has put it, go out and come in."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from support.c_device import CPU as ON_CPU
+from support.c_device import CUDA, CUDA_HOST, Exported, exported_capsule
+from support.samples import ARRAYS, CPU, DICTIONARY
+
+ALL = ARRAYS | {"dictionary": DICTIONARY}
+
+
+def forms_of(array):
+    """All of it, a part, nothing, and as many nulls."""
+    forms = {"all": array, "part": array.slice(1, 2), "none": array[:0]}
+    # Some types have no nulls, and not every type can be made of them.
+    try:
+        forms["nulls"] = pa.nulls(3, array.type)
+        forms["some nulls"] = forms["nulls"].slice(1)
+    except pa.ArrowNotImplementedError:
+        pass
+    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
+        forms["empty texts"] = pa.array(["", ""]).cast(array.type)
+    return forms
+
+
+def copied(cuda, ctx, batch):
+    return batch.copy_to(ctx.memory_manager)
+
+
+def message(cuda, ctx, batch):
+    return cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+
+
+def stream(cuda, ctx, batch):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    reader = cuda.BufferReader(ctx.buffer_from_data(sink.getvalue()))
+    return pa.ipc.open_stream(reader).read_next_batch()
+
+
+def imported(cuda, ctx, batch):
+    return pa.record_batch(Exported(copied(cuda, ctx, batch)))
+
+
+def expected_of(array):
+    # An extension type that nobody has registered comes back as what it is stored in.
+    return array.storage if array.type.equals(ALL["extension"].type) else array
+
+
+def check(data, expected):
+    """Goes out and comes in, twice."""
+    for _ in range(2):
+        is_batch = isinstance(data, pa.RecordBatch)
+        data = (pa.record_batch if is_batch else pa.array)(Exported(data))
+        back = data.copy_to(CPU)
+        back.validate(full=True)
+        assert (back.column(0) if is_batch else back).equals(expected)
+
+
+@pytest.mark.parametrize("way", [copied, message, stream, imported])
+@pytest.mark.parametrize("name", ALL)
+def test_every_form_goes_out_and_comes_in(cuda, ctx, name, way):
+    if name == "dictionary" and way is message:
+        pytest.skip("a message by itself has no dictionaries")
+    before = ctx.bytes_allocated
+    for form in forms_of(ALL[name]).values():
+        numbers = pa.array(range(len(form)))
+        host = pa.RecordBatch.from_arrays([form, numbers], ["a", "b"])
+        batch, expected = way(cuda, ctx, host), expected_of(form)
+        table = pa.Table.from_batches([batch.slice(0)])
+        for data in (batch, batch.column(0), table.column(0).chunk(0), *table.to_batches()):
+            check(data, expected)
+        check(batch.slice(1), expected.slice(1))
+        check(batch.column(0).slice(1), expected.slice(1))
+        del batch, table, data
+    assert ctx.bytes_allocated == before
+
+
+def test_what_is_nowhere_goes_out_as_of_the_device(cuda, ctx):
+    """An array whose only other buffer is on the host and empty is the device's."""
+    batch = message(cuda, ctx, pa.record_batch({"a": pa.nulls(2, pa.string())}))
+    for data in (batch, batch.column(0)):
+        with exported_capsule(data) as array:
+            assert (array.device_type, array.device_id) == (CUDA, 0)
+            text = array.array if data is not batch else array.array.children[0].contents
+            assert (text.null_count, text.buffers[2]) == (2, None)
+            assert all(ctx.get_device_address(text.buffers[n]) for n in (0, 1))
+
+
+#: Types with offsets, their further buffers, and the types of their children.
+WITH_OFFSETS = [
+    (pa.string(), [pa.py_buffer(b"")], []),
+    (pa.large_binary(), [pa.py_buffer(b"")], []),
+    (pa.list_(pa.int8()), [], [pa.int8()]),
+    (pa.large_list(pa.int8()), [], [pa.int8()]),
+    (pa.map_(pa.int8(), pa.int8()), [], [pa.map_(pa.int8(), pa.int8()).field(0).type]),
+]
+
+
+@pytest.mark.parametrize(("kind", "rest", "children"), WITH_OFFSETS)
+def test_offsets_of_nothing_are_there(ctx, kind, rest, children):
+    """Writers may leave them out; consumers, libarrow among them, demand the first."""
+    before = ctx.bytes_allocated
+    inner = [pa.array([], child) for child in children]
+    expected = pa.array([], kind)
+    for missing in (None, pa.py_buffer(b""), ctx.buffer_from_data(b"")):
+        buffers = [None, missing, *rest]
+        empty = pa.Array.from_buffers(kind, 0, buffers, null_count=0, children=inner)
+        there = ctx.buffer_from_data(b"x")
+        numbers = pa.Array.from_buffers(pa.int8(), 0, [None, there], null_count=0)
+        batch = pa.RecordBatch.from_arrays([numbers, empty], ["numbers", "empty"])
+        with exported_capsule(batch) as array:
+            offsets = array.array.children[1].contents.buffers[1]
+            assert ctx.get_device_address(offsets) == offsets
+        back = pa.record_batch(Exported(batch))
+        assert back.column(1).copy_to(CPU).equals(expected)
+        # What is all on the host stays there.
+        if missing is None or missing.is_cpu:
+            with exported_capsule(empty) as array:
+                assert array.device_type == ON_CPU
+        del buffers, empty, numbers, there, batch, back, missing, array
+    assert ctx.bytes_allocated == before
+
+
+def test_data_on_two_devices_is_still_refused(ctx, other_ctx):
+    here, there = (pa.array([1]).copy_to(at.memory_manager) for at in (ctx, other_ctx))
+    for other in (there, pa.array([1])):
+        with pytest.raises(pa.ArrowInvalid, match=r"on (more than one|multiple) device"):
+            pa.RecordBatch.from_arrays([here, other], ["a", "b"]).__arrow_c_device_array__()
+
+
+def test_empty_buffers_of_pinned_arrays(cuda):
+    pinned = cuda.new_host_buffer(8)
+    np.frombuffer(pinned, np.uint8)[:] = 0
+    data = pa.Array.from_buffers(pa.string(), 1, [None, pinned, pa.py_buffer(b"")], null_count=0)
+    with exported_capsule(data) as array:
+        assert (array.device_type, array.array.buffers[1]) == (CUDA_HOST, pinned.address)
+    assert pa.array(Exported(data)).copy_to(CPU).to_pylist() == [""]

@@ -1,0 +1,229 @@
+"""Events of exported arrays: one where work is pending, none where it is not."""
+
+import ctypes
+import threading
+
+import pyarrow as pa
+import pytest
+
+from support.c_device import (
+    CUDA,
+    ArrowDeviceArray,
+    ArrowSchema,
+    Exported,
+    array_of,
+    batch_of,
+    exported_capsule,
+    exported_structure,
+    structure,
+)
+from support.samples import CPU
+from support.work import NON_BLOCKING
+
+BLOCKING = 0
+#: What a query answers for an event that is not reached, and what for one that is.
+PENDING, REACHED = 600, 0
+
+both_kinds = pytest.mark.parametrize("kind", [array_of, batch_of])
+both_ways = pytest.mark.parametrize("export", [exported_capsule, exported_structure])
+
+
+@both_kinds
+@both_ways
+def test_what_is_ready_has_no_event(ctx, default_stream, kind, export):
+    _memory, data = kind(ctx)
+    with export(data) as array:
+        assert (array.device_type, array.device_id) == (CUDA, 0)
+        assert (array.sync_event, list(array.reserved)) == (None, [0, 0, 0])
+
+
+@both_kinds
+@both_ways
+def test_what_is_pending_has_an_event(ctx, driver, is_simulator, default_stream, kind, export):
+    memory, data = kind(ctx)
+    before = ctx.bytes_allocated
+    default_stream.sleep()
+    default_stream.fill(memory, 7)
+    with export(data) as array:
+        assert not default_stream.is_idle(), "the export does not wait"
+        event = ctypes.c_void_p(array.event.value)
+        assert driver.library.cuEventQuery(event) == PENDING
+        driver.call("cuEventSynchronize", event)
+        assert driver.read(memory.address, memory.size) == b"\x07" * memory.size
+        assert ctx.bytes_allocated == before
+    if is_simulator:  # a real driver may read through the handle
+        assert driver.library.cuEventQuery(event) not in (PENDING, REACHED), "the event is gone"
+    del memory, data
+    assert ctx.bytes_allocated == before - 1000
+
+
+def test_work_of_other_streams_is_pending_too(ctx, driver, make_stream):
+    memory, data = array_of(ctx)
+    side = make_stream(BLOCKING)
+    side.sleep()
+    side.fill(memory, 7)
+    with exported_capsule(data) as array:
+        driver.call("cuEventSynchronize", array.event)
+        assert side.is_idle()
+    # Of streams that are independent of the default one nothing is known.
+    free = make_stream(NON_BLOCKING)
+    free.sleep()
+    with exported_capsule(data) as array:
+        assert not free.is_idle()
+        assert array.sync_event is None
+
+
+@both_kinds
+def test_a_consumer_waits(ctx, default_stream, kind):
+    memory, data = kind(ctx)
+    default_stream.sleep()
+    default_stream.fill(memory, 7)
+    take = pa.array if kind is array_of else pa.record_batch
+    there = take(Exported(data))
+    assert not default_stream.is_idle()
+    column = there.copy_to(CPU) if kind is array_of else there.copy_to(CPU).column(1)
+    assert column.to_pylist() == [7] * 1000
+
+
+def test_a_moved_structure_is_released_on_any_thread(ctx, driver, is_simulator, default_stream):
+    memory, data = array_of(ctx)
+    before = ctx.bytes_allocated - 1000
+    default_stream.sleep()
+    capsules = data.__arrow_c_device_array__()
+    moved = structure(capsules[1]).move()
+    event = ctypes.c_void_p(moved.event.value)
+    del capsules, memory, data
+    assert ctx.bytes_allocated == before + 1000
+    current = []
+
+    def work():
+        moved.release()
+        current.append(driver.current())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert (current, moved.array.release, ctx.bytes_allocated) == ([0], None, before)
+    if is_simulator:  # a real driver may read through the handle
+        assert driver.library.cuEventQuery(event) not in (PENDING, REACHED)
+
+
+def fill_later(queue, driver, memory, event, value=7):
+    queue.sleep()
+    queue.fill(memory, value)
+    driver.call("cuEventRecord", event, queue.stream)
+
+
+def test_an_import_that_is_passed_on_keeps_its_event(ctx, driver, make_stream, make_event):
+    memory, data = array_of(ctx)
+    side, done = make_stream(NON_BLOCKING), make_event()
+    fill_later(side, driver, memory, done)
+    there = pa.array(Exported(data, sync_event=ctypes.addressof(done)))
+    for part in (there, there.slice(3), pa.RecordBatch.from_arrays([there], ["a"])):
+        with exported_capsule(part) as array:
+            assert array.event.value == done.value
+            assert not side.is_idle()
+    driver.call("cuEventSynchronize", done)
+    with exported_capsule(there) as array:
+        assert array.sync_event is None
+
+
+def test_an_event_stands_for_all_that_is_pending(
+    ctx, driver, default_stream, make_stream, make_event
+):
+    arrays = [array_of(ctx), array_of(ctx)]
+    # Making these waits for work that is queued already.
+    streams = [make_stream(NON_BLOCKING), make_stream(NON_BLOCKING)]
+    columns, events = [], [make_event(), make_event()]
+    for (memory, data), side, done in zip(arrays, streams, events, strict=True):
+        fill_later(side, driver, memory, done)
+        columns.append(pa.array(Exported(data, sync_event=ctypes.addressof(done))))
+    batch = pa.RecordBatch.from_arrays(columns, ["a", "b"])
+    with exported_capsule(batch) as array:
+        assert array.event.value not in [done.value for done in events]
+        driver.call("cuEventSynchronize", array.event)
+        assert [driver.library.cuEventQuery(done) for done in events] == [REACHED] * 2
+    # The default stream's work is waited for as well.
+    memory, data = array_of(ctx)
+    fill_later(side, driver, memory, done)
+    there = pa.array(Exported(data, sync_event=ctypes.addressof(done)))
+    default_stream.sleep(400)
+    with exported_capsule(there) as array:
+        driver.call("cuEventSynchronize", array.event)
+        assert default_stream.is_idle()
+        assert driver.library.cuEventQuery(done) == REACHED
+
+
+@pytest.mark.simulator
+@both_kinds
+@pytest.mark.parametrize(
+    "function", ["cuStreamQuery", "cuEventCreate", "cuEventRecord", "cuEventQuery"]
+)
+def test_a_failing_driver_fails_the_export(ctx, driver, default_stream, kind, function):
+    memory, data = kind(ctx)
+    before = ctx.bytes_allocated
+    text = f"^Cuda error 999 in function '{function}': "
+    try:
+        driver.library.cuda_sim_fault(f"{function}:1+=999".encode())
+        with pytest.raises(OSError, match=text):
+            data.__arrow_c_device_array__()
+        array, schema = ArrowDeviceArray(), ArrowSchema()
+        with pytest.raises(OSError, match=text):
+            data._export_to_c_device(array.address, schema.address)
+    finally:
+        driver.library.cuda_sim_fault(b"")
+    assert (array.array.release, schema.release) == (None, None)
+    del memory, data
+    assert ctx.bytes_allocated == before - 1000
+
+
+@pytest.mark.simulator
+def test_the_host_is_left_alone(driver, default_stream):
+    data = pa.array([1, 2, 3])
+    default_stream.sleep()
+    calls = driver.library.cuda_sim_call_count(b"*")
+    with exported_capsule(data) as array:
+        assert (array.device_type, array.sync_event) == (1, None)
+        assert list(array.reserved) == [0, 0, 0]
+    assert pa.array(Exported(data)).equals(data)
+    assert driver.library.cuda_sim_call_count(b"*") == calls
+
+
+EXIT = """
+import os, sys, warnings
+# Python 3.12 warns about forks of processes with threads, which drivers have.
+warnings.simplefilter("ignore", DeprecationWarning)
+import pyarrow as pa
+from pyarrow import cuda
+from support.driver import the_driver
+from support.work import Queue
+driver = the_driver()
+ctx = cuda.Context(0)
+driver.set_current(ctx.handle)
+data = pa.array(range(1000)).copy_to(ctx.memory_manager)
+Queue(driver).sleep(300)
+exported = data.__arrow_c_device_array__()
+from support.c_device import structure
+print(structure(exported[1]).sync_event is not None)
+sys.stdout.flush()
+if sys.argv[1] == "fork":
+    child = os.fork()
+    if child == 0:
+        del exported
+        try:
+            data.__arrow_c_device_array__()
+        except OSError as error:
+            print(str(error).split(":")[0])
+            sys.stdout.flush()
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("how", ["exit", "fork"])
+def test_exit_and_fork_with_an_event(run_python, how):
+    code, out, error = run_python(EXIT, how)
+    assert (code, error) == (0, "")
+    last = "" if how == "exit" else "Cuda error 3 in function 'cuInit'\n0\n"
+    assert out == f"True\n{last}"

@@ -1,0 +1,195 @@
+"""Arrays on a device whose nulls nobody has counted pass through the C Device interface."""
+
+import ctypes
+
+import pyarrow as pa
+import pytest
+
+from support.c_device import Exported, Made, exported_capsule, exported_structure, made_array
+from support.samples import ARRAYS, CPU, DICTIONARY
+from support.work import NON_BLOCKING
+
+ALL = ARRAYS | {"dictionary": DICTIONARY}
+UNKNOWN = -1
+
+
+def parts_of(array):
+    return [array, array.slice(1), array.slice(1, 2), array.slice(len(array))]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parts_of_arrays_go_out_and_come_in(ctx, name):
+    """A slice does not know how many nulls it has."""
+    there = ALL[name].copy_to(ctx.memory_manager)
+    # An extension type that nobody has registered comes back as what it is stored in.
+    whole = ALL[name].storage if name == "extension" else ALL[name]
+    for part, expected in zip(parts_of(there), parts_of(whole), strict=True):
+        assert pa.array(Exported(part)).copy_to(CPU).equals(expected)
+        back = pa.record_batch(Exported(pa.RecordBatch.from_arrays([part], ["a"])))
+        assert back.copy_to(CPU).column(0).equals(expected)
+        assert pa.record_batch(Exported(back)).copy_to(CPU).column(0).equals(expected)
+
+
+COPIES = """
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+from support.c_device import exported_capsule
+from support.samples import ARRAYS, DICTIONARY
+there = cuda.Context(0).memory_manager
+# Without what counts the nulls when it exports.
+export = pa.Array.__arrow_c_device_array__.__wrapped__
+class Plain:
+    def __init__(self, array):
+        self.array = array
+    def __arrow_c_device_array__(self):
+        return export(self.array)
+for name, array in (ARRAYS | {"dictionary": DICTIONARY}).items():
+    for make in (lambda a: a.slice(1), lambda a: a.slice(1, 2), lambda a: a.slice(0, 0)):
+        batch = pa.RecordBatch.from_arrays([array], ["a"])
+        batch = batch.slice(0, 0) if len(make(array)) == 0 else batch.slice(1, len(make(array)))
+        copies = [
+            make(array).copy_to(there),
+            make(array).copy_to(there.device),
+            make(array.copy_to(there)).copy_to(there),
+            batch.copy_to(there).column(0),
+        ]
+        assert pa.chunked_array(copies).num_chunks == len(copies)
+        assert pa.table({"a": pa.chunked_array(copies)}).num_columns == 1
+        assert pa.Table.from_batches([batch.copy_to(there)] * 2).num_columns == 1
+        for copy in copies:
+            with exported_capsule(Plain(copy)) as exported:
+                assert exported.array.null_count == make(array).null_count, name
+print("done")
+"""
+
+
+def test_copies_know_their_nulls(run_python):
+    """pyarrow counts those of chunks when it puts them together."""
+    assert run_python(COPIES) == (0, "done\n", "")
+
+
+def test_copies_to_the_host_count_nothing(ctx, driver):
+    there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
+    assert there.copy_to(CPU).null_count == 1
+    assert pa.array([1, None, 3]).slice(1).copy_to(CPU).null_count == 1
+    for wrong in (None, 5, "cpu"):
+        with pytest.raises(TypeError):
+            there.copy_to(wrong)
+
+
+def bits_of(flags):
+    return bytes(
+        sum(flag << place for place, flag in enumerate(flags[start : start + 8]))
+        for start in range(0, len(flags), 8)
+    )
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 1000, (8 << 20) + 13, (16 << 20)])
+def test_nulls_are_counted(ctx, length):
+    flags = [n % 3 != 0 for n in range(24)]
+    count = -(-length // 24)
+    bitmap = ctx.buffer_from_data(bits_of(flags) * count)
+    values = ctx.buffer_from_data(bytes(24 * count))
+    whole = pa.Array.from_buffers(pa.int8(), length, [bitmap, values])
+    for start in {0, 1, length // 2, max(length - 9, 0), length}:
+        part = whole.slice(start)
+        expected = len(range(start + -start % 3, length, 3))
+        for export in (exported_capsule, exported_structure):
+            with export(part) as array:
+                assert array.array.null_count == expected
+
+
+def counts_of(array):
+    children = [array.children[n].contents for n in range(array.n_children)]
+    return [array.null_count, *map(counts_of, children)]
+
+
+def test_nested_nulls_are_counted(ctx):
+    array = pa.array([{"a": 1, "b": ["x"]}, None, {"a": None, "b": [None, "z"]}])
+    there = array.copy_to(ctx.memory_manager)
+    for start in range(4):
+        with (
+            exported_capsule(there.slice(start)) as exported,
+            exported_capsule(array.slice(start)) as expected,
+        ):
+            assert counts_of(exported.array) == counts_of(expected.array)
+
+
+def test_a_bitmap_that_is_not_there_yet_is_waited_for(ctx, driver, make_stream, make_event):
+    side, done = make_stream(NON_BLOCKING), make_event()
+    bitmap = ctx.buffer_from_data(b"\xff" * 13)
+    values = ctx.buffer_from_data(bytes(100))
+    made = Made(
+        pa.field("a", pa.int8()),
+        made_array(100, [bitmap.address, values.address], null_count=UNKNOWN),
+        sync_event=ctypes.addressof(done),
+    )
+    side.sleep()
+    side.fill(bitmap, 0)
+    driver.call("cuEventRecord", done, side.stream)
+    there = pa.array(made)
+    assert not side.is_idle()
+    with exported_capsule(there) as array:
+        assert array.array.null_count == 100
+    del there
+    assert made.released == 1
+
+
+def test_a_bitmap_that_is_too_short_is_refused(ctx):
+    bitmap, values = ctx.buffer_from_data(b"\xff" * 12), ctx.buffer_from_data(bytes(200))
+    made = Made(
+        pa.field("a", pa.int8()),
+        made_array(100, [bitmap.address, values.address], null_count=UNKNOWN),
+    )
+    array = pa.array(made)
+    for part in (array, array.slice(97)):
+        for data in (part, pa.RecordBatch.from_arrays([part], ["a"])):
+            with pytest.raises(pa.ArrowInvalid, match="ends after 12 bytes, not 13"):
+                data.__arrow_c_device_array__()
+    with pytest.raises(pa.ArrowInvalid, match="too small"):
+        pa.Array.from_buffers(pa.int8(), 100, [bitmap, values])
+    del array, part, data
+    assert made.released == 1
+
+
+def test_batches_with_a_bitmap(ctx, driver, make_stream, make_event):
+    """A batch has no nulls of its own; whether a bitmap has any is counted."""
+    side, done = make_stream(NON_BLOCKING), make_event()
+    bitmap, values = ctx.buffer_from_data(bytes(1)), ctx.buffer_from_data(bytes(4))
+    column = made_array(4, [None, values.address])
+    for byte, good in ((0xFF, True), (0x0F, True), (0x0E, False)):
+        made = Made(
+            pa.schema([("a", pa.int8())]),
+            made_array(4, [bitmap.address], [column], null_count=UNKNOWN),
+            sync_event=ctypes.addressof(done),
+        )
+        side.sleep(30)
+        side.fill(bitmap, byte)
+        driver.call("cuEventRecord", done, side.stream)
+        if good:
+            assert pa.record_batch(made).copy_to(CPU).num_rows == 4
+        else:
+            with pytest.raises(pa.ArrowInvalid, match="non-zero null count"):
+                pa.record_batch(made)
+        assert made.released == 1
+    made = Made(
+        pa.schema([("a", pa.int8())]),
+        made_array(2**63 - 1, [bitmap.address], [column], null_count=UNKNOWN, offset=1),
+    )
+    with pytest.raises(pa.ArrowInvalid, match="impossible length"):
+        pa.record_batch(made)
+    assert made.released == 1
+
+
+@pytest.mark.simulator
+def test_a_failing_driver_fails_the_count(ctx, driver):
+    there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
+    before = ctx.bytes_allocated
+    try:
+        driver.library.cuda_sim_fault(b"cuMemcpyDtoH:1=999")
+        with pytest.raises(OSError, match=r"^Cuda error 999 in function 'cuMemcpyDtoH'"):
+            there.__arrow_c_device_array__()
+    finally:
+        driver.library.cuda_sim_fault(b"")
+    assert ctx.bytes_allocated == before
+    with exported_capsule(there) as array:
+        assert array.array.null_count == 1

@@ -1,0 +1,384 @@
+"""Device memory between the workers of Dask."""
+
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from support.libraries.dask_tasks import (
+    ALL,
+    LARGE,
+    allocated,
+    content_of,
+    empty_arrays,
+    hide_devices,
+    long_batch,
+    look_at,
+    look_at_all_batches,
+    look_at_empty_batches,
+    make_all_batches,
+    make_batch,
+    make_buffer,
+    make_empty_batches,
+    on_host,
+    same_batch,
+    sent,
+    set_threshold,
+)
+from support.samples import shapes
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from support.libraries.dask_cluster import started  # noqa: E402
+
+# One process, because they share a cluster.
+pytestmark = pytest.mark.xdist_group("dask")
+
+PRELOAD = {"distributed.worker.preload": ["pyarrow_cuda_compat.dask"]}
+
+
+@pytest.fixture(scope="module")
+def shared_cluster():
+    import pyarrow_cuda_compat.dask
+
+    with started() as cluster:
+        cluster.client.register_plugin(pyarrow_cuda_compat.dask.Plugin())
+        yield cluster
+
+
+@pytest.fixture
+def cluster(shared_cluster):
+    yield shared_cluster
+    shared_cluster.settle()
+
+
+@pytest.fixture
+def no_threshold(cluster):
+    [before] = set(cluster.client.run(set_threshold, 0).values())
+    yield
+    cluster.client.run(set_threshold, before)
+
+
+@pytest.mark.parametrize("size", [1 << 16, LARGE, 20 << 20])
+def test_buffers_go_by_ipc(cluster, size):
+    with cluster.expect(ipc=1):
+        future = cluster.on_first(make_buffer, size)
+        assert cluster.on_second(look_at, future) == ("CudaBuffer", size, 0, True)
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 16) - 1])
+def test_small_buffers_go_as_host_frames(cluster, size):
+    with cluster.expect(host=1):
+        future = cluster.on_first(make_buffer, size)
+        assert cluster.on_second(look_at, future) == ("CudaBuffer", size, 0, True)
+
+
+def test_slices_and_read_only_memory(cluster):
+    def make():
+        from pyarrow_cuda_compat import _native
+
+        return _native._read_only(make_buffer(251 * 4096).slice(251 * 1024, 251 * 2048))
+
+    with cluster.expect(ipc=1):
+        future = cluster.on_first(make)
+        expected = ("CudaBuffer", 251 * 2048, 0, False)
+        assert cluster.on_second(look_at, future) == expected
+
+
+def test_each_device(cluster, other_ctx):
+    with cluster.expect(ipc=2):
+        for device in (0, 1):
+            future = cluster.on_first(make_buffer, LARGE, device)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, device, True)
+
+
+@pytest.mark.parametrize("name", ["int64", "string", "deeply nested", "dictionary", "extension"])
+def test_batches_go_by_ipc(cluster, name):
+    with cluster.expect(ipc=1):
+        future = cluster.on_first(make_batch, name)
+        assert cluster.on_second(same_batch, future, name)
+
+
+def test_batches_of_all_types(cluster, no_threshold):
+    with_data = sum(
+        any(buffer for column in batch.columns for buffer in column.buffers())
+        for each in ALL.values()
+        for array in shapes(each)
+        for batch in [pa.record_batch({"a": array})]
+    )
+    count = sum(len(shapes(each)) for each in ALL.values())
+    before = cluster.run(cluster.first, sent)
+    future = cluster.on_first(make_all_batches)
+    assert cluster.on_second(look_at_all_batches, future) == count
+    after = cluster.run(cluster.first, sent)
+    # None of them fell back to host frames.  Batches without any buffer are host batches.
+    assert (after["ipc"] - before["ipc"], after["host"] - before["host"]) == (with_data, 0)
+
+
+@pytest.mark.parametrize("threshold", [0, 1 << 16])
+def test_batches_and_tables_of_nothing(cluster, threshold):
+    [before] = set(cluster.client.run(set_threshold, threshold).values())
+    try:
+        future = cluster.on_first(make_empty_batches)
+        assert cluster.on_second(look_at_empty_batches, future) == len(empty_arrays())
+    finally:
+        cluster.client.run(set_threshold, before)
+
+
+def test_tables_and_arrays(cluster):
+    def make(kind):
+        batch = make_batch()
+        table = pa.Table.from_batches([batch, batch])
+        return {"table": table, "chunks": table.column("b"), "array": batch.column(0)}[kind]
+
+    def look(kind, there):
+        batch = long_batch("int64", 20_000)
+        table = pa.Table.from_batches([batch, batch])
+        if kind == "array":
+            assert on_host(there).equals(batch.column(0))
+            return type(there).__name__
+        columns = [there] if kind == "chunks" else there.columns
+        for column in columns:
+            assert [on_host(chunk) for chunk in column.chunks] == table.column("a").chunks
+            assert not column.is_cpu
+        return type(there).__name__
+
+    with cluster.expect(ipc=1):
+        future = cluster.on_first(make, "table")
+        assert cluster.on_second(look, "table", future) == "Table"
+    # Arrays on their own are pickled.
+    with cluster.expect():
+        for kind, name in (("array", "Int64Array"), ("chunks", "ChunkedArray")):
+            assert cluster.on_second(look, kind, cluster.on_first(make, kind)) == name
+
+
+def test_collections(cluster):
+    def make():
+        return {"buffer": make_buffer(), "batch": make_batch(), "host": [1]}
+
+    def look(there):
+        assert there["host"] == [1]
+        return look_at(there["buffer"]), same_batch(there["batch"])
+
+    with cluster.expect(ipc=2):
+        future = cluster.on_first(make)
+        assert cluster.on_second(look, future) == (("CudaBuffer", LARGE, 0, True), True)
+
+
+def test_shared_memory_is_copied_once(cluster):
+    def make():
+        column = make_batch().column(0)
+        return pa.record_batch([column, column], ["x", "y"])
+
+    def look(there):
+        addresses = {column.buffers()[1].address for column in there.columns}
+        return len(addresses), sum(allocated())
+
+    there, size = cluster.on_second(look, cluster.on_first(make))
+    assert there == 1
+    assert size == sum(buffer.size for buffer in long_batch("int64", 20_000).column(0).buffers())
+
+
+def test_memory_goes_when_nobody_needs_it(cluster):
+    with cluster.expect(ipc=1):
+        future = cluster.on_first(make_buffer)
+        there = cluster.client.submit(lambda buffer: buffer, future, workers=[cluster.second])
+        distributed.wait(there, timeout=60)
+    assert sum(cluster.run(cluster.first, allocated)) == LARGE
+    assert sum(cluster.run(cluster.second, allocated)) == LARGE
+    future.release()
+    there.release()
+    # The fixture waits for both.
+
+
+def test_the_receiver_has_memory_of_its_own(cluster):
+    future = cluster.on_first(make_buffer)
+    there = cluster.client.submit(
+        lambda buffer: buffer.slice(0), future, workers=[cluster.second], pure=False
+    )
+    distributed.wait(there, timeout=60)
+
+    def overwrite(buffer):
+        buffer.copy_from_host(bytes(LARGE))
+
+    cluster.on_first(overwrite, future).result(timeout=60)
+    assert cluster.on_second(look_at, there) == ("CudaBuffer", LARGE, 0, True)
+    # It can be lent on, and back.
+    back = cluster.client.submit(look_at, there, workers=[cluster.first], pure=False)
+    assert back.result(timeout=60) == ("CudaBuffer", LARGE, 0, True)
+
+
+def test_clients_get_host_frames(cluster, ctx):
+    with cluster.expect(host=2):
+        buffer = cluster.on_first(make_buffer).result(timeout=60)
+        batch = cluster.on_first(make_batch).result(timeout=60)
+    assert look_at(buffer) == ("CudaBuffer", LARGE, 0, True)
+    assert same_batch(batch)
+    with cluster.expect(host=1):
+        [other] = cluster.client.gather([cluster.on_first(make_buffer)], direct=True)
+    assert look_at(other) == ("CudaBuffer", LARGE, 0, True)
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_clients_send_host_frames(cluster, ctx, direct):
+    sent_before = sent()
+    future = cluster.client.scatter(
+        make_buffer(), workers=[cluster.first], direct=direct, hash=False
+    )
+    with cluster.expect(ipc=1):
+        assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+    assert sent()["ipc"] == sent_before["ipc"] == 0
+
+
+def test_host_data_goes_as_ever(cluster):
+    batch = long_batch("string", 20_000)
+    table = pa.Table.from_batches([batch])
+    with cluster.expect():
+        for value in (batch, table):
+            future = cluster.on_first(lambda value: value, value)
+            assert cluster.on_second(lambda there, value: there.equals(value), future, value)
+
+
+def test_memory_that_cannot_be_lent(cluster):
+    def make():
+        from pyarrow import cuda
+
+        ctx = cuda.Context(0)
+        pinned = cuda.new_host_buffer(LARGE)
+        np.frombuffer(pinned, np.uint8)[:] = content_of(LARGE)
+        address = ctx.get_device_address(pinned.address)
+        return ctx.foreign_buffer(address, LARGE, base=pinned)
+
+    with cluster.expect(host=1):
+        future = cluster.on_first(make)
+        assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+
+
+def test_part_of_the_memory_cannot_be_lent(cluster):
+    def make():
+        from pyarrow import cuda
+
+        ctx = cuda.Context(0)
+        pinned = cuda.new_host_buffer(LARGE)
+        np.frombuffer(pinned, np.uint8)[:] = content_of(LARGE)
+        address = ctx.get_device_address(pinned.address)
+        foreign = ctx.foreign_buffer(address, LARGE, base=pinned)
+        columns = [
+            pa.Array.from_buffers(pa.uint8(), LARGE, [None, buffer])
+            for buffer in (foreign, make_buffer(LARGE))
+        ]
+        return pa.record_batch(columns, ["foreign", "own"])
+
+    def look(batch):
+        expected = pa.array(content_of(LARGE))
+        assert not batch.column(0).is_cpu
+        return [on_host(column).equals(expected) for column in batch.columns]
+
+    with cluster.expect(ipc=1):
+        assert cluster.on_second(look, cluster.on_first(make)) == [True, True]
+
+
+def test_ipc_can_be_turned_off(cluster):
+    def use_ipc(value):
+        dask.config.set({"pyarrow-cuda-compat.ipc": value})
+
+    cluster.run(cluster.first, use_ipc, False)
+    try:
+        with cluster.expect(host=1):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+    finally:
+        cluster.run(cluster.first, use_ipc, True)
+
+
+def test_only_held_replies_lend(cluster):
+    """The reply to other requests is dropped as soon as it is written."""
+
+    async def ask(address, dask_worker):
+        function = distributed.protocol.pickle.dumps(make_buffer)
+        reply = await dask_worker.rpc(address).run(function=function)
+        return look_at(reply["result"])
+
+    with cluster.expect(host=1):
+        assert cluster.run(cluster.second, ask, cluster.first) == ("CudaBuffer", LARGE, 0, True)
+
+
+def test_handles_that_cannot_be_opened():
+    """The transfer goes on with host frames, and so do later ones."""
+    # A cluster of its own: `distributed` logs the failed transfer, and the log keeps its data.
+    with started(**PRELOAD) as cluster:
+        cluster.run(cluster.second, hide_devices, 1000)
+        with cluster.expect(ipc=1, host=1):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        with cluster.expect(host=1):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        # The other way is as open as before.
+        there = cluster.client.submit(make_buffer, workers=[cluster.second], pure=False)
+        back = cluster.client.submit(look_at, there, workers=[cluster.first], pure=False)
+        assert back.result(timeout=60) == ("CudaBuffer", LARGE, 0, True)
+        assert cluster.run(cluster.second, sent) == {"ipc": 1, "host": 0}
+        logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
+        assert "device memory of another worker cannot be opened by CUDA IPC" in logs
+        assert "pyarrow-cuda-compat.ipc: false" in logs
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("size", [1 << 15, LARGE])
+def test_nothing_is_lost_while_a_device_is_full(monkeypatch, size):
+    """`distributed` asks again until there is room."""
+    monkeypatch.setenv("CUDA_SIM_MEMORY", str(16 * LARGE))
+    with started(**PRELOAD) as cluster:
+        hog = cluster.client.submit(make_buffer, 16 * LARGE - 4096, workers=[cluster.second])
+        distributed.wait(hog, timeout=60)
+        future = cluster.on_first(make_buffer, size)
+        waiting = cluster.client.submit(look_at, future, workers=[cluster.second])
+        deadline, logs = time.monotonic() + 30, ""
+        while "Cuda error 2 " not in logs and time.monotonic() < deadline:
+            time.sleep(0.1)
+            logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
+        assert "out of memory" in logs
+        assert not waiting.done()
+        del hog
+        assert waiting.result(timeout=60) == ("CudaBuffer", size, 0, True)
+
+
+def test_one_failure_is_no_reason_to_give_up():
+    with started(**PRELOAD) as cluster:
+        with cluster.expect(ipc=1):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        cluster.run(cluster.second, hide_devices, 1)
+        with cluster.expect(ipc=2):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        cluster.run(cluster.second, hide_devices, 1000)
+        with cluster.expect(ipc=3, host=1):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+
+
+def test_without_any_preparation(ctx):
+    """The workers import the package when the first task does."""
+    with started() as cluster:
+        for attempt in range(100):
+            future = cluster.on_first(make_buffer)
+            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            ways = cluster.run(cluster.first, sent)
+            if ways["ipc"]:
+                break
+            assert ways["host"] == attempt + 1
+            time.sleep(0.1)  # connections are renewed when they are idle
+        assert ways == {"ipc": 1, "host": attempt}
+        assert attempt > 0
+        del future
+        cluster.settle()
+
+
+def test_preloaded():
+    with started(**PRELOAD) as cluster, cluster.expect(ipc=1):
+        future = cluster.on_first(make_batch)
+        assert cluster.on_second(same_batch, future)

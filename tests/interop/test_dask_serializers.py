@@ -1,0 +1,175 @@
+"""What this package tells Dask of device memory, in a process without workers."""
+
+import contextvars
+
+import pyarrow as pa
+import pytest
+
+from support.libraries.dask_tasks import (
+    LARGE,
+    long_batch,
+    look_at,
+    make_batch,
+    make_buffer,
+    on_host,
+    same_batch,
+    sent,
+)
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.mark.simulator
+def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
+    from distributed.protocol import serialize
+
+    import pyarrow_cuda_compat._dask_peers as peers
+
+    announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
+    monkeypatch.setattr(peers, "_is_held", contextvars.ContextVar("_is_held", default=True))
+
+    def copies():
+        return driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
+
+    before, sent_before = copies(), sent()
+    header, _ = serialize(make_buffer(), context={"recipient": {peers.NAME: announced}})
+    assert copies() - before == 1
+    assert sent()["host"] - sent_before["host"] == 1
+    # A process that has not imported this package can load it.
+    assert header["serializer"] == "pickle"
+
+
+def test_sizes_and_frames_of_what_calls_itself_a_host_object(ctx):
+    from dask.sizeof import sizeof
+    from distributed.protocol import deserialize, serialize
+
+    import pyarrow_cuda_compat.dask  # noqa: F401
+
+    struct = pa.StructArray.from_arrays([pa.nulls(2), pa.array(["a", "b"])], ["first", "second"])
+    host = pa.record_batch({"c": struct})
+    batch = host.copy_to(ctx.memory_manager)
+    size = sum(buffer.size for buffer in batch.column(0).buffers() if buffer)
+    table = pa.Table.from_batches([batch])
+    for value in (batch, batch.column(0), table, table.column(0)):
+        assert size <= sizeof(value) < size + 3000
+    for value in (batch, table):
+        back = deserialize(*serialize(value))
+        chunks = back.columns if value is batch else back.column(0).chunks
+        assert [on_host(chunk) for chunk in chunks] == [struct]
+
+
+def test_spilling_makes_host_frames(ctx):
+    from distributed.protocol import deserialize_bytes, serialize_bytes
+
+    before = sent()
+    for value in (make_buffer(), make_batch()):
+        back = deserialize_bytes(serialize_bytes(value))
+        assert type(back) is type(value)
+        assert look_at(back) if back is not None and hasattr(back, "hex") else same_batch(back)
+    assert sent() == before
+
+
+def test_host_batches_are_serialized_by_distributed_itself():
+    from distributed.protocol import arrow, deserialize, serialize
+
+    for value, own in (
+        (long_batch("int64", 100), arrow.serialize_batch),
+        (pa.table({"x": [1, None]}), arrow.serialize_table),
+    ):
+        header, frames = serialize(value)
+        own_header, own_frames = own(value)
+        assert header["sub-header"] == own_header
+        assert [bytes(frame) for frame in frames] == [bytes(frame) for frame in own_frames]
+        assert deserialize(header, frames).equals(value)
+
+
+def test_sizes(ctx):
+    from dask.sizeof import sizeof
+
+    import pyarrow_cuda_compat.dask  # noqa: F401
+
+    assert LARGE <= sizeof(make_buffer()) < LARGE + 1000
+    batch = make_batch()
+    size = sum(buffer.size for column in batch.columns for buffer in column.buffers() if buffer)
+    assert size <= sizeof(batch) < size + 1000
+    assert size // 2 <= sizeof(batch.column(0)) < size // 2 + 1000
+    assert size <= sizeof(pa.Table.from_batches([batch])) < size + 3000
+    host = long_batch("int64", 100)
+    assert sizeof(host) == host.__sizeof__() + 16 or sizeof(host) >= host.nbytes
+
+
+@pytest.mark.parametrize(
+    "order", [("pyarrow.cuda", "distributed"), ("distributed", "pyarrow.cuda")]
+)
+def test_either_may_be_imported_first(run_python, order):
+    code = f"""if True:
+        import sys
+        import {order[0]}
+        assert "pyarrow_cuda_compat.dask" not in sys.modules
+        import {order[1]}
+        assert "pyarrow_cuda_compat.dask" in sys.modules
+        from distributed.protocol import dask_serialize
+        import distributed, pyarrow as pa, pyarrow_cuda_compat.dask as ours
+        assert dask_serialize.dispatch(pa.cuda.CudaBuffer) is ours._serialize
+        # What `distributed` registers for pyarrow when it first needs it comes before.
+        for kind in (pa.RecordBatch, pa.Table):
+            assert dask_serialize.dispatch(kind).__module__ == ours.__name__
+        assert not [each for each in sys.meta_path if type(each).__module__.endswith("_watch")]
+        assert type(distributed.__loader__).__name__ == "SourceFileLoader"
+    """
+    assert run_python(code) == (0, "", "")
+
+
+def test_nothing_else_is_imported(run_python):
+    code = """if True:
+        import sys
+        from pyarrow import cuda
+        cuda.Context(0).new_buffer(1)
+        names = ("dask", "distributed", "pyarrow_cuda_compat.dask")
+        assert not [name for name in names if name in sys.modules]
+    """
+    assert run_python(code) == (0, "", "")
+
+
+def test_an_import_that_fails_may_be_tried_again(run_python, tmp_path):
+    package = tmp_path / "distributed"
+    package.mkdir()
+    (package / "__init__.py").write_text("import os; assert os.environ.get('WORKS'), 'not now'")
+    code = f"""if True:
+        import os, sys, warnings
+        from pyarrow import cuda
+        sys.path.insert(0, {str(tmp_path)!r})
+        try:
+            import distributed
+        except AssertionError as error:
+            print(error)
+        os.environ["WORKS"] = "1"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import distributed
+        # This one is not Dask's.
+        print(distributed.__file__ == {str(package / "__init__.py")!r}, len(caught))
+        print(str(caught[0].message)[:50])
+    """
+    expected = "not now\nTrue 1\npyarrow_cuda_compat.dask does not work here: Modul\n"
+    assert run_python(code, WORKS=None) == (0, expected, "")
+
+
+@pytest.mark.parametrize("first", ["pyarrow.cuda", "distributed"])
+def test_no_import_fails_where_warnings_are_errors(run_python, tmp_path, first):
+    package = tmp_path / "distributed"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    last = "distributed" if first == "pyarrow.cuda" else "pyarrow.cuda"
+    code = f"""if True:
+        import sys, warnings
+        warnings.simplefilter("error", RuntimeWarning)
+        sys.path.insert(0, {str(tmp_path)!r})
+        import {first}
+        import {last}
+        print(sys.modules["distributed"].__file__ == {str(package / "__init__.py")!r})
+    """
+    status, out, err = run_python(code)
+    assert (status, out) == (0, "True\n")
+    assert err.startswith("pyarrow_cuda_compat.dask does not work here: Modul")

@@ -1,0 +1,329 @@
+"""Pickles and copies of what lies on a device."""
+
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from support.peer import Peer
+from support.pickles import EVERY_WAY, PROTOCOLS, in_band, out_of_band
+from support.samples import ARRAYS, CPU, Point, buffers_of
+
+CUDA = pa.DeviceAllocationType.CUDA
+BYTES = b"0123456789"
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("size", [0, 1, 10, 100_000])
+def test_buffers(cuda, ctx, way, size):
+    before = ctx.bytes_allocated
+    buffer = ctx.buffer_from_data(np.arange(size, dtype=np.uint8))
+    there = way(buffer)
+    assert type(there) is cuda.CudaBuffer
+    assert ctx.bytes_allocated == before + 2 * size
+    assert there.equals(buffer)
+    assert (there.is_mutable, there.device) == (True, buffer.device)
+    if size:
+        assert there.address != buffer.address
+        there.copy_from_host(b"x")
+        assert buffer[0] == 0
+    del buffer
+    assert ctx.bytes_allocated == before + size
+
+
+@EVERY_WAY
+def test_only_a_slices_bytes_travel(ctx, way):
+    whole = ctx.buffer_from_data(bytes(1000) + BYTES + bytes(1000))
+    before = ctx.bytes_allocated
+    for part in (whole[1000:1010], whole.slice(900, 200).slice(100, 10)):
+        there = way(part)
+        assert there.to_pybytes() == BYTES
+        assert ctx.bytes_allocated == before + len(BYTES)
+        del there
+    assert len(pickle.dumps(whole[1000:1010])) < 300
+
+
+@EVERY_WAY
+def test_what_is_read_only_stays_so(ctx, way):
+    class ReadOnly:
+        def __init__(self, buffer):
+            self.__cuda_array_interface__ = {
+                "shape": (buffer.size,),
+                "typestr": "|u1",
+                "data": (buffer.address, True),
+                "version": 3,
+            }
+
+    buffer = ctx.buffer_from_data(BYTES)
+    there = way(ctx.buffer_from_object(ReadOnly(buffer)))
+    assert (there.is_mutable, there.to_pybytes()) == (False, BYTES)
+    with pytest.raises(ValueError, match="mutable"):
+        there.copy_from_host(b"x")
+
+
+@EVERY_WAY
+def test_foreign_memory_is_copied(ctx, way):
+    buffer = ctx.buffer_from_data(BYTES)
+    foreign = ctx.foreign_buffer(buffer.address + 2, 5, base=buffer)
+    there = way(foreign)
+    del foreign
+    buffer.copy_from_host(bytes(10))
+    assert there.to_pybytes() == b"23456"
+
+
+def test_memory_of_another_process_is_copied(cuda, ctx):
+    peer = Peer()
+    try:
+        text = peer("exported(ctx.buffer_from_data(b'theirs'))")
+        handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes.fromhex(text)))
+        imported = ctx.open_ipc_buffer(handle)
+        for way in (in_band, out_of_band, copy.copy):
+            there = way(imported)
+            assert there.to_pybytes() == b"theirs"
+            assert there.address != imported.address
+        del imported
+        assert peer.end() == (0, "")
+    finally:
+        peer.kill()
+    assert there.to_pybytes() == b"theirs"
+
+
+def test_another_context_s_memory_arrives_in_the_primary_one(cuda, ctx, driver):
+    handle = driver.create_context()
+    try:
+        other = cuda.Context(0, handle)
+        buffer = other.buffer_from_data(BYTES)
+        assert buffer.context.handle == handle
+        there = in_band(buffer)
+        assert (there.to_pybytes(), there.context.handle) == (BYTES, ctx.handle)
+        # A copy is made beside the original.
+        assert copy.copy(buffer).context.handle == handle
+        del buffer, there
+        gc.collect()
+    finally:
+        driver.destroy_context(handle)
+
+
+@EVERY_WAY
+def test_devices_are_kept(ctx, other_ctx, way):
+    here, there = way(ctx.buffer_from_data(b"here")), way(other_ctx.buffer_from_data(b"there"))
+    assert (here.context.device_number, there.context.device_number) == (0, 1)
+    assert (here.to_pybytes(), there.to_pybytes()) == (b"here", b"there")
+    batch = pa.record_batch(
+        [
+            pa.array([1, 2]),
+            pa.array([3, None]).copy_to(ctx.memory_manager),
+            pa.array(["x", "yy"]).copy_to(other_ctx.memory_manager),
+        ],
+        names=["host", "first", "second"],
+    )
+    back = way(batch)
+    devices = [[buffer.device for buffer in buffers_of(column)] for column in back.columns]
+    assert devices == [[CPU.device], [ctx.device] * 2, [other_ctx.device] * 2]
+    assert [column.copy_to(CPU).to_pylist() for column in back.columns] == [
+        [1, 2],
+        [3, None],
+        ["x", "yy"],
+    ]
+
+
+def test_a_device_that_is_not_here_becomes_the_first(ctx, other_ctx, run_python, is_simulator):
+    batch = pa.record_batch({"x": [1, None, 3]}).copy_to(other_ctx.memory_manager)
+    pickled = pickle.dumps((other_ctx.buffer_from_data(BYTES), batch))
+    code = """if True:
+        import pickle, sys
+        buffer, batch = pickle.loads(bytes.fromhex(sys.argv[1]))
+        import pyarrow as pa
+        assert buffer.context.device_number == 0
+        assert batch.column(0).buffers()[1].device.device_id == 0
+        host = batch.copy_to(pa.default_cpu_memory_manager())
+        print(buffer.to_pybytes(), host.to_pydict())
+    """
+    one = {"CUDA_SIM_DEVICES": "1"} if is_simulator else {"CUDA_VISIBLE_DEVICES": "0"}
+    assert run_python(code, pickled.hex(), **one) == (0, f"{BYTES} {{'x': [1, None, 3]}}\n", "")
+
+
+def test_bytes_travel_out_of_band(ctx):
+    sent = [ctx.buffer_from_data(BYTES * 100), ctx.buffer_from_data(b"more")]
+    buffers = []
+    pickled = pickle.dumps(sent, 5, buffer_callback=buffers.append)
+    assert len(pickled) < 300
+    assert [bytes(buffer) for buffer in buffers] == [BYTES * 100, b"more"]
+    # The copies on the host are what the pickle made, not the device's memory.
+    sent[1].copy_from_host(b"less")
+    assert pickle.loads(pickled, buffers=buffers)[1].to_pybytes() == b"more"
+    # Whoever carries the bytes may hand them over in any form.
+    for form in (bytes, bytearray, memoryview, lambda each: np.frombuffer(each, np.uint8)):
+        here = pickle.loads(pickled, buffers=[form(buffer.raw()) for buffer in buffers])
+        assert [each.to_pybytes() for each in here] == [BYTES * 100, b"more"]
+
+
+@pytest.mark.simulator
+def test_one_copy_from_the_device_for_each_buffer(ctx, driver):
+    batch = pa.record_batch({"x": [1, None, 3], "y": ["a", "b", None]}).copy_to(ctx.memory_manager)
+
+    def copies():
+        return driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
+
+    before = copies()
+    pickle.dumps(batch, 5, buffer_callback=lambda _: False)
+    assert copies() - before == sum(len(buffers_of(column)) for column in batch.columns) == 5
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_on_the_host_is_pickled_as_before(protocol):
+    array = pa.array([1, None, 3])
+    for value in (
+        pa.record_batch({"x": array}),
+        pa.table({"x": array}),
+        pa.chunked_array([array]),
+        array,
+    ):
+        pickled = pickle.dumps(value, protocol)
+        assert b"pyarrow_cuda_compat" not in pickled
+        assert pickle.loads(pickled).equals(value)
+    assert pa.record_batch({"x": array}).__reduce__()[0].__module__ == "pyarrow.lib"
+
+
+def test_extension_types_keep_their_class(ctx):
+    there = ARRAYS["extension"].copy_to(ctx.memory_manager)
+    back = in_band(pa.record_batch([there], names=["x"]))
+    assert isinstance(back.schema.field("x").type, Point)
+    assert type(back.column(0)) is type(ARRAYS["extension"])
+
+
+def test_generic_buffers_of_a_device_are_refused(cuda, ctx):
+    generic = pa.array([1, 2]).copy_to(ctx.memory_manager).buffers()[1]
+    assert type(generic) is pa.Buffer
+    for protocol in PROTOCOLS:
+        with pytest.raises(NotImplementedError, match="data on CPU device"):
+            pickle.dumps(generic, protocol)
+    assert in_band(cuda.CudaBuffer.from_buffer(generic)).to_pybytes()[8] == 2
+
+
+def test_loading_needs_no_import(ctx, run_python):
+    batch = pa.record_batch({"x": ["a", None]}).copy_to(ctx.memory_manager)
+    code = """if True:
+        import pickle, sys
+        buffer, batch = pickle.loads(bytes.fromhex(sys.argv[1]))
+        print(buffer.to_pybytes(), type(buffer).__name__, batch.device_type.name)
+    """
+    pickled = pickle.dumps((ctx.buffer_from_data(BYTES), batch), 5)
+    assert run_python(code, pickled.hex()) == (0, f"{BYTES} CudaBuffer CUDA\n", "")
+
+
+@pytest.mark.simulator
+def test_a_failed_copy_is_raised(ctx, run_python):
+    code = """if True:
+        import pickle
+        import pyarrow as pa
+        from pyarrow import cuda
+        ctx = cuda.Context(0)
+        buffer = ctx.buffer_from_data(b"bytes")
+        batch = pa.record_batch({"x": [1, 2]}).copy_to(ctx.memory_manager)
+        for value in (buffer, batch):
+            try:
+                pickle.dumps(value)
+            except OSError as error:
+                print(error)
+    """
+    text = "Cuda error 700 in function 'cuMemcpyDtoH'"
+    status, out, err = run_python(code, CUDA_SIM_FAULT="cuMemcpyDtoH_v2:1+=700")
+    assert (status, err) == (0, "")
+    assert [line.split(":")[0] for line in out.splitlines()] == [text] * 2
+
+
+def test_broken_pickles_are_errors(ctx):
+    from pyarrow_cuda_compat import pickling
+
+    for function, arguments in (
+        (pickling.restore_buffer, (b"x", -1, True)),
+        (pickling.restore_buffer, (b"x", "0", True)),
+        (pickling.restore_buffer, (None, 0, True)),
+        (pickling.restore_part, (7, 0)),
+    ):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            function(*arguments)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.RecordBatch, pa.Table, pa.ChunkedArray, pa.Int64Array, pa.StructArray, pa.ExtensionArray],
+)
+@pytest.mark.parametrize("way", [in_band, copy.copy, copy.deepcopy])
+def test_what_was_never_initialised_is_refused(run_python, kind, way):
+    # In a process of its own: pyarrow's own functions crash on such objects.
+    use = {in_band: "pickle.dumps", copy.copy: "copy.copy", copy.deepcopy: "copy.deepcopy"}[way]
+    code = f"""if True:
+        import copy, pickle
+        import pyarrow as pa
+        from pyarrow import cuda
+        try:
+            {use}(pa.{kind.__name__}.__new__(pa.{kind.__name__}))
+        except TypeError as error:
+            print(error)
+    """
+    assert run_python(code) == (0, f"this {kind.__name__} was never initialised\n", "")
+
+
+@pytest.mark.parametrize(("code", "name"), [(2, "cuMemAlloc_v2"), (700, "cuMemcpyHtoDAsync_v2")])
+@pytest.mark.simulator
+def test_what_the_driver_refuses(ctx, run_python, code, name):
+    batch = pa.record_batch({"x": [1, None, 3]}).copy_to(ctx.memory_manager)
+    script = """if True:
+        import pickle, sys
+        for each in sys.argv[1:]:
+            try:
+                pickle.loads(bytes.fromhex(each))
+            except Exception as error:
+                print(type(error).__name__, error)
+    """
+    pickled = [pickle.dumps(value).hex() for value in (ctx.buffer_from_data(BYTES), batch)]
+    status, out, err = run_python(script, *pickled, CUDA_SIM_FAULT=f"{name}:1+={code}")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith(f"OSError Cuda error {code} in function '{name.removesuffix('_v2')}")
+
+
+def test_a_forked_child_gets_an_error(run_python):
+    code = """if True:
+        import os, pickle, warnings
+        from pyarrow import cuda
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
+        pickled = pickle.dumps(cuda.Context(0).buffer_from_data(b"abc"))
+        if child := os.fork():
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        try:
+            pickle.loads(pickled)
+        except OSError as error:
+            print("Cuda error 3 " in str(error), flush=True)
+        os._exit(0)
+    """
+    assert run_python(code) == (0, "True\n", "")
+
+
+def test_columns_that_do_not_fit_are_refused(ctx):
+    from pyarrow_cuda_compat import pickling
+
+    there = pa.array([1, 2]).copy_to(ctx.memory_manager)
+    (tree,) = pickling._trees([there])
+    (short,) = pickling._trees([there.slice(0, 1)])
+    schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
+    for trees, text in (
+        ([tree], "1 columns, 2 needed"),
+        ([tree, short], "column 1 has 1 values, column 0 has 2"),
+    ):
+        with pytest.raises(pa.ArrowInvalid, match=text):
+            pickling._restore_batch(trees, schema)
+    with pytest.raises(pa.ArrowInvalid, match="column 1 has 1 values, column 0 has 2"):
+        pickling._restore_table([tree, short], [1, 1], schema)
+    wrong = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    with pytest.raises(pa.ArrowInvalid, match="column 1 has the type int64, not string"):
+        pickling._restore_batch([tree, tree], wrong)
+    with pytest.raises(TypeError, match="at least one column"):
+        pickling._restore_batch([], pa.schema([]))

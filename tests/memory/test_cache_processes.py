@@ -1,0 +1,196 @@
+"""Released device memory in processes that begin, fork, run out of memory, are reset and end."""
+
+import pytest
+
+
+@pytest.mark.simulator
+def test_an_older_driver_is_waited_for(run_python):
+    """One that has no events for whole contexts."""
+    code = """if True:
+        import pyarrow_cuda_compat as compat
+        ctx = compat.Context(0)
+        for _ in range(3):
+            ctx.new_buffer(4 << 20)
+        print(compat.memory_stats(ctx)["cache_hits"])"""
+    assert run_python(code, CUDA_SIM_FAULT="cuCtxRecordEvent:1+=500") == (0, "2\n", "")
+    assert run_python(code, CUDA_SIM_FAULT="cuCtxRecordEvent:1+=900") == (0, "0\n", "")
+
+
+SCRIPT = """
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+for size in (100, 4 << 20):
+    ctx.new_buffer(size)
+stats = compat.memory_stats(ctx)
+print(stats["cache_limit"], stats["cached_blocks"], stats["driver_frees"])
+"""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (None, "1073741824 2 0"),
+        ("", "1073741824 2 0"),
+        ("0", "0 0 2"),
+        ("off", "0 0 2"),
+        ("OFF", "0 0 2"),
+        ("4194304", "4194304 1 1"),
+        ("1g", "1073741824 2 0"),
+    ],
+)
+def test_the_environment_decides(run_python, value, told):
+    assert run_python(SCRIPT, PYARROW_CUDA_CACHE=value) == (0, f"{told}\n", "")
+
+
+@pytest.mark.simulator
+def test_an_environment_that_is_not_understood(run_python):
+    code, out, err = run_python(SCRIPT, PYARROW_CUDA_CACHE="plenty")
+    assert (code, out) == (0, "0 0 2\n")
+    assert err == (
+        "PYARROW_CUDA_CACHE=plenty is no number of bytes, nor 'off': nothing is cached\n"
+    )
+
+
+PEAKS = """
+import threading
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+def work(number):
+    for turn in range(1500):
+        try: ctx.new_buffer((turn * 7 + number) % 40 + 1 << 20)
+        except OSError as error: assert "OUT_OF_MEMORY" in str(error), error
+threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+stats = compat.memory_stats(ctx)
+print([stats[f"peak_{name}_bytes"] > 64 << 20 for name in ("reserved", "allocated")])
+compat.empty_cache(ctx)
+print(compat.memory_stats(ctx)["reserved_bytes"])
+"""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("cache", ["1G", "0"])
+def test_no_peak_exceeds_the_device(run_python, cache):
+    ran = run_python(PEAKS, CUDA_SIM_MEMORY="64M", PYARROW_CUDA_CACHE=cache)
+    assert ran == (0, "[False, False]\n0\n", "")
+
+
+CROWD = """
+import ctypes, re, threading
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+driver = ctypes.CDLL(re.search(r"/\\S*libcuda_sim\\.so\\S*", open("/proc/self/maps").read())[0])
+failures = []
+def work(number):
+    assert driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle)) == 0
+    for turn in range(150):
+        try: buffer = ctx.new_buffer((turn * (7 + number) + number) % 13 + 1 << 20)
+        except OSError as error:
+            failures.append(error)
+            continue
+        # Whoever gives memory back to the driver waits for this.
+        driver.cuMemsetD8Async(ctypes.c_uint64(buffer.address), 1, ctypes.c_size_t(100), None)
+        del buffer
+threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(failures), compat.memory_stats(ctx)["out_of_memory_retries"] > 0)
+"""
+
+
+@pytest.mark.simulator
+def test_threads_wait_for_what_others_give_back(run_python):
+    """At most 56 MiB are in use at a time, and all the rest is cached."""
+    settings = {"CUDA_SIM_MEMORY": "64M", "CUDA_SIM_LATENCY": "2000", "PYARROW_CUDA_CACHE": "1G"}
+    assert run_python(CROWD, **settings) == (0, "0 True\n", "")
+
+
+FORK = """
+import os, threading, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads
+import pyarrow as pa
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+held, host = ctx.new_buffer(1000), pa.py_buffer(b"host")
+stop = False
+def work():
+    while not stop:
+        ctx.new_buffer(1000).address
+        ctx.new_buffer(3 << 20)
+        compat.empty_cache(ctx)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0:
+        held.address, host.address
+        for use in (lambda: compat.memory_stats(ctx), lambda: compat.empty_cache(ctx),
+                    lambda: compat.set_cache_limit(1, ctx), lambda: ctx.new_buffer(1),
+                    lambda: ctx.foreign_buffer(1 << 40, 1)):
+            try: use()
+            except OSError as error: assert "Cuda error 3" in str(error), error
+            else: os._exit(7)
+        del held
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert status == 0, status
+stop = True
+for thread in threads: thread.join()
+print("done")
+"""
+
+
+def test_forks_while_threads_allocate(run_python):
+    assert run_python(FORK) == (0, "done\n", "")
+
+
+RESET = """
+import ctypes, re
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
+old = [ctx.buffer_from_data(b"gone" * (1 << 20)) for _ in range(6)]
+del old[:3]
+assert compat.memory_stats(ctx)["cached_blocks"] == 3
+assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+del old[:1]
+try: ctx.new_buffer(4 << 20)
+except OSError as error: print(error)
+new_ctx = compat.Context(0)
+new = [new_ctx.buffer_from_data(b"here" * (1 << 20)) for _ in range(8)]
+del old
+print(compat.memory_stats(ctx)["driver_frees"], compat.memory_stats(new_ctx)["cached_blocks"])
+print(compat.empty_cache(ctx), compat.empty_cache(new_ctx))
+print(all(buf.to_pybytes() == b"here" * (1 << 20) for buf in new))
+del new
+print(compat.empty_cache(new_ctx) == 32 << 20)
+"""
+
+
+def test_a_reset_takes_what_is_cached(run_python):
+    code, out, err = run_python(RESET)
+    assert (code, err) == (0, "")
+    error, *rest = out.splitlines()
+    assert error.startswith("Cuda error 709 in function 'cu")
+    assert rest == ["0 0", "0 0", "True", "True"]
+
+
+EXIT = """
+import atexit, threading
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+held = [ctx.new_buffer(size) for size in (1, 1 << 20, 8 << 20)]
+del held[1]
+class Late:
+    def __init__(self): self.buffer = ctx.new_buffer(100)
+late = Late(); late.cycle = late
+threading.Thread(target=lambda kept: threading.Event().wait(), args=(held,), daemon=True).start()
+atexit.register(lambda: ctx.new_buffer(1 << 20))
+print("done")
+"""
+
+
+def test_interpreters_end_with_full_caches(run_python):
+    assert run_python(EXIT) == (0, "done\n", "")

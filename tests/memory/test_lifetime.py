@@ -1,0 +1,327 @@
+"""Who keeps memory alive, for how long, and what is counted."""
+
+import ctypes
+import gc
+import os
+import random
+import sys
+import weakref
+
+import pyarrow as pa
+import pytest
+
+import pyarrow_cuda_compat
+
+ALLOCATIONS = int(os.environ.get("PYARROW_CUDA_TEST_ALLOCATIONS", "100000"))
+
+
+class Base:
+    """Owns device memory for foreign buffers."""
+
+    def __init__(self, buffer):
+        self.buffer = buffer
+
+
+@pytest.fixture
+def base(cuda, ctx):
+    batch = pa.record_batch([pa.array([1, 2, 3]), pa.array(["a", "bc", None])], names=["i", "s"])
+    return Base(cuda.serialize_record_batch(batch, ctx))
+
+
+def read_batch(cuda, buffer):
+    schema = pa.schema([("i", pa.int64()), ("s", pa.string())])
+    return cuda.read_record_batch(buffer, schema)
+
+
+HOLDERS = {
+    "slice": lambda cuda, buffer: buffer.slice(8, 8),
+    "slice of a slice": lambda cuda, buffer: buffer[4:][4:],
+    "generic slice": lambda cuda, buffer: pa.Buffer.slice(buffer, 8, 8),
+    "from_buffer": lambda cuda, buffer: cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buffer, 8)),
+    "parent": lambda cuda, buffer: buffer.slice(8, 8).parent,
+    "reader": lambda cuda, buffer: cuda.BufferReader(buffer),
+    "writer": lambda cuda, buffer: cuda.BufferWriter(buffer),
+    "read_buffer": lambda cuda, buffer: cuda.BufferReader(buffer).read_buffer(8),
+    "stream": lambda cuda, buffer: cuda.BufferReader(buffer).get_stream(0, 8),
+    "message": lambda cuda, buffer: cuda.read_message(buffer),
+    "message body": lambda cuda, buffer: cuda.read_message(buffer).body,
+    "batch": read_batch,
+    "array": lambda cuda, buffer: read_batch(cuda, buffer).column(0),
+    "array's buffer": lambda cuda, buffer: read_batch(cuda, buffer).column(1).buffers()[2],
+    "array from buffers": lambda cuda, buffer: pa.Array.from_buffers(
+        pa.int8(), 8, [None, buffer.slice(8)]
+    ),
+    "object view": lambda cuda, buffer: cuda.Context(0).buffer_from_object(buffer.slice(1)),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_whatever_uses_foreign_memory_keeps_its_base(cuda, ctx, base, request, holder):
+    buffer = base.buffer
+    released = []
+    owner = Base(buffer)
+    weakref.finalize(owner, released.append, "once")
+    references = sys.getrefcount(buffer)
+    foreign = ctx.foreign_buffer(buffer.address, buffer.size, base=owner)
+    del owner
+    held = HOLDERS[holder](cuda, foreign)
+    del foreign
+    gc.collect()
+    assert released == []
+    assert buffer.to_pybytes()  # the memory is there
+    del held
+    assert released == ["once"]
+    gc.collect()
+    assert released == ["once"]
+    assert sys.getrefcount(buffer) == references - 1
+
+
+def test_the_base_is_referenced_once_for_all_parts(ctx, base):
+    owner = Base(None)
+    before = sys.getrefcount(owner)
+    foreign = ctx.foreign_buffer(base.buffer.address, base.buffer.size, base=owner)
+    parts = [foreign.slice(index) for index in range(10)]
+    assert sys.getrefcount(owner) == before + 1
+    del foreign
+    parts.reverse()
+    while parts:
+        assert sys.getrefcount(owner) == before + 1
+        parts.pop()
+    assert sys.getrefcount(owner) == before
+
+
+def test_a_refused_foreign_buffer_lets_its_base_go(ctx, base):
+    owner = Base(None)
+    before = sys.getrefcount(owner)
+    for address, size in ((1, 10), (base.buffer.address, 2**50), (base.buffer.address, -1), (0, 0)):
+        try:
+            ctx.foreign_buffer(address, size, base=owner)
+        except (OSError, ValueError):
+            assert (address, size) != (0, 0)
+        assert sys.getrefcount(owner) == before
+
+
+def test_slices_keep_owned_memory(cuda, ctx):
+    before = ctx.bytes_allocated
+    part = ctx.buffer_from_data(bytes(range(100))).slice(50, 10)
+    assert ctx.bytes_allocated == before + 100
+    assert part.to_pybytes() == bytes(range(50, 60))
+    reader = cuda.BufferReader(part)
+    del part
+    assert reader.read() == bytes(range(50, 60))
+    del reader
+    assert ctx.bytes_allocated == before
+
+
+CHAINS = {
+    "slices": "buffer = buffer.slice(0)",
+    "subscripts": "buffer = buffer[0:]",
+    "views": "buffer = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buffer, 0))",
+    "readers": "buffer = cuda.BufferReader(buffer).read_buffer()",
+    "bases": "buffer = ctx.foreign_buffer(buffer.address, 10, base=buffer)",
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_long_chains_of_owners_are_released(chain, run_python):
+    """As where a loop cuts what it has read off a buffer: `rest = rest[size:]`."""
+    code, out, err = run_python(
+        "import threading\n"
+        "import pyarrow as pa\n"
+        "from pyarrow import cuda\n"
+        "ctx = cuda.Context(0)\n"
+        "def work():\n"
+        "    buffer = ctx.buffer_from_data(b'0123456789')\n"
+        "    for _ in range(50_000):\n"
+        f"        {CHAINS[chain]}\n"
+        "    print(buffer.to_pybytes(), flush=True)\n"
+        "    del buffer\n"
+        "    print(ctx.bytes_allocated)\n"
+        "threading.stack_size(256 << 10)  # a frame for each owner would not fit\n"
+        "thread = threading.Thread(target=work)\n"
+        "thread.start()\n"
+        "thread.join()\n"
+    )
+    assert (out, code, err) == ("b'0123456789'\n0\n", 0, "")
+
+
+def test_contexts_outlive_their_python_objects(cuda):
+    buffer = cuda.Context(0).buffer_from_data(b"abc")
+    gc.collect()
+    assert buffer.to_pybytes() == b"abc"
+    assert buffer.context.new_buffer(5).size == 5
+
+
+def test_what_is_counted(cuda, ctx):
+    before = ctx.bytes_allocated
+
+    def counted():
+        totals = {cuda.Context(0).bytes_allocated, ctx.bytes_allocated}
+        assert len(totals) == 1
+        return totals.pop() - before
+
+    buffer = ctx.new_buffer(1000)
+    assert counted() == 1000
+    assert buffer.context.bytes_allocated - before == 1000
+    others = [
+        buffer.slice(1),
+        ctx.foreign_buffer(buffer.address, 1000, base=buffer),
+        ctx.buffer_from_object(buffer),
+        cuda.new_host_buffer(100),
+        ctx.new_buffer(0),
+    ]
+    assert counted() == 1000
+    array = pa.array(range(1000), pa.int64()).copy_to(ctx.memory_manager)
+    assert counted() >= 1000 + 8000
+    in_device = cuda.serialize_record_batch(pa.record_batch([pa.array([1])], names=["x"]), ctx)
+    assert counted() >= 9000 + in_device.size
+    with pytest.raises(OSError, match="Cuda error 2 "):
+        ctx.new_buffer(2**50)
+    del array, in_device
+    assert counted() == 1000
+    del buffer
+    assert counted() == 1000  # a slice still needs it
+    del others
+    assert counted() == 0
+
+
+def test_devices_are_counted_apart(ctx, other_ctx):
+    before = ctx.bytes_allocated, other_ctx.bytes_allocated
+    buffer = other_ctx.new_buffer(123)
+    assert (ctx.bytes_allocated, other_ctx.bytes_allocated) == (before[0], before[1] + 123)
+    assert buffer.context.bytes_allocated == before[1] + 123
+
+
+@pytest.mark.alone
+def test_many_allocations(ctx, driver):
+    """Memory stays bounded: at any time little more than what is alive is taken."""
+    before = ctx.bytes_allocated
+    random_sizes = random.Random(26)
+    alive = []
+    driver.set_current(ctx.handle)
+    try:
+        ctx.new_buffer(1)
+        free_before, _ = driver.memory_info()
+        for index in range(ALLOCATIONS):
+            if len(alive) == 16:
+                alive[random_sizes.randrange(16)] = None
+                alive = [buffer for buffer in alive if buffer is not None]
+            alive.append(ctx.new_buffer(random_sizes.choice((0, 1, 100, 4096, 70000, 1 << 20))))
+            if index % 5000 == 0:
+                assert ctx.bytes_allocated - before == sum(buffer.size for buffer in alive)
+                assert free_before - driver.memory_info()[0] <= 256 << 20
+        alive.clear()
+        assert ctx.bytes_allocated == before
+        assert free_before - driver.memory_info()[0] <= 256 << 20
+    finally:
+        driver.set_current(0)
+
+
+RETAINS = """
+from support.driver import the_driver
+from pyarrow import cuda
+retains = the_driver().library.cuda_sim_primary_retains
+contexts = [cuda.Context(device) for device in range(2)]
+buffers = [context.new_buffer(8) for context in contexts]
+for buffer in buffers:
+    for _ in range(10_000):
+        assert buffer.context.handle
+for device in [0, 1] * 100:
+    cuda.Context(device)
+    cuda.new_host_buffer(1, device)
+print([retains(device) for device in range(2)])
+"""
+
+
+@pytest.mark.simulator
+def test_contexts_retain_the_primary_context_once(run_python):
+    assert run_python(RETAINS, CUDA_SIM_DEVICES="2") == (0, "[1, 1]\n", "")
+
+
+def test_buffers_know_their_device(other_ctx):
+    buffer = other_ctx.new_buffer(8)
+    for part in (buffer, buffer.slice(1)):
+        assert part.context.device_number == 1
+        assert part.context.handle == other_ctx.handle
+        assert "device_number=1" in repr(part.device)
+
+
+@pytest.mark.simulator
+def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
+    gc.collect()
+    live = driver.library.cuda_sim_live_allocations
+    hosts = driver.library.cuda_sim_live_host_allocations
+    warm = ctx.new_buffer(8)
+    assert warm.equals(ctx.buffer_from_data(warm))  # compiles what stays
+    del warm
+    pyarrow_cuda_compat.empty_cache(ctx)
+    before = live(), hosts()
+    buffers = [ctx.new_buffer(size) for size in (0, 1, 1 << 20, 3 << 20)]
+    pinned = [cuda.new_host_buffer(size) for size in (0, 1, 4096)]
+    assert (live(), hosts()) == (before[0] + 3, before[1] + 2)
+    del buffers, pinned
+    pyarrow_cuda_compat.empty_cache(ctx)
+    assert (live(), hosts()) == before
+
+
+@pytest.mark.alone
+def test_freed_memory_is_not_the_drivers_any_more(ctx, driver):
+    """A released buffer's memory can be had again: more than the device has fits in turn."""
+    driver.set_current(ctx.handle)
+    free, _ = driver.memory_info()
+    driver.set_current(0)
+    for _ in range(8):
+        buffer = ctx.new_buffer(free // 4 * 3)
+        del buffer
+
+
+def test_managed_by_ctypes(ctx, driver):
+    """Memory that the driver gave to somebody else is usable, and not freed with the view."""
+    address = ctypes.c_uint64()
+    driver.set_current(ctx.handle)
+    try:
+        driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(64))
+        view = ctx.foreign_buffer(address.value, 64)
+        view.copy_from_host(b"x" * 64)
+        assert driver.read(address.value, 64) == b"x" * 64
+        part = view.slice(32)
+        del view
+        assert part.to_pybytes() == b"x" * 32
+        driver.call("cuMemFree_v2", address)
+        with pytest.raises(OSError, match="Cuda error"):
+            part.to_pybytes()
+        with pytest.raises(OSError, match="Cuda error"):
+            part.copy_from_host(b"y")
+    finally:
+        driver.set_current(0)
+
+
+RESET = """
+import ctypes, re
+from pyarrow import cuda
+ctx = cuda.Context(0)
+driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
+old = [ctx.buffer_from_data(b"gone" * 1000) for _ in range(8)]
+assert old[0].equals(old[1])
+assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+try: old[0].to_pybytes()
+except OSError as error: print(type(error).__name__)
+ctx = cuda.Context(0)
+new = [ctx.buffer_from_data(b"here" * 1000) for _ in range(8)]
+try: old[0].equals(old[1])
+except OSError as error: print(error)
+del old
+more = [ctx.buffer_from_data(b"more" * 1000) for _ in range(8)]
+print(all(buf.to_pybytes() == b"here" * 1000 for buf in new), ctx.bytes_allocated)
+del new, more
+print(ctx.bytes_allocated)
+"""
+
+
+def test_a_device_that_somebody_resets(run_python):
+    """What was there is gone, and what comes after it is not freed in its place."""
+    code, out, err = run_python(RESET)
+    assert (code, err) == (0, "")
+    failure, of_kernel, *rest = out.splitlines()
+    assert (failure, rest) == ("OSError", ["True 64000", "0"])
+    assert of_kernel.startswith("Cuda error 201 "), of_kernel

@@ -1,0 +1,289 @@
+"""Drivers that are missing, refuse, run out of memory or fail at any call."""
+
+import pytest
+
+pytestmark = pytest.mark.simulator
+
+UNKNOWN = "[CUDA_ERROR_UNKNOWN] unknown error"
+START = """
+import sys
+from pyarrow import cuda
+try:
+    cuda.Context()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (34, "[CUDA_ERROR_STUB_LIBRARY] "),
+        (100, "[CUDA_ERROR_NO_DEVICE] no CUDA-capable device is detected"),
+        (803, "[CUDA_ERROR_SYSTEM_DRIVER_MISMATCH] "),
+        (999, UNKNOWN),
+        (12345, "unknown error"),
+    ],
+)
+def test_a_driver_that_does_not_start(run_python, code, text):
+    returncode, out, error = run_python(START, CUDA_SIM_FAULT=f"cuInit:1+={code}")
+    assert (returncode, error) == (0, "")
+    assert out.startswith(f"OSError Cuda error {code} in function 'cuInit': {text}")
+    assert ("[" in out) == (code != 12345)
+
+
+#: What every text about a library that cannot be loaded ends with.
+WAYS_OUT = (
+    "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1\n"
+)
+ACCEPTED = (
+    "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or path of a CUDA "
+    "driver library"
+)
+
+
+@pytest.mark.parametrize("driver", ["/nowhere/libcuda.so", "simulator", "SIM"])
+def test_a_driver_that_is_absent(run_python, driver):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=driver)
+    assert (returncode, error) == (0, "")
+    assert out == (
+        f"OSError the CUDA driver library '{driver}' could not be loaded ({driver}: cannot open "
+        f"shared object file: No such file or directory); {ACCEPTED}, not '{driver}'; {WAYS_OUT}"
+    )
+
+
+def test_a_file_that_is_not_a_library(run_python):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=__file__)
+    assert (returncode, error) == (0, "")
+    assert out == (
+        f"OSError the CUDA driver library '{__file__}' could not be loaded ({__file__}: invalid "
+        f"ELF header); PYARROW_CUDA_DRIVER names a file that is not a library; {WAYS_OUT}"
+    )
+
+
+def test_a_library_that_is_not_a_driver(run_python):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER="libc.so.6")
+    assert (returncode, error) == (0, "")
+    assert out == (
+        "OSError the CUDA driver library 'libc.so.6' could not be loaded (it has no function "
+        f"'cuInit', so it is not a CUDA driver); {ACCEPTED}, not 'libc.so.6'; {WAYS_OUT}"
+    )
+
+
+TOUR = "import sys; from support import faulty_tour; faulty_tour.main(*sys.argv[1:])"
+
+
+#: With memory that is handed out again, and with all of it going back to the driver at once.
+CACHES = pytest.mark.parametrize("cache", ["1G", "off"])
+
+
+def take_tour(run_python, spec, text, cache):
+    returncode, out, error = run_python(TOUR, spec, text, PYARROW_CUDA_CACHE=cache)
+    lines = out.splitlines()
+    failed = [line for line in lines if ", call " in line]
+    last = lines[-1] if lines else ""
+    assert (returncode, error, failed) == (0, "", []), f"died at '{last}' ({returncode}): {error}"
+    assert last == "done"
+
+
+@CACHES
+def test_any_call_may_fail(run_python, cache):
+    text = r"Cuda error 999 in function '(cu\w+)': \[CUDA_ERROR_UNKNOWN\] unknown error"
+    take_tour(run_python, "*:{k}=999", text, cache)
+
+
+@CACHES
+def test_any_call_may_fail_with_an_unknown_code(run_python, cache):
+    text = r"Cuda error 12345 in function '(cu\w+)': unknown error"
+    take_tour(run_python, "*:{k}=12345", text, cache)
+
+
+PREPARED = """
+import ctypes, gc, sys
+from pathlib import Path
+import pyarrow as pa
+import pyarrow_cuda_compat
+from pyarrow import cuda
+sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
+reports = []
+sys.unraisablehook = lambda told: reports.append(f"{told.exc_type.__name__} {told.exc_value}")
+fault = lambda spec: sim.cuda_sim_fault(spec.encode())
+ctx = cuda.Context()
+def says(work):
+    try:
+        work()
+    except Exception as error:
+        return f"{type(error).__name__} {error}"
+    return "nothing"
+"""
+
+
+def check(run_python, code, **env):
+    assert run_python(PREPARED + code + "\nprint('done')", **env) == (0, "done\n", "")
+
+
+def test_a_first_context_that_fails_retains_nothing(run_python):
+    """The tour starts with every context there; here the first one of a device fails on its way."""
+    code = """
+for nth in range(1, 50):
+    fault("*:%d=999" % nth)
+    said = says(lambda: cuda.Context(1))
+    fault("")
+    if said == "nothing":
+        break
+    assert "999" in said and sim.cuda_sim_primary_retains(1) == 0, (nth, said)
+assert nth > 3 and sim.cuda_sim_primary_retains(1) == 1, nth
+"""
+    check(run_python, code, CUDA_SIM_DEVICES="2")
+
+
+def test_a_failed_release_is_reported_once(run_python):
+    code = """
+buffer = ctx.new_buffer(100)
+fault("cuMemFree:1=999")
+del buffer
+fault("")
+assert len(reports) == 1, reports
+assert reports[0].endswith("failed: Cuda error 999 in function 'cuMemFree': "
+                           "[CUDA_ERROR_UNKNOWN] unknown error"), reports
+pinned = cuda.new_host_buffer(100)
+fault("cuMemFreeHost:1=999")
+del pinned
+fault("")
+assert len(reports) == 2, reports
+assert "'cuMemFreeHost'" in reports[1], reports
+"""
+    check(run_python, code, PYARROW_CUDA_CACHE="off")
+
+
+def test_a_failed_release_does_not_disturb_an_exception(run_python):
+    code = """
+def work():
+    buffer = ctx.new_buffer(100)
+    fault("cuMemFree:1=999")
+    raise KeyError("mine")
+assert says(work) == "KeyError 'mine'"
+assert len(reports) == 1, reports
+"""
+    check(run_python, code, PYARROW_CUDA_CACHE="off")
+
+
+def test_a_failed_release_of_cached_memory_is_raised_or_reported(run_python):
+    code = """
+unknown = "Cuda error 999 in function 'cuMemFree': [CUDA_ERROR_UNKNOWN] unknown error"
+kept = [ctx.new_buffer(3 << 20) for _ in range(3)]
+del kept
+fault("cuMemFree:2=999")
+# Asked for, so it is raised, when the others were tried.
+assert says(lambda: pyarrow_cuda_compat.empty_cache(ctx)) == "OSError " + unknown
+fault("")
+assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 0
+assert sim.cuda_sim_live_allocations() == 1
+pyarrow_cuda_compat.set_cache_limit(4 << 20, ctx)
+first, second = ctx.new_buffer(3 << 20), ctx.new_buffer(3 << 20)
+del first
+assert not reports
+fault("cuMemFree:1=999")
+del second  # it takes the first one's place
+fault("")
+assert reports == ["OSError releasing device memory failed: " + unknown], reports
+assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 1
+"""
+    check(run_python, code)
+
+
+@pytest.mark.parametrize("call", ["cuCtxPopCurrent", "cuCtxPushCurrent", "cuMemcpyDtoH"])
+def test_a_failure_below_pyarrow_is_reported(run_python, call):
+    """There pyarrow has given up the GIL, although Python called this package."""
+    code = f"""
+batch = pa.record_batch({{"a": [1, None], "s": ["x", "y"]}})
+message = cuda.serialize_record_batch(batch, ctx)
+for nth in range(1, 20):
+    for work in (lambda: cuda.read_message(message),
+                 lambda: cuda.read_record_batch(message, batch.schema)):
+        sim.cuCtxSetCurrent(None)
+        fault("{call}:%d=999" % nth)
+        said = says(work)
+        assert said == "nothing" or "'{call}'" in said, said
+fault("")
+assert cuda.read_record_batch(message, batch.schema).num_rows == 2
+"""
+    check(run_python, code)
+
+
+@CACHES
+def test_memory_that_runs_out_for_good(run_python, cache):
+    code = """
+text = ("OSError Cuda error 2 in function 'cuMemAlloc': "
+        "[CUDA_ERROR_OUT_OF_MEMORY] out of memory")
+assert says(lambda: ctx.new_buffer(65 << 20)) == text
+kept = []
+while (said := says(lambda: kept.append(ctx.new_buffer(3 << 20)))) == "nothing":
+    assert len(kept) < 30
+assert said == text, said
+assert ctx.bytes_allocated == len(kept) * (3 << 20)
+for work in (lambda: ctx.buffer_from_data(bytes(3 << 20)),
+             lambda: pa.array(range(1 << 20)).copy_to(ctx.memory_manager)):
+    assert says(work) == text, says(work)
+assert ctx.bytes_allocated == len(kept) * (3 << 20)
+assert sim.cuda_sim_live_allocations() == len(kept)
+kept.clear()
+assert ctx.new_buffer(40 << 20).size == 40 << 20  # whatever is cached makes room
+pyarrow_cuda_compat.empty_cache(ctx)
+assert (ctx.bytes_allocated, sim.cuda_sim_live_allocations()) == (0, 0)
+assert not reports
+"""
+    check(run_python, code, CUDA_SIM_MEMORY="64M", PYARROW_CUDA_CACHE=cache)
+
+
+def test_no_pinned_memory_left(run_python):
+    code = """
+fault("cuMemHostAlloc:1+=2")
+said = says(lambda: cuda.new_host_buffer(10))
+assert said == ("OSError Cuda error 2 in function 'cuMemHostAlloc': "
+                "[CUDA_ERROR_OUT_OF_MEMORY] out of memory"), said
+buffer = ctx.new_buffer(10)
+buffer.copy_from_host(bytes(10))
+with cuda.BufferWriter(buffer) as writer:
+    writer.buffer_size = 4
+    writer.write(b"abc")
+    assert (writer.buffer_size, writer.num_bytes_buffered) == (4, 3)
+    writer.write(b"defg")
+assert buffer.to_pybytes() == b"abcdefg" + bytes(3)
+batch = pa.record_batch({"a": [1, None]})
+back = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+assert back.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+"""
+    check(run_python, code)
+
+
+def test_a_sticky_error_is_reported_and_never_aborts(run_python):
+    code = """
+buffers = [ctx.buffer_from_data(bytes(10)) for _ in range(3)]
+pinned = cuda.new_host_buffer(10)
+writer = cuda.BufferWriter(buffers[0])
+writer.buffer_size = 4
+writer.write(b"abc")
+batch = pa.record_batch({"a": [1, None]})
+message = cuda.serialize_record_batch(batch, ctx)
+fault("*:1+=700")
+import re
+for work in (ctx.synchronize, lambda: ctx.new_buffer(4), buffers[1].to_pybytes, writer.flush,
+             lambda: ctx.foreign_buffer(buffers[1].address, 10), buffers[1].export_for_ipc,
+             lambda: buffers[1].equals(buffers[2]), lambda: buffers[1].copy_from_host(b"abc"),
+             lambda: cuda.new_host_buffer(4), lambda: cuda.read_message(message),
+             lambda: cuda.read_record_batch(message, batch.schema),
+             lambda: cuda.serialize_record_batch(batch, ctx),
+             lambda: batch.copy_to(ctx.memory_manager)):
+    said = says(work)
+    assert re.match(r"OSError Cuda error 700 in function 'cu\\w+': ", said), said
+assert not reports, reports
+del work, writer, pinned, message
+buffers.clear()
+gc.collect()
+assert len(reports) == 7, reports  # two of pinned memory, four of the device, the flush
+assert all("Cuda error 700" in report for report in reports)
+"""
+    code = PREPARED + code + "\nprint('done')"
+    returncode, out, error = run_python(code, PYARROW_CUDA_CACHE="off")
+    assert (returncode, out) == (0, "done\n"), error

@@ -1,0 +1,337 @@
+"""What work on streams keeps: nothing goes early, and nothing stays."""
+
+import gc
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat import Event, Stream
+from support.streams import AFTER, BEFORE, SIZE, START, pinned_of, pointer
+from support.work import LONG, Queue
+
+
+def test_what_a_copy_needs_outlives_what_the_program_drops(cuda, ctx, begin):
+    before = ctx.bytes_allocated
+    kept = ctx.buffer_from_data(BEFORE)
+    middle = ctx.buffer_from_data(BEFORE)
+    pinned = pinned_of(cuda, AFTER)
+    busy = begin()
+    middle.copy_from_host(pinned, stream=busy)
+    kept.copy_from_device(middle, stream=busy)
+    del middle, pinned
+    assert not busy.query()
+    # If anything were free already, these would get it.
+    others = [ctx.buffer_from_data(b"\x55" * SIZE) for _ in range(10)]
+    hosts = [pinned_of(cuda, b"\x55" * SIZE) for _ in range(10)]
+    busy.synchronize()
+    assert kept.to_pybytes() == AFTER
+    del others, hosts
+    assert ctx.bytes_allocated == before + SIZE
+
+
+def test_memory_that_is_copied_to_outlives_its_names(cuda, ctx, begin):
+    pinned = pinned_of(cuda, BEFORE)
+    view = np.frombuffer(pinned, np.uint8)
+    source = ctx.buffer_from_data(AFTER)
+    busy = begin()
+    source.copy_to_host(buf=pinned, stream=busy)
+    gone = weakref.ref(view)
+    del pinned, view, source
+    assert gone() is None
+    assert not busy.query()
+    hosts = [pinned_of(cuda, b"\x55" * SIZE) for _ in range(10)]
+    busy.synchronize()
+    assert all(host.to_pybytes() == b"\x55" * SIZE for host in hosts)
+
+
+@pytest.mark.simulator
+def test_pinned_memory_is_released_when_the_copy_is_made(cuda, ctx, driver, begin):
+    before, busy = driver.library.cuda_sim_live_host_allocations(), begin()
+    ctx.buffer_from_data(AFTER).copy_to_host(buf=cuda.new_host_buffer(SIZE), stream=busy)
+    assert driver.library.cuda_sim_live_host_allocations() == before + 1
+    busy.synchronize()
+    assert driver.library.cuda_sim_live_host_allocations() == before
+
+
+@pytest.mark.alone
+@pytest.mark.unwatched
+def test_dropping_a_stream_does_not_wait(ctx, driver, current):
+    before = ctx.bytes_allocated
+    for _ in range(3):
+        stream, buf = Stream(ctx, non_blocking=True), ctx.new_buffer(SIZE)
+        Queue(driver, pointer(stream)).sleep()
+        buf.fill(1, stream=stream)
+        event = stream.record()
+        start = time.monotonic()
+        del stream
+        assert time.monotonic() - start < LONG / 2000
+        assert not event.query()
+        del buf
+        assert ctx.bytes_allocated > before
+    ctx.synchronize()
+    assert ctx.bytes_allocated == before
+
+
+def test_an_event_releases_what_was_kept(ctx, begin):
+    before, buf = ctx.bytes_allocated, ctx.new_buffer(SIZE)
+    busy = begin()
+    buf.fill(1, stream=busy)
+    del buf
+    event = busy.record()
+    assert ctx.bytes_allocated == before + SIZE
+    event.synchronize()
+    assert ctx.bytes_allocated == before
+
+
+def test_using_a_stream_releases_what_earlier_work_has_kept(ctx, stream):
+    before, buf = ctx.bytes_allocated, ctx.new_buffer(8)
+    for _ in range(300):
+        ctx.new_buffer(SIZE).fill(1, stream=stream)
+        while not stream.query():
+            pass
+        buf.fill(2, stream=stream)
+        assert ctx.bytes_allocated < before + 3 * SIZE
+    stream.synchronize()
+
+
+def test_objects_of_python_are_kept_and_let_go(cuda, ctx, driver, begin):
+    class Array(np.ndarray):
+        pass
+
+    pinned = cuda.new_host_buffer(SIZE)
+    array = np.frombuffer(pinned, np.uint8).view(Array)
+    array[:] = 7
+    gone = weakref.ref(array)
+    buf = ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    buf.copy_from_host(array, stream=busy)
+    del array
+    gc.collect()
+    assert gone() is not None
+    busy.synchronize()
+    gc.collect()
+    assert gone() is None
+    assert buf.to_pybytes() == AFTER
+
+
+def test_an_owner_may_use_streams_while_it_goes(cuda, ctx, begin):
+    class Array(np.ndarray):
+        def __del__(self):
+            buf.fill(9, stream=busy)
+            done.append(busy.query())
+
+    done = []
+    pinned, buf = cuda.new_host_buffer(SIZE), ctx.buffer_from_data(BEFORE)
+    array = np.frombuffer(pinned, np.uint8).view(Array)
+    busy = begin()
+    buf.copy_from_host(array, stream=busy)
+    del array
+    gc.collect()
+    assert not done
+    busy.synchronize()
+    assert done
+    busy.synchronize()
+    assert buf.to_pybytes() == b"\x09" * SIZE
+    del Array.__del__
+
+
+def test_streams_and_events_leave_nothing(ctx, driver, is_simulator):
+    def left():
+        """How many streams and events there are."""
+        if not is_simulator:
+            return 0, 0
+        count = driver.library.cuda_sim_call_count
+        streams = count(b"cuStreamCreate") - count(b"cuStreamDestroy_v2")
+        return streams, count(b"cuEventCreate") - count(b"cuEventDestroy_v2")
+
+    buf = ctx.new_buffer(SIZE)
+    ctx.synchronize()
+    streams, events = left()
+    for _ in range(200):
+        stream = Stream(ctx)
+        buf.fill(1, stream=stream)
+        Event(ctx, timing=True).record(stream)
+        stream.wait(stream.record())
+    del stream
+    ctx.synchronize()
+    assert left()[0] <= streams
+    assert left()[1] <= events + 50, "some events are kept to be used again"
+
+
+def test_threads_share_a_stream(cuda, ctx):
+    before, wrong = ctx.bytes_allocated, []
+    stream = Stream(ctx, non_blocking=True)
+
+    def work(number):
+        try:
+            for turn in range(50):
+                mark = bytes([number * 50 + turn & 255]) * SIZE
+                buf, pinned = ctx.new_buffer(SIZE), pinned_of(cuda, mark)
+                buf.copy_from_host(pinned, stream=stream)
+                out = buf.copy_to_host(buf=cuda.new_host_buffer(SIZE), stream=stream)
+                del buf, pinned
+                event = stream.record()
+                if turn % 2:
+                    event.synchronize()
+                else:
+                    stream.synchronize()
+                if out.to_pybytes() != mark:
+                    wrong.append((number, turn))
+        except BaseException as error:
+            wrong.append(error)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+    stream.synchronize()
+    assert ctx.bytes_allocated == before
+
+
+def test_other_threads_run_while_one_waits(begin):
+    done, ticks = threading.Event(), []
+
+    def tick():
+        while not done.is_set():
+            ticks.append(1)
+            time.sleep(0.005)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    for waits_for in (lambda stream: stream, lambda stream: stream.record()):
+        busy = waits_for(begin())
+        ticks.clear()
+        busy.synchronize()
+        assert len(ticks) > 3
+    done.set()
+    ticker.join()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "os._exit(0)",
+        "del stream, buf, pinned, array; gc.collect()",
+        "globals().clear(); import gc; gc.collect()",
+        "cycle = [stream, event, buf, pinned, array]; cycle.append(cycle); del stream, buf, array",
+        "import threading; threading.Thread(target=stream.synchronize).start()",
+        "import atexit; atexit.register(stream.synchronize); atexit.register(gc.collect)",
+    ],
+)
+@pytest.mark.alone
+def test_an_interpreter_ends_while_copies_run(run_python, end):
+    assert run_python(START + end) == (0, "", "")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("cache", [None, "0"])
+def test_memory_that_work_keeps_is_waited_for_when_there_is_no_other(run_python, cache):
+    code, out, err = run_python(
+        START
+        + """
+stream.synchronize()
+buffers = [ctx.new_buffer(40 << 20)]
+queue.sleep()
+buffers.pop().fill(1, stream=stream)
+buf = ctx.new_buffer(40 << 20)
+assert stream.query()
+""",
+        CUDA_SIM_MEMORY="64M",
+        PYARROW_CUDA_CACHE=cache,
+    )
+    assert (code, out, err) == (0, "", "")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("cache", [None, "0"])
+def test_memory_that_another_devices_work_keeps_is_waited_for(run_python, cache):
+    code, out, err = run_python(
+        START
+        + """
+stream.synchronize()
+other_ctx = compat.Context(1)
+source, target = ctx.new_buffer(40 << 20), other_ctx.new_buffer(40 << 20)
+queue.sleep()
+target.copy_from_device(source, stream=stream)
+del target
+buf = other_ctx.new_buffer(40 << 20)
+assert stream.query()
+""",
+        CUDA_SIM_MEMORY="64M",
+        CUDA_SIM_DEVICES="2",
+        PYARROW_CUDA_CACHE=cache,
+    )
+    assert (code, out, err) == (0, "", "")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)", "globals().clear()"])
+def test_a_fork_while_copies_run(run_python, end):
+    code, out, err = run_python(
+        START
+        + f"""
+calls = [
+    stream.synchronize, stream.query, stream.record, event.query, event.synchronize,
+    event.record, lambda: event.record(stream), lambda: stream.wait(event),
+    lambda: stream.wait(stream), lambda: buf.fill(1, stream=stream), lambda: buf.fill(1),
+    lambda: buf.copy_from_host(b"x", stream=stream), lambda: buf.copy_to_host(stream=stream),
+    lambda: buf.copy_from_host(pinned, stream=stream), lambda: compat.Stream(ctx),
+    lambda: buf.copy_from_device(buf, 0, 1, stream=stream), compat.Event, compat.Stream,
+    ctx.synchronize,
+]
+pid = os.fork()
+if pid == 0:
+    for number, call in enumerate(calls):
+        try:
+            print("no error:", number, call())
+        except OSError as error:
+            assert "Cuda error 3 " in str(error), error
+            assert not hasattr(error, "__notes__"), "it is the call's own failure"
+    del call, calls, stream, event, buf
+    gc.collect()
+    sys.stdout.flush()
+    {end}
+else:
+    _, status = os.waitpid(pid, 0)
+    print("child", os.waitstatus_to_exitcode(status))
+    stream.synchronize()
+    assert buf.to_pybytes() == b"\\x07" * (1 << 20)
+""",
+    )
+    assert (code, out, err) == (0, "child 0\n", "")
+
+
+@pytest.mark.simulator
+def test_streams_of_a_device_that_was_reset(run_python):
+    code, out, err = run_python(
+        START
+        + """
+stream.synchronize()
+ctx.new_buffer(8).fill(1, stream=stream)
+driver.call("cuDevicePrimaryCtxReset_v2", 0)
+driver.set_current(0)
+new = compat.Context(0)
+assert new.buffer_from_data(b"fine").to_pybytes() == b"fine"
+for call in [
+    stream.synchronize, stream.query, stream.record, lambda: buf.fill(1, stream=stream),
+    event.query, event.synchronize, event.record, lambda: stream.wait(event),
+]:
+    try:
+        print("no error:", call())
+    except OSError as error:
+        assert "Cuda error 201 " in str(error), error
+other = compat.Stream(new)
+fresh = new.new_buffer(8)
+fresh.fill(3, stream=other)
+other.synchronize()
+assert fresh.to_pybytes() == bytes([3] * 8)
+del stream, event, buf
+""",
+    )
+    assert (code, out, err) == (0, "", "")

@@ -1,0 +1,237 @@
+"""Streams and events: what comes after what, and when calls return."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import Event, Stream
+from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of, pointer
+from support.work import LONG, Queue
+
+
+def test_a_fill_comes_in_turn(ctx, begin):
+    buf = ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    assert buf.fill(7, stream=busy) is None
+    assert not busy.query()
+    assert buf.to_pybytes() == BEFORE, "the default stream does not wait for this one"
+    busy.synchronize()
+    assert buf.to_pybytes() == AFTER
+
+
+def test_a_copy_to_pinned_memory_returns_at_once(cuda, ctx, begin):
+    buf, pinned = ctx.buffer_from_data(AFTER), pinned_of(cuda, BEFORE)
+    busy = begin()
+    out = buf.copy_to_host(buf=pinned, stream=busy)
+    assert out is pinned
+    assert not busy.query()
+    assert out.to_pybytes() == BEFORE
+    busy.synchronize()
+    assert out.to_pybytes() == AFTER
+
+
+def test_a_copy_from_pinned_memory_returns_at_once(cuda, ctx, begin):
+    buf, pinned = ctx.buffer_from_data(BEFORE), pinned_of(cuda, AFTER)
+    busy = begin()
+    assert buf.copy_from_host(pinned, stream=busy) == SIZE
+    assert not busy.query()
+    assert buf.to_pybytes() == BEFORE
+    busy.synchronize()
+    assert buf.to_pybytes() == AFTER
+
+
+def test_a_part_of_pinned_memory_is_pinned(cuda, ctx, begin):
+    buf, pinned = ctx.buffer_from_data(BEFORE), pinned_of(cuda, AFTER)
+    busy = begin()
+    buf.copy_from_host(np.frombuffer(pinned, np.uint8)[10:20], position=3, stream=busy)
+    assert not busy.query()
+    busy.synchronize()
+    assert buf.to_pybytes() == BEFORE[:3] + AFTER[:10] + BEFORE[13:]
+
+
+def test_a_copy_between_device_buffers_returns_at_once(ctx, begin):
+    source, target = ctx.buffer_from_data(AFTER), ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    assert target.copy_from_device(source, stream=busy) == SIZE
+    assert target.copy_from_host(source.slice(1), position=1, stream=busy) == SIZE - 1
+    assert not busy.query()
+    assert target.to_pybytes() == BEFORE
+    busy.synchronize()
+    assert target.to_pybytes() == AFTER
+
+
+def test_an_overlapping_copy_moves_the_bytes(ctx, begin):
+    buf, before = ctx.buffer_from_data(b"0123456789"), ctx.bytes_allocated
+    busy = begin()
+    buf.copy_from_device(buf.slice(0, 8), position=2, stream=busy)
+    assert not busy.query()
+    assert ctx.bytes_allocated == before + 8, "by way of other memory"
+    busy.synchronize()
+    assert buf.to_pybytes() == b"0101234567"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [bytes, bytearray, np.array, pa.py_buffer],
+    ids=["bytes", "bytearray", "array", "buffer"],
+)
+def test_ordinary_data_may_change_on_return(ctx, begin, make):
+    data = make(np.frombuffer(AFTER, np.uint8) if make is np.array else AFTER)
+    buf = ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    buf.copy_from_host(data, stream=busy)
+    if isinstance(data, (bytearray, np.ndarray)):
+        data[:] = BEFORE if isinstance(data, bytearray) else 1
+    del data
+    busy.synchronize()
+    assert buf.to_pybytes() == AFTER
+
+
+def test_a_result_in_ordinary_memory_is_there_on_return(ctx, begin):
+    buf = ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    buf.fill(7, stream=busy)
+    assert buf.copy_to_host(stream=busy).to_pybytes() == AFTER
+    assert buf.copy_to_host(3, 4, resizable=True, stream=busy).to_pybytes() == AFTER[:4]
+    array = np.zeros(SIZE, np.uint8)
+    buf.copy_to_host(buf=pa.py_buffer(array), stream=busy)
+    assert array.tobytes() == AFTER
+
+
+@pytest.mark.alone
+def test_copies_without_a_stream_are_as_they_were(ctx, driver, current):
+    ordered = Stream(ctx)
+    buf = ctx.buffer_from_data(BEFORE)
+    Queue(driver, pointer(ordered)).sleep()
+    buf.fill(7, stream=ordered)
+    assert buf.to_pybytes() == AFTER, "the default stream waits for such a stream"
+    buf.fill(9)
+    assert buf[0] == 9
+    buf.fill(8, stream=None)
+    assert buf[0] == 8
+
+
+def test_parts_of_a_fill(guarded):
+    buf = guarded(10)
+    buf.fill(1)
+    buf.fill(2, position=3)
+    buf.fill(3, position=4, nbytes=2)
+    buf.fill(4, position=10)
+    buf.fill(255, nbytes=0)
+    assert buf.to_pybytes() == bytes([1, 1, 1, 2, 3, 3, 2, 2, 2, 2])
+
+
+def test_streams_wait_for_events_and_streams(ctx, begin):
+    buf = ctx.buffer_from_data(BEFORE)
+    copies = [ctx.buffer_from_data(BEFORE) for _ in range(3)]
+    # Tools that watch the driver let it wait for the device while it makes a stream.
+    later = [Stream(ctx, non_blocking=True) for _ in copies]
+    busy = begin()
+    buf.fill(7, stream=busy)
+    for stream, copy, other in zip(
+        later, copies, (busy, busy.record(), Theirs(busy.handle)), strict=True
+    ):
+        stream.wait(other)
+        copy.copy_from_device(buf, stream=stream)
+    assert not any(stream.query() for stream in later)
+    for stream, copy in zip(later, copies, strict=True):
+        stream.synchronize()
+        assert copy.to_pybytes() == AFTER
+    assert busy.query()
+
+
+def test_copies_between_devices(ctx, other_ctx, begin):
+    source, target = ctx.buffer_from_data(AFTER), other_ctx.buffer_from_data(BEFORE)
+    busy = begin()
+    target.copy_from_device(source, stream=busy)
+    assert not busy.query()
+    busy.synchronize()
+    assert target.to_pybytes() == AFTER
+    there = Stream(other_ctx, non_blocking=True)
+    source.fill(8)
+    target.copy_from_device(source.slice(0, 10), position=5, stream=there)
+    there.synchronize()
+    assert target.to_pybytes() == AFTER[:5] + b"\x08" * 10 + AFTER[15:]
+    busy.wait(there)
+    busy.wait(there.record())
+
+
+def test_pinned_memory_of_one_device_and_a_stream_of_another(cuda, other_ctx, ctx):
+    pinned = cuda.new_host_buffer(SIZE, device=0)
+    stream = Stream(other_ctx)
+    other_ctx.buffer_from_data(AFTER).copy_to_host(buf=pinned, stream=stream)
+    stream.synchronize()
+    assert pinned.to_pybytes() == AFTER
+
+
+def test_an_event_is_done_when_its_work_is(ctx, begin):
+    event = Event(ctx)
+    assert event.query(), "never recorded"
+    event.synchronize()
+    busy = begin()
+    assert busy.record(event) is event
+    assert not event.query()
+    event.synchronize()
+    assert event.query()
+    assert busy.query()
+
+
+def test_an_event_of_the_default_stream(ctx, default_stream):
+    event = Event(ctx)
+    default_stream.sleep()
+    event.record()
+    assert not event.query()
+    event.synchronize()
+    assert default_stream.is_idle()
+
+
+@pytest.mark.alone
+def test_time_between_events(ctx, driver, stream):
+    start, end = Event(ctx, timing=True), Event(ctx, timing=True)
+    start.record(stream)
+    Queue(driver, pointer(stream)).sleep()
+    stream.record(end)
+    with pytest.raises(OSError, match=r"Cuda error 600 .*NOT_READY"):
+        start.elapsed_time(end)
+    end.synchronize()
+    assert 0.9 * LONG < start.elapsed_time(end) < 100 * LONG
+    assert end.elapsed_time(start) == pytest.approx(-start.elapsed_time(end), rel=0.01)
+
+
+def test_times_that_there_are_not(ctx):
+    timed, plain, never = Event(ctx, timing=True), Event(ctx), Event(ctx, timing=True)
+    timed.record()
+    plain.record()
+    with pytest.raises(ValueError, match="second event takes no time"):
+        timed.elapsed_time(plain)
+    with pytest.raises(ValueError, match="first event takes no time"):
+        plain.elapsed_time(timed)
+    with pytest.raises(ValueError, match="second event was never recorded"):
+        timed.elapsed_time(never)
+    with pytest.raises(TypeError):
+        timed.elapsed_time(None)
+
+
+def test_an_event_of_another_device(ctx, other_ctx):
+    event, timed = Event(other_ctx), Event(other_ctx, timing=True)
+    with pytest.raises(ValueError, match="different contexts"):
+        Stream(ctx).record(event)
+    ours = Event(ctx, timing=True)
+    ours.record()
+    timed.record()
+    with pytest.raises(ValueError, match="different contexts"):
+        ours.elapsed_time(timed)
+    event.record()
+    Stream(ctx).wait(event)
+
+
+def test_what_they_say_of_themselves(ctx, other_ctx):
+    stream, event = Stream(other_ctx), Event(ctx, timing=True)
+    assert repr(stream) == f"<pyarrow_cuda_compat.Stream handle={stream.handle:#x} device=1>"
+    assert repr(event) == (
+        f"<pyarrow_cuda_compat.Event handle={event.handle:#x} device=0 timing=True>"
+    )
+    assert stream.context.handle == other_ctx.handle
+    assert Stream().context.device_number == Event().context.device_number == 0
+    assert not hasattr(pyarrow_cuda_compat.CudaBuffer, "stream")

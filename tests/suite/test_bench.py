@@ -1,0 +1,308 @@
+"""The benchmark: that it measures what it says, and tells all of it.  No time is asserted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import pyarrow_cuda_compat
+from cuda_bench import judge, measure, page, rows, table
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+
+# One process, because they share a whole run.
+pytestmark = [pytest.mark.xdist_group("bench"), pytest.mark.independent]
+
+# Small enough for a second or two, however slow the device.
+TINY = ["--quick", "--largest", "64K"]
+
+
+def bench(*arguments, **env):
+    return subprocess.run(
+        [sys.executable, BENCH, *map(str, arguments)],
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run of everything: what it printed, and its result."""
+    path = tmp_path_factory.mktemp("bench") / "inner" / "result.json"
+    done = bench("run", "limits", "table", "sweep", *TINY, "--json", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done, path
+
+
+@pytest.fixture(scope="module")
+def result(whole):
+    return json.loads(whole[1].read_text())
+
+
+# --- a whole run -------------------------------------------------------------------------------
+
+
+def test_all_rows_are_in_the_result(result):
+    assert {row["name"] for row in result["rows"] if row["part"] == "table"} == {
+        row.name for row in rows.ROWS if row.part == "table"
+    }
+    swept = [row["size"] for row in result["rows"] if row["part"] == "sweep"]
+    assert max(swept) == 64 << 10
+    assert len(swept) == 4 * len(set(swept))
+
+
+def test_ours_does_all_of_it_right(result):
+    for row in result["rows"]:
+        ours = row["cells"]["ours"]
+        if row["name"].startswith("stream-") and not hasattr(pyarrow_cuda_compat, "Stream"):
+            assert ours == {"not_offered": "no streams"}
+            continue
+        assert ours["low"] <= ours["median"] <= ours["high"], row["name"]
+        assert ours["best"] > 0
+        assert ours["count"] >= measure.QUICK.least
+
+
+def test_the_result_says_what_it_was_measured_with(result, is_simulator):
+    machine = result["machine"]
+    assert machine["is_simulated"] == is_simulator
+    for fact in ("gpu", "cuda", "cpu", "kernel", "python", "numpy", "date"):
+        assert machine[fact], fact
+    assert machine["cores"] >= 1
+    assert result["settings"]["quick"] is True
+    assert result["is_finished"] is True
+    assert set(result["peers"]["ours"]["versions"]) == {"pyarrow-cuda-compat", "pyarrow"}
+
+
+def test_every_row_has_its_limit(result, is_simulator):
+    for row in result["rows"]:
+        if row["limit"]:
+            limit = result["limits"][row["limit"]]
+            # It runs no kernel that it does not know.
+            if not (is_simulator and limit["name"] in ("device-read", "launch")):
+                assert limit["median"] > 0, limit
+
+
+def test_a_peer_is_measured_or_its_absence_explained(whole, result):
+    for name, peer in result["peers"].items():
+        if "missing" in peer:
+            assert f"not measured: {name}: {peer['missing']}" in whole[0].stdout
+        else:
+            assert all(name in row["cells"] for row in result["rows"])
+
+
+def test_goals_are_for_the_real_sizes_on_real_devices(result, is_simulator):
+    for row in result["rows"]:
+        is_judged = row["goal"] and row["size"] == row["wanted_size"] and not is_simulator
+        assert (row["met"] is None) == (not is_judged)
+
+
+def test_progress_tells_rows_peers_and_time(whole, result):
+    progress = whole[0].stderr
+    for row in result["rows"]:
+        assert f"] {row['title']}:" in progress
+    assert progress.count("ours ") >= len(result["rows"])
+    assert "elapsed 0:" in progress
+    assert "left 0:" in progress
+
+
+# --- what is shown of it -----------------------------------------------------------------------
+
+
+def test_the_table_shows_every_row(whole, result):
+    shown = bench("table", whole[1])
+    assert shown.returncode == 0
+    assert shown.stdout.strip() == whole[0].stdout.strip()
+    for row in result["rows"]:
+        assert f"\n{row['title']} " in shown.stdout
+    if result["machine"]["is_simulated"]:
+        assert "SIMULATED" in shown.stdout
+
+
+def test_the_plots_can_be_read(whole, tmp_path):
+    pytest.importorskip("matplotlib")
+    drawn = bench("plot", whole[1], tmp_path / "one")
+    again = bench("plot", whole[1], tmp_path / "two")
+    assert drawn.returncode == again.returncode == 0, drawn.stderr
+    names = {path.name for path in (tmp_path / "one").iterdir()}
+    assert names == {
+        f"{kind}-{memory}.svg"
+        for kind in ("bandwidth", "latency")
+        for memory in ("pageable", "pinned")
+    }
+    for name in names:
+        text = (tmp_path / "one" / name).read_text()
+        assert text == (tmp_path / "two" / name).read_text()
+        words = "".join(ElementTree.fromstring(text).itertext())
+        for label in ("ours", "host to device", "device to host", "64 KiB"):
+            assert label in words, (name, label)
+
+
+def test_the_page_has_the_table_and_the_plots(whole, result, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert bench("page", whole[1], tmp_path / "out").returncode == 0
+    text = (tmp_path / "out" / "speed.md").read_text()
+    titles = [row["title"] for row in result["rows"] if row["part"] == "table"]
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(lines) == 1 + len(titles)
+    for line, title in zip(lines[1:], titles, strict=True):
+        assert line.startswith(f"| {title} ")
+    for name in ("bandwidth-pageable", "bandwidth-pinned", "latency-pageable", "latency-pinned"):
+        assert f"(out/{name}.svg)" in text
+
+
+def test_without_a_kept_result_the_page_says_so(tmp_path):
+    assert bench("page", tmp_path / "absent.json", tmp_path).returncode == 0
+    assert (tmp_path / "speed.md").read_text() == page.NOTHING
+
+
+def test_lines_of_the_table_have_as_many_columns():
+    row = {"title": "x", "size": 1, "wanted_size": 1, "as_rate": False, "goal": None, "limit": ""}
+    row |= {"cells": {"ours": {"error": "no"}, "cupy": {"left_out": "late"}}, "part": "table"}
+    result = {
+        "rows": [judge.judged(row)],
+        "limits": {},
+        "peers": {"ours": {"title": "ours"}, "cupy": {"title": "CuPy"}, "numba": {"missing": "-"}},
+    }
+    assert table.columns(result, "table") == [
+        ["work", "ours", "CuPy", "to best", "limit", "goal", "met"],
+        ["x", "failed", "not run", "-", "-", "-", "-"],
+    ]
+    assert {line.count("|") for line in table.markdown(result).splitlines()} == {8}
+
+
+# --- what goes wrong ---------------------------------------------------------------------------
+
+PATCHED = """
+import sys
+sys.path.append(sys.argv[1])
+import numpy as np
+from cuda_bench import cli, peers
+from cuda_bench.peers.ours import Ours
+class Other(Ours):
+    title = "Other"
+def nothing(*_): return lambda: None
+{patch}
+peers.PEERS["cupy"] = Other
+more = ["--peers", "ours,cupy", "--quick", "--largest", "64K"]
+cli.main(sys.argv[2].split() + more)
+"""
+
+
+def patched(run_python, patch, what, path):
+    code = PATCHED.format(patch=patch)
+    status, out, err = run_python(code, BENCH, f"{what} --json {path}")
+    assert status == 0, out + err
+    return json.loads(path.read_text()), out
+
+
+@pytest.mark.parametrize(
+    ("patch", "row", "error"),
+    [
+        ("Other.upload = nothing", "up-pageable-4KiB", "WrongResult"),
+        ("Other.download = nothing", "down-pinned-4KiB", "WrongResult"),
+        ("Other.fresh = lambda *_: lambda: np.zeros(4096, 'u1')", "down-fresh-4KiB", "WrongResult"),
+        ("Other.device_copy = nothing", "device-4KiB", "WrongResult"),
+        (
+            # All but one piece of what is copied.
+            "upload = Ours.upload\ndef most(peer, device, host):\n    def run():\n"
+            "        for at in [0, 16384, 49152]:\n"
+            "            upload(peer, device.slice(at, 16384), host.part(at, 16384))()\n"
+            "    return run\nOther.upload = most",
+            "sweep-up-pageable-64KiB",
+            "WrongResult",
+        ),
+        ("Other.equal = lambda *_: lambda: True", "equal-4KiB", "WrongResult"),
+        ("Other.equal = lambda *_: lambda: True", "equal-early", "WrongResult"),
+        ("Other.equal_host = lambda *_: lambda: True", "equal-host", "WrongResult"),
+        ("Other.allocator = lambda *_: 1 / 0", "alloc-4KiB", "ZeroDivisionError"),
+        ("Other.serialize = lambda *_: lambda: 1 / 0", "serialize-256x100", "ZeroDivisionError"),
+        ("Other.both_ways = nothing", "stream-both-64MiB", "WrongResult"),
+    ],
+)
+def test_a_peer_that_fails_is_a_result(run_python, tmp_path, patch, row, error):
+    result, out = patched(run_python, patch, row, tmp_path / "result.json")
+    (found,) = result["rows"]
+    assert error in found["cells"]["cupy"]["error"]
+    assert "median" not in found["cells"]["cupy"]
+    assert "error" not in found["cells"]["ours"]
+    assert found["ratio"] is None
+    assert f"failed: {row}, cupy: {error}" in out
+
+
+def test_a_peer_that_ends_the_process_leaves_what_was_measured(run_python, tmp_path):
+    path = tmp_path / "result.json"
+    code = PATCHED.format(patch="import os\nOther.call_names = lambda *_: os._exit(9)")
+    assert run_python(code, BENCH, f"up-pageable-4KiB address --json {path}")[0] == 9
+    result = json.loads(path.read_text())
+    assert [row["name"] for row in result["rows"]] == ["up-pageable-4KiB"]
+    shown = bench("table", path)
+    assert shown.returncode == 0
+    assert "NOT FINISHED" in shown.stdout
+
+
+@pytest.mark.parametrize("error", ["Missing('it is not here')", "RuntimeError('it is broken')"])
+def test_a_peer_that_cannot_begin_is_left_out(run_python, tmp_path, error):
+    patch = f"from cuda_bench.peers import Missing\ndef fail(self): raise {error}\n"
+    patch += "Other.__init__ = fail"
+    result, out = patched(run_python, patch, "address", tmp_path / "result.json")
+    assert "it is" in result["peers"]["cupy"]["missing"]
+    assert set(result["rows"][0]["cells"]) == {"ours"}
+    assert "not measured: cupy:" in out
+
+
+def test_a_failure_of_ours_is_the_exit_status(run_python, tmp_path):
+    path = tmp_path / "result.json"
+    code = PATCHED.format(patch="Ours.upload = nothing")
+    status, out, _ = run_python(code, BENCH, f"up-pageable-4KiB --json {path}")
+    assert status == 1
+    assert "failed: up-pageable-4KiB, ours: WrongResult" in out
+    assert path.exists()
+
+
+def test_out_of_time_the_rest_is_left_out(tmp_path):
+    path = tmp_path / "result.json"
+    done = bench("run", "table", *TINY, "--seconds", "0", "--peers", "ours", "--json", path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(path.read_text())
+    assert len(result["rows"]) == sum(row.part == "table" for row in rows.ROWS)
+    for row in result["rows"]:
+        assert row["cells"]["ours"] == {"left_out": "no time was left"}
+        assert not row["met"]
+    assert "not run" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "up-*", "nonsense"], "no row, pattern or part: 'nonsense'"),
+        (["run", "--peers", "ours,cudnn"], "no such peer: cudnn"),
+        (["run", "--largest", "much"], "invalid size_of value: 'much'"),
+        (["table", "absent.json"], "No such file"),
+        (["table", __file__], "is no result"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments, told):
+    done = bench(*arguments)
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_result_of_another_kind_is_refused(tmp_path):
+    (tmp_path / "other.json").write_text('{"format": 0}')
+    done = bench("plot", tmp_path / "other.json", tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "no result of this version" in done.stderr
+
+
+def test_without_a_driver_it_says_so():
+    done = bench("run", "address", PYARROW_CUDA_DRIVER="/nowhere/libcuda.so")
+    assert done.returncode == 1
+    assert "bench: there is no CUDA driver" in done.stderr

@@ -1,0 +1,192 @@
+"""The benchmark's rows, goals, summaries of times, and units."""
+
+import itertools
+import statistics
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuda_bench import cli, judge, measure, rows, stats, units
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+
+pytestmark = pytest.mark.independent
+
+TIMES = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=50)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def test_rows_are_told_apart():
+    for key in (lambda row: row.name, lambda row: (row.part, row.title)):
+        seen = [key(row) for row in rows.ROWS]
+        assert len(seen) == len(set(seen))
+
+
+def test_goals():
+    goals = {row.name: row.goal for row in rows.ROWS if row.goal}
+    assert {name: goal.at_least for name, goal in goals.items() if goal.at_least} == {
+        "up-pageable-1GiB": 45e9,
+        "down-pageable-1GiB": 38e9,
+        "up-pinned-1GiB": 54e9,
+    }
+    at_most = {name: goal.at_most for name, goal in goals.items() if goal.at_most}
+    assert at_most == pytest.approx(
+        {
+            "up-pageable-4KiB": 8e-6,
+            "up-pageable-1MiB": 45e-6,
+            "alloc-64MiB": 2e-6,
+            "equal-1GiB": 520e-6,
+            "equal-1GiB-1-1": 520e-6,
+            "equal-1GiB-0-1": 520e-6,
+            "equal-1GiB-3-8": 520e-6,
+            "serialize-64x100000": 1.6e-3,
+            "serialize-256x100": 120e-6,
+            "read-256x100": 100e-6,
+            "slice": 0.5e-6,
+            "address": 0.1e-6,
+            "context": 0.2e-6,
+        }
+    )
+
+
+def test_rows_are_chosen_by_name_pattern_and_part():
+    assert [row.name for row in rows.chosen(["slice", "up-pinned-*"])][-1] == "slice"
+    assert {row.part for row in rows.chosen(["sweep"])} == {"sweep"}
+    assert rows.chosen(["limits"]) == []
+    assert len(rows.chosen(["table", "up-*"])) == len(rows.chosen(["table"]))
+
+
+@given(st.floats(1e-9, 1e3), st.integers(1, 1 << 40), st.floats(1e-3, 1e15))
+def test_a_goal_is_met_from_its_value_on(value, size, rate):
+    assert rows.Goal(at_most=value).is_met(value, size)
+    assert not rows.Goal(at_most=value).is_met(value * 1.001, size)
+    goal = rows.Goal(at_least=rate)
+    assert goal.is_met(size / rate * 0.999, size)
+    assert not goal.is_met(size / rate * 1.001, size)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["ours", "cupy", "torch", "numba"]), st.floats(1e-9, 1e3)),
+    st.floats(1e-9, 1e3),
+)
+def test_a_row_is_compared_with_the_best_of_the_others(medians, goal):
+    cells = {name: {"median": median} for name, median in medians.items()}
+    row = {"cells": cells, "size": 1, "wanted_size": 1}
+    row |= {"goal": {"at_most": goal, "at_least": None}}
+    found = judge.judged(row)
+    others = [median for name, median in medians.items() if name != "ours"]
+    assert (found["best_peer"] is None) == (not others)
+    if others and "ours" in medians:
+        assert found["ratio"] == min(others) / medians["ours"]
+    assert found["met"] == (medians["ours"] <= goal if "ours" in medians else None)
+    assert judge.judged(row, is_simulated=True)["met"] is None
+
+
+# --- times -------------------------------------------------------------------------------------
+
+
+@given(TIMES, st.randoms(use_true_random=False))
+def test_a_summary_is_of_the_times_in_any_order(times, random):
+    summary = stats.Summary.of(times)
+    assert summary.median == pytest.approx(statistics.median(times))
+    assert summary.best == min(times) <= summary.low <= summary.median <= summary.high
+    assert summary.high <= max(times)
+    assert summary.count == len(times)
+    assert summary.spread >= 0
+    shuffled = random.sample(times, len(times))
+    assert stats.Summary.of(shuffled) == summary
+
+
+@given(TIMES, st.lists(st.floats(0, 1), min_size=2))
+def test_quantiles_grow(times, parts):
+    ordered = sorted(times)
+    found = [stats.quantile(ordered, part) for part in sorted(parts)]
+    assert all(a <= b + 1e-12 * abs(b) for a, b in itertools.pairwise(found))
+    assert stats.quantile(ordered, 0) == ordered[0]
+    assert stats.quantile(ordered, 1) == ordered[-1]
+
+
+@given(TIMES, st.floats(1e-3, 1e3))
+def test_a_summary_scales_with_its_unit(times, scale):
+    summary, scaled = stats.Summary.of(times), stats.Summary.of([t * scale for t in times])
+    assert scaled.median == pytest.approx(summary.median * scale)
+    assert scaled.spread == pytest.approx(summary.spread, abs=1e-6)
+
+
+def test_of_no_times_nothing_is_said():
+    with pytest.raises(ValueError, match="no values"):
+        stats.Summary.of([])
+
+
+class Clock:
+    """Time that passes by work alone."""
+
+    def __init__(self):
+        self.now, self.calls = 0.0, 0
+
+    def __call__(self):
+        return self.now
+
+    def work(self, seconds):
+        self.calls += 1
+        self.now += seconds
+
+
+@given(st.floats(1e-4, 10), st.integers(1, 20), st.integers(20, 100), st.integers(0, 5))
+def test_a_measurement_keeps_to_its_budget(seconds, least, most, warm_ups):
+    clock = Clock()
+    case = measure.Case.waited(lambda: clock.work(seconds / 2), lambda: clock.work(seconds / 2))
+    budget = measure.Budget(seconds=1.0, warm_ups=warm_ups, least=least, most=most)
+    summary = measure.measure(case, budget, clock)
+    assert summary.median == pytest.approx(seconds)
+    assert least <= summary.count <= most
+    # Nothing is begun behind its end, but for what is needed at least.
+    assert summary.count <= max(least, 1.0 / seconds + 1.001)
+    assert clock.calls <= 2 * (summary.count + warm_ups)
+
+
+def test_short_calls_are_timed_together():
+    clock = Clock()
+    case = measure.Case.plain(lambda: clock.work(1e-6))
+    summary = measure.measure(case, measure.QUICK, clock)
+    assert summary.loops * 1e-6 >= measure.READABLE
+    assert summary.median == pytest.approx(1e-6)
+
+
+# --- units -------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 1 << 50))
+def test_sizes_are_read_as_they_are_written(size):
+    assert units.size_of(units.size_text(size)) == size
+    assert units.size_of(str(size)) == size
+
+
+@given(st.floats(1e-9, 1e4))
+def test_times_keep_three_digits(seconds):
+    value, unit = units.time_text(seconds).split()
+    assert float(value) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit] == pytest.approx(
+        seconds, rel=0.006, abs=6e-9
+    )
+
+
+# --- what is kept ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", sorted((BENCH / "results").glob("*.json")), ids=lambda path: path.stem
+)
+def test_a_kept_result_is_of_these_rows(path):
+    result = cli.loaded(path)
+    assert result["is_finished"]
+    assert not result["machine"]["is_simulated"]
+    assert [row["name"] for row in result["rows"]] == [row.name for row in rows.ROWS]
+    for row, now in zip(result["rows"], rows.ROWS, strict=True):
+        assert "median" in row["cells"]["ours"], row["name"]
+        assert judge.judged(row) == row
+        goal = {"at_most": now.goal.at_most, "at_least": now.goal.at_least} if now.goal else None
+        assert row["goal"] == goal, row["name"]

@@ -1,0 +1,59 @@
+"""The snippets on the pages of the documentation run, page by page, one after another.
+
+A snippet that needs something (a library, a GPU) says so above it, in a comment that is not shown:
+``<!-- needs: gpu, cupy -->``, in the words of the conformance suite.  Those with the same needs run
+together with what needs nothing, in a process of their own.
+"""
+
+import gc
+import re
+from pathlib import Path
+
+import pytest
+
+from pyarrow_cuda_compat.conformance import replay
+from support.pages import SNIPPET, play
+
+PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+
+
+def _with_snippets():
+    return [page for page in PAGES if SNIPPET.search(page.read_text())]
+
+
+def _with_needs():
+    for page in PAGES:
+        found = (each["needs"] for each in SNIPPET.finditer(page.read_text()))
+        for needs in dict.fromkeys(each for each in found if each):
+            marks = [pytest.mark.hardware] if "gpu" in needs.split(", ") else []
+            yield pytest.param(page, needs, marks=marks, id=f"{page.stem}: {needs}")
+
+
+def test_there_are_pages_with_snippets():
+    assert {"guide", "index", "interop"} <= {page.stem for page in _with_snippets()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_snippet_is_found(page):
+    """None is left out because of how it is written."""
+    text = page.read_text()
+    assert len(re.findall("^```.*python", text, re.MULTILINE)) == len(SNIPPET.findall(text))
+    needs = [each["needs"] for each in SNIPPET.finditer(text)]
+    assert text.count("<!-- needs") == len([each for each in needs if each])
+
+
+@pytest.mark.leaks  # one of them exports memory
+@pytest.mark.parametrize("page", _with_snippets(), ids=lambda page: page.stem)
+def test_a_page_runs(page):
+    gc.collect()  # what earlier tests left may not go while a page counts bytes
+    play(page)
+
+
+@pytest.mark.parametrize(("page", "needs"), list(_with_needs()))
+def test_snippets_with_needs_run(run_python, page, needs):
+    code = "import sys; from support import pages; pages.main(*sys.argv[1:])"
+    # JAX would take most of the device's memory, which other tests need too.
+    status, out, err = run_python(code, page, needs, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    if status == replay.SKIPPED:
+        pytest.skip(out)
+    assert status == 0, f"{out}{err}"

@@ -1,0 +1,135 @@
+"""The stubs against upstream's source and against what there is: names, parameters, defaults."""
+
+import ast
+import runpy
+from collections import defaultdict
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import cuda
+
+import pyarrow_cuda_compat
+from support import upstream
+
+FOLDER = Path(__file__).parents[2] / "stubs"
+# Of the constructors that nobody is to call; upstream's have no parameters.
+PLACEHOLDER = "nobody_calls_this"
+
+
+def definitions():
+    """Each public name, those of classes dotted, with all its overloads."""
+    found = defaultdict(list)
+    tree = ast.parse((FOLDER / "pyarrow_cuda_compat" / "_native.pyi").read_text())
+    for statement in tree.body:
+        found[getattr(statement, "name", "_")].append(statement)
+        for inner in statement.body if isinstance(statement, ast.ClassDef) else []:
+            if isinstance(inner, ast.FunctionDef):
+                name = inner.name.replace("__new__", "")
+                found[f"{statement.name}.{name}".rstrip(".")].append(inner)
+    return {
+        name: stated
+        for name, stated in found.items()
+        if not any(part.startswith("_") for part in name.split("."))
+    }
+
+
+STUBS = definitions()
+
+
+def parameters(stated):
+    """Names and defaults as upstream's members have them; of overloads, all together."""
+    merged = {}
+    for function in stated:
+        if isinstance(function, ast.ClassDef) or is_setter(function):
+            continue
+        arguments = function.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
+        pairs = [*zip(positional, defaults, strict=True)]
+        pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        for argument, default in pairs:
+            if argument.arg not in ("self", "cls", PLACEHOLDER):
+                value = ... if default is None else ast.literal_eval(default)
+                if merged.get(argument.arg, ...) is ...:
+                    merged[argument.arg] = value
+    return merged
+
+
+def is_setter(function):
+    return any(ast.unparse(name).endswith(".setter") for name in function.decorator_list)
+
+
+def is_property(stated):
+    decorators = {ast.unparse(name) for node in stated for name in node.decorator_list}
+    return "property" in decorators
+
+
+@pytest.mark.parametrize("member", upstream.MEMBERS.values(), ids=lambda member: member.name)
+def test_a_member_of_upstream(member):
+    stated = STUBS[member.name]
+    added = upstream.ADDED_PARAMETERS.get(member.name, set())
+    functions = [node for node in stated if isinstance(node, ast.FunctionDef)]
+    assert added <= {argument.arg for node in functions for argument in node.args.kwonlyargs}
+    theirs = {name: value for name, value in parameters(stated).items() if name not in added}
+    assert theirs == member.parameters
+    assert list(theirs) == list(member.parameters)
+    assert is_property(stated) == member.is_attribute
+
+
+@pytest.mark.parametrize("name", sorted(STUBS))
+def test_a_name_exists_and_is_upstreams_or_inherited(name):
+    owner, _, member = name.partition(".")
+    value = getattr(pyarrow_cuda_compat, owner)
+    if member:
+        assert hasattr(value, member)
+        bases = [base for base in value.__mro__ if base.__module__ == "pyarrow.lib"]
+        is_upstreams = name in upstream.MEMBERS or any(hasattr(base, member) for base in bases)
+        assert is_upstreams or name in upstream.ADDED_MEMBERS or not hasattr(cuda, owner)
+
+
+@pytest.mark.leaks
+def test_what_users_write_runs():
+    path = Path(__file__).with_name("typing") / "user_code.py"
+    runpy.run_path(str(path), run_name="__main__")
+
+
+def test_the_wheel_carries_them():
+    package = Path(pyarrow_cuda_compat.__file__).parent
+    beside = package.with_name("_pyarrow_cuda_compat_stubs") / "pyarrow-stubs"
+    carried = {path.name: path.read_text() for path in [package / "_native.pyi", *beside.iterdir()]}
+    assert carried == {path.name: path.read_text() for path in FOLDER.glob("*/*")}
+    assert (package / "py.typed").is_file()
+
+
+def test_keyword_only_parameters():
+    (function,) = STUBS["read_record_batch"]
+    assert [argument.arg for argument in function.args.kwonlyargs] == ["dictionary_memo", "pool"]
+
+
+def test_pyarrow_cuda_has_the_same_names():
+    tree = ast.parse((FOLDER / "pyarrow" / "cuda.pyi").read_text())
+    names = [alias.asname for statement in tree.body for alias in statement.names]
+    assert sorted(names) == [name for name in dir(cuda) if not name.startswith("_")]
+    ours = {name for name in pyarrow_cuda_compat.__all__ if name != "to_dlpack"}  # is Python
+    assert {name for name in STUBS if "." not in name} == ours
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [pa.Buffer, pa.Device, pa.MemoryManager, pa.MemoryPool, pa.NativeFile, pa.ResizableBuffer],
+)
+def test_a_class_of_pyarrow_has_all_its_members(owner):
+    tree = ast.parse((FOLDER / "pyarrow" / "lib.pyi").read_text())
+    (stated,) = (node for node in tree.body if getattr(node, "name", "") == owner.__name__)
+    names = {node.name for node in stated.body if isinstance(node, ast.FunctionDef)}
+    assert {name for name in names if not name.startswith("_")} == {
+        name for name in {*dir(owner)} - {*dir(owner.__base__)} if not name.startswith("_")
+    }
+
+
+def test_the_kinds_of_devices():
+    tree = ast.parse((FOLDER / "pyarrow" / "lib.pyi").read_text())
+    (stated,) = (node for node in tree.body if getattr(node, "name", "") == "DeviceAllocationType")
+    names = [target.id for node in stated.body for target in node.targets]
+    assert names == [kind.name for kind in pa.DeviceAllocationType]

@@ -1,0 +1,1 @@
+"""What several folders share; pytest, and the processes that tests start, find it by name."""

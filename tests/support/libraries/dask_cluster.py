@@ -1,0 +1,65 @@
+"""A cluster of Dask's with two workers, each a process of its own."""
+
+import os
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import dask
+import distributed
+
+from support.libraries.dask_tasks import allocated, sent
+
+# Nothing about what fails on purpose.
+QUIET = {"distributed.logging": {"distributed": "critical"}}
+
+
+class Cluster:
+    """Two workers, and what has gone from the first to others."""
+
+    def __init__(self, client):
+        self.client = client
+        self.first, self.second = client.scheduler_info()["workers"]
+
+    def on_first(self, function, *arguments):
+        return self.client.submit(function, *arguments, workers=[self.first], pure=False)
+
+    def on_second(self, function, *arguments):
+        """The result there."""
+        future = self.client.submit(function, *arguments, workers=[self.second], pure=False)
+        return future.result(timeout=60)
+
+    def run(self, worker, function, *arguments):
+        return self.client.run(function, *arguments, workers=[worker])[worker]
+
+    @contextmanager
+    def expect(self, **ways):
+        """What the first worker sends meanwhile."""
+        before = self.run(self.first, sent)
+        yield
+        after = self.run(self.first, sent)
+        assert {way: after[way] - before[way] for way in after} == {"ipc": 0, "host": 0} | ways
+
+    def settle(self):
+        """Waits until the workers have released what nobody needs any more."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            left = list(self.client.run(allocated).values())
+            if not any(map(any, left)):
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"bytes that stay allocated on the workers: {left}")
+
+
+@contextmanager
+def started(**configuration):
+    with (
+        dask.config.set(QUIET | configuration),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        processes = client.run(os.getpid).values()
+        yield Cluster(client)
+    assert not [process for process in processes if Path(f"/proc/{process}").exists()]
