@@ -1,9 +1,10 @@
 //! `BufferWriter`.
 
-use crate::convert::{device_buffer, is_cuda_buffer, open_file, writer};
-use crate::data::Data;
+use crate::copies::source::Data;
 use crate::errors::{OrRaise, incorrect_type, non_negative};
-use crate::graft::{Class, constructor, only_argument};
+use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
+use crate::pyarrow::graft::{Class, constructor, only_argument};
+use crate::pyarrow::to_pyarrow::open_file;
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;

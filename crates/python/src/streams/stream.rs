@@ -1,67 +1,12 @@
-//! `Stream`, and streams of other libraries as arguments.
+//! The methods of `Stream`.
 
-use crate::context::{PyContext, context_or_first};
+use super::argument::stream_argument;
+use super::late_failure::or_raise_late;
+use super::objects::{PyEvent, PyStream};
 use crate::errors::OrRaise;
-use crate::event::PyEvent;
-use crate::lifecycle::Owner;
+use crate::memory::context::{PyContext, context_or_first};
 use arrow_cuda_context::{Context, Stream};
-use arrow_cuda_driver::{CudaError, CudaResult};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-
-/// A queue of work that a device does in order, beside that of other streams.
-///
-/// Copies take it as their ``stream``.  Any library that knows the protocol
-/// ``__cuda_stream__`` takes it as well (CuPy, cuda.core, Numba), and copies
-/// take the streams of those libraries.
-///
-/// Parameters
-/// ----------
-/// context : Context, optional
-///     Where the work is done; the first device's primary context by default.
-/// non_blocking : bool, default False
-///     Whether the stream is independent of the legacy default stream.  By
-///     default each of the two begins work only when what was queued in the
-///     other before is done, so copies without a stream see what was queued
-///     here.  Copies without a stream do not wait for an independent stream:
-///     use `synchronize`.
-///
-/// Raises
-/// ------
-/// OSError
-///     If the stream cannot be made.
-///
-/// Notes
-/// -----
-/// What is queued keeps the memory that it needs, on the device and on the
-/// host, until it is done, also when the program drops the buffers or the
-/// stream.  That memory is released when a stream or an event is used next, by
-/// `Context.synchronize` as well.
-///
-/// Whatever takes no stream is ordered with the legacy default stream: `to_pybytes`,
-/// `equals`, files, what other libraries are given.  Before it, synchronize an
-/// independent stream.
-///
-/// Several threads may use a stream.  In a forked child, as everywhere in
-/// CUDA, every use is an OSError.
-///
-/// Examples
-/// --------
-/// >>> from pyarrow import cuda
-/// >>> from pyarrow_cuda_compat import Stream
-/// >>> ctx = cuda.Context(0)
-/// >>> stream = Stream(ctx)
-/// >>> buf, pinned = ctx.new_buffer(4), cuda.new_host_buffer(4)
-/// >>> buf.fill(ord("x"), stream=stream)
-/// >>> out = buf.copy_to_host(buf=pinned, stream=stream)  # returns at once
-/// >>> stream.synchronize()
-/// >>> out.to_pybytes()
-/// b'xxxx'
-#[pyclass(frozen, weakref, name = "Stream", module = "pyarrow_cuda_compat")]
-pub(crate) struct PyStream {
-    stream: Stream,
-}
 
 #[pymethods]
 impl PyStream {
@@ -139,7 +84,7 @@ impl PyStream {
     /// True
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         // What work has kept goes here, with the GIL: it may be Python's.
-        drop(noticed(py, py.detach(|| self.stream.synchronize()))?);
+        drop(or_raise_late(py, py.detach(|| self.stream.synchronize()))?);
         Ok(())
     }
 
@@ -160,7 +105,7 @@ impl PyStream {
     /// >>> Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        noticed(py, py.detach(|| self.stream.is_done()))
+        or_raise_late(py, py.detach(|| self.stream.is_done()))
     }
 
     /// Record an event at the end of what is queued so far.
@@ -240,7 +185,7 @@ impl PyStream {
     fn wait(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = other.py();
         if let Ok(event) = other.cast::<PyEvent>() {
-            let event = event.get().event();
+            let event = &event.get().event;
             return py.detach(|| self.stream.wait_for(event)).or_raise(py);
         }
         let known = Context::primaries();
@@ -256,72 +201,4 @@ impl PyStream {
             self.stream.context().device().number()
         )
     }
-}
-
-/// The stream that an argument names: one of ours, or one of another library that belongs to one of
-/// `contexts`.  The result keeps the object.
-///
-/// The driver reads through a stream's handle and crashes on a wrong one.  So a handle is taken
-/// only from an object that has a stream, never as a number.
-pub(crate) fn stream_argument(
-    argument: &str,
-    object: &Bound<'_, PyAny>,
-    contexts: &[&Context],
-) -> PyResult<Stream> {
-    let py = object.py();
-    if let Ok(ours) = object.cast::<PyStream>() {
-        return Ok(ours.get().stream.clone());
-    }
-    let Some(protocol) = object.getattr_opt("__cuda_stream__")? else {
-        return Err(refused(argument, object));
-    };
-    let answer = protocol.call0()?;
-    let Ok((version, handle)) = answer.extract::<(i64, usize)>() else {
-        return Err(PyTypeError::new_err(format!(
-            "__cuda_stream__() of '{argument}' has to give a version and a handle, not {}",
-            answer.repr()?
-        )));
-    };
-    if version != 0 {
-        return Err(PyValueError::new_err(format!(
-            "'{argument}' speaks version {version} of __cuda_stream__; known is version 0"
-        )));
-    }
-    let owner = Box::new(Owner::new(object.clone().unbind()));
-    // SAFETY: the object says that it has such a stream, and is kept.
-    let found = unsafe { Stream::borrowed(contexts, handle as *mut _, owner) };
-    found.or_raise(py)?.ok_or_else(|| {
-        PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))
-    })
-}
-
-fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {
-    let class = object.get_type();
-    let class = class.name().unwrap_or_else(|_| PyString::new(object.py(), "?"));
-    let mut text = format!(
-        "'{argument}' has to be a Stream, or an object of another library that has a stream and \
-         __cuda_stream__, not {class}"
-    );
-    if object.extract::<i128>().is_ok() {
-        text += ": of a number nobody can tell whether it is the handle of a live stream, and a \
-                 driver crashes on others; pass the object that owns the stream";
-    }
-    PyTypeError::new_err(text)
-}
-
-/// What says that there is nothing to ask: after a fork, and in a context that is gone.
-const OWN_FAILURES: [i32; 2] = [3, 201];
-
-/// Raises a failure of waiting or asking, which need not be the call's own.
-pub(crate) fn noticed<T>(py: Python<'_>, outcome: CudaResult<T>) -> PyResult<T> {
-    let code = outcome.as_ref().err().and_then(CudaError::code);
-    outcome.or_raise(py).inspect_err(|error| {
-        if code.is_none_or(|code| OWN_FAILURES.contains(&code)) {
-            return;
-        }
-        let note = "CUDA reports failures of queued work late: work that was queued earlier in \
-                    this context, on any stream, may have failed.";
-        // Without the note the error is the same.
-        let _ = error.value(py).call_method1("add_note", (note,));
-    })
 }

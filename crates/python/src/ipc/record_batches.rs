@@ -1,12 +1,13 @@
 //! Record batches as messages in device memory.
 
-use crate::classes::classes;
-use crate::context::context_argument;
-use crate::convert::{
-    batch_in, check_batch_argument, check_memo, check_pool, check_schema_argument,
-    cuda_buffer_argument, is_cuda_buffer, is_on_device, open_file, payload, reader, wrap_buffer,
-};
 use crate::errors::OrRaise;
+use crate::memory::context::context_argument;
+use crate::pyarrow::classes::classes;
+use crate::pyarrow::from_pyarrow::{
+    check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
+    is_cuda_buffer, is_on_device, payload, reader,
+};
+use crate::pyarrow::to_pyarrow::{batch_in, open_file, wrap_buffer};
 use arrow_cuda_bridge::{Fault, Payload};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;

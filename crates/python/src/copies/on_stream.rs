@@ -3,9 +3,9 @@
 //! What is queued keeps the Python objects whose memory it uses.  What comes back as finished is
 //! dropped with the GIL.
 
-use crate::convert::{host_bytes, host_bytes_mut};
 use crate::errors::OrRaise;
-use crate::lifecycle::Owner;
+use crate::interpreter::Owner;
+use crate::pyarrow::from_pyarrow::{host_bytes, host_bytes_mut};
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::{Finished, Stream};
 use arrow_cuda_host_io::{download_to_uninit, is_pinned, upload};

@@ -5,7 +5,7 @@
 //! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone. What
 //! it defines the new class defines as well, so that it looks like any other class.
 
-use crate::members::{documented, members};
+use crate::pyarrow::members::{documented, members};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyType_Slot, PyType_Spec};
@@ -165,7 +165,7 @@ macro_rules! constructor {
             keywords: *mut pyo3::ffi::PyObject,
         ) -> *mut pyo3::ffi::PyObject {
             // SAFETY: Python calls this as `tp_new`.
-            unsafe { crate::graft::construct(class, arguments, keywords, $body) }
+            unsafe { crate::pyarrow::graft::construct(class, arguments, keywords, $body) }
         }
         new
     }};

@@ -1,7 +1,7 @@
 //! The memory that contexts keep for later allocations: how much, and giving it back.
 
-use crate::context::{PyContext, context_argument};
 use crate::errors::{OrRaise, non_negative};
+use crate::memory::context::{PyContext, context_argument};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;

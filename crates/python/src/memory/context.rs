@@ -1,11 +1,12 @@
 //! `Context`.
 
-use crate::convert::{device_buffer, wrap_buffer};
-use crate::data::Data;
+use crate::copies::source::Data;
 use crate::errors::{OrRaise, expected, non_negative, out_of_range};
-use crate::ipc_handle::PyIpcMemHandle;
-use crate::numba;
-use crate::views;
+use crate::exchange::views;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::device_buffer;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device, finished};
 use arrow_cuda_host_io::upload;
@@ -107,7 +108,7 @@ impl PyContext {
         py: Python<'py>,
         context: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        numba::call(py, "context_from_numba", context)
+        package(py)?.context_from_numba.bind(py).call1((context,))
     }
 
     /// Return the context as one of Numba's.
@@ -130,7 +131,7 @@ impl PyContext {
     /// >>> ctx.to_numba().device.id
     /// 0
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        numba::call(slf.py(), "context_to_numba", slf)
+        package(slf.py())?.context_to_numba.bind(slf.py()).call1((slf,))
     }
 
     /// Return the number of GPU devices.
@@ -527,7 +528,6 @@ impl PyContext {
     }
 }
 
-/// The context behind an argument that has to be one.
 /// The context that an optional argument names; the first device's primary one without it.
 pub(crate) fn context_or_first(
     py: Python<'_>,

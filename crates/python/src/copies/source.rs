@@ -1,9 +1,10 @@
 //! The data that an argument brings: bytes on the host, or memory of a device.
 
-use crate::convert::{
-    as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span, wrap_memory_of,
-};
 use crate::errors::expected;
+use crate::pyarrow::from_pyarrow::{
+    as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span,
+};
+use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;

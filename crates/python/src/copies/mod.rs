@@ -1,19 +1,32 @@
 //! What the copies of a `CudaBuffer` do: their arguments, checked in upstream's order.
 
-use crate::bounds::{after, more_than_available, to_copy};
-use crate::convert::{
-    allocate_host, check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
-};
-use crate::data::Data;
+mod bounds;
+mod limits;
+mod on_stream;
+pub(crate) mod source;
+
 use crate::errors::{OrRaise, incorrect_type};
+use crate::names::{Names, PACKAGE};
+use crate::pyarrow::from_pyarrow::{
+    check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
+};
 use crate::pyarrow::pyarrow;
-use crate::queued;
-use crate::stream::stream_argument;
+use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::streams::argument::stream_argument;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_host_io::{download_to_uninit, upload};
+use bounds::{after, more_than_available, to_copy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::wrap_pyfunction;
+use source::Data;
+
+pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
+    let module = names.module();
+    names.function(wrap_pyfunction!(limits::set_transfer_limits, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(limits::transfer_limits, module)?, PACKAGE)
+}
 
 /// Where the bytes go that are copied to the host.
 pub(crate) struct Target<'py> {
@@ -60,7 +73,7 @@ pub(crate) fn to_host<'py>(
     let position = position.cast_unsigned();
     if let Some(stream) = stream {
         let stream = stream_argument("stream", stream, &[buffer.context()])?;
-        queued::to_host(&stream, buffer, position, &out, size)?;
+        on_stream::to_host(&stream, buffer, position, &out, size)?;
         return Ok(out);
     }
     let bytes = host_bytes_mut(&out, size)?;
@@ -109,7 +122,7 @@ pub(crate) fn from_host(
     let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
     if let Some(stream) = stream {
         let stream = stream_argument("stream", stream, &[buffer.context()])?;
-        queued::from_host(&stream, buffer, position, &data.buffer()?, size)?;
+        on_stream::from_host(&stream, buffer, position, &data.buffer()?, size)?;
         return Ok(size);
     }
     let bytes = &bytes[..size as usize];
@@ -145,7 +158,7 @@ fn copy_device(
         return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
     };
     let stream = stream_argument("stream", stream, &[buffer.context(), data.context()])?;
-    queued::from_device(py, &stream, buffer, position, data)
+    on_stream::from_device(py, &stream, buffer, position, data)
 }
 
 /// `CudaBuffer.fill`.
@@ -166,5 +179,5 @@ pub(crate) fn fill(
         return py.detach(|| part.fill(value)).or_raise(py);
     };
     let stream = stream_argument("stream", stream, &[buffer.context()])?;
-    queued::fill(py, &stream, &part, value)
+    on_stream::fill(py, &stream, &part, value)
 }

@@ -1,9 +1,10 @@
 //! `HostBuffer` and `new_host_buffer`.
 
-use crate::convert::{span, wrap_host_buffer, wrap_host_slice, wrap_memory_of};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
-use crate::graft::{Class, constructor};
+use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_of};
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_host_io::HostBuffer;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};

@@ -1,6 +1,12 @@
 //! What is needed of the imported pyarrow, fetched and checked once.
 
-use crate::capsules;
+mod capsules;
+pub(crate) mod classes;
+pub(crate) mod from_pyarrow;
+pub(crate) mod graft;
+mod members;
+pub(crate) mod to_pyarrow;
+
 use crate::errors::raised;
 use arrow_cuda_bridge::Bridge;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};

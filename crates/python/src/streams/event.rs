@@ -1,79 +1,13 @@
-//! `Event`.
+//! The methods of `Event`.
 
-use crate::context::{PyContext, context_or_first};
+use super::argument::stream_argument;
+use super::late_failure::or_raise_late;
+use super::objects::PyEvent;
 use crate::errors::OrRaise;
-use crate::stream::{noticed, stream_argument};
-use arrow_cuda_context::{Context, Event, Stream};
+use crate::memory::context::{PyContext, context_or_first};
+use arrow_cuda_context::Stream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A point in the work of a stream, to wait for or to measure time between.
-///
-/// Until it is recorded it counts as done.
-///
-/// Parameters
-/// ----------
-/// context : Context, optional
-///     The context of the streams on which it can be recorded; the first
-///     device's primary context by default.
-/// timing : bool, default False
-///     Whether it takes the time when it is reached, see `elapsed_time`.
-///     Without timing it is faster.
-///
-/// Raises
-/// ------
-/// OSError
-///     If the event cannot be made.
-///
-/// Examples
-/// --------
-/// >>> from pyarrow_cuda_compat import Event, Stream
-/// >>> stream, event = Stream(), Event()
-/// >>> event.record(stream)
-/// >>> event.synchronize()
-/// >>> event.query()
-/// True
-#[pyclass(frozen, weakref, name = "Event", module = "pyarrow_cuda_compat")]
-pub(crate) struct PyEvent {
-    event: Event,
-    is_recorded: AtomicBool,
-}
-
-impl PyEvent {
-    pub(crate) fn make(py: Python<'_>, context: &Context, timing: bool) -> PyResult<Self> {
-        let make = if timing { Event::with_timing } else { Event::new };
-        let event = py.detach(|| make(context)).or_raise(py)?;
-        Ok(Self { event, is_recorded: AtomicBool::new(false) })
-    }
-
-    pub(crate) fn event(&self) -> &Event {
-        &self.event
-    }
-
-    pub(crate) fn record_on(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
-        if !self.event.context().is_same(stream.context()) {
-            return Err(PyValueError::new_err(
-                "the stream and the event belong to different contexts",
-            ));
-        }
-        py.detach(|| self.event.record(stream)).or_raise(py)?;
-        self.is_recorded.store(true, Ordering::Release);
-        Ok(())
-    }
-
-    fn check_timing(&self, which: &str) -> PyResult<()> {
-        if !self.event.has_timing() {
-            return Err(PyValueError::new_err(format!(
-                "the {which} event takes no time: it was made without timing=True"
-            )));
-        }
-        if !self.is_recorded.load(Ordering::Acquire) {
-            return Err(PyValueError::new_err(format!("the {which} event was never recorded")));
-        }
-        Ok(())
-    }
-}
 
 #[pymethods]
 impl PyEvent {
@@ -165,7 +99,7 @@ impl PyEvent {
     /// >>> Stream().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         // What work has kept goes here, with the GIL: it may be Python's.
-        drop(noticed(py, py.detach(|| self.event.synchronize()))?);
+        drop(or_raise_late(py, py.detach(|| self.event.synchronize()))?);
         Ok(())
     }
 
@@ -187,7 +121,7 @@ impl PyEvent {
     /// >>> Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        noticed(py, py.detach(|| self.event.is_done()))
+        or_raise_late(py, py.detach(|| self.event.is_done()))
     }
 
     /// Return the time from this event to another one.

@@ -1,25 +1,16 @@
 //! What the Numba methods need of this extension.  The methods themselves are Python, as Numba
 //! is: `pyarrow_cuda_compat/numba.py`.
 
-use crate::context::PyContext;
-use crate::convert::wrap_buffer;
 use crate::errors::OrRaise;
-use crate::ipc_handle::PyIpcMemHandle;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::PyContext;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-
-/// Calls a function of `pyarrow_cuda_compat.numba`, which is imported by the first call.
-pub(crate) fn call<'py>(
-    py: Python<'py>,
-    function: &str,
-    argument: impl IntoPyObject<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pyarrow_cuda_compat.numba")?.call_method1(function, (argument,))
-}
 
 /// Calls a function while a device's primary context is current on this thread, which has its
 /// own context back afterwards.

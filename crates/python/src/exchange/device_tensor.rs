@@ -1,8 +1,8 @@
 //! `DeviceTensor`: device memory with an element type and a shape, for other libraries.
 
-use crate::array_interface;
-use crate::convert::cuda_buffer_argument;
-use crate::dlpack::{self, Request};
+use crate::exchange::array_interface;
+use crate::exchange::dlpack::export::{self, Request};
+use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use arrow_cuda_buffer::{DeviceBuffer, strided};
 use arrow_cuda_dlpack::Element;
 use pyo3::exceptions::PyValueError;
@@ -134,7 +134,7 @@ impl DeviceTensor {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = Request { stream, max_version, dl_device, copy };
-        dlpack::export(py, &self.buffer, self.element, self.shape.clone(), &request)
+        export::export(py, &self.buffer, self.element, self.shape.clone(), &request)
     }
 
     /// Where the tensor lies, in DLPack's numbers.
@@ -144,7 +144,7 @@ impl DeviceTensor {
     /// tuple of int
     ///     2 for CUDA, and the device's number.
     fn __dlpack_device__(&self) -> (i32, u32) {
-        dlpack::device(&self.buffer)
+        export::device(&self.buffer)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

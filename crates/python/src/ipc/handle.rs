@@ -1,7 +1,7 @@
 //! `IpcMemHandle`.
 
-use crate::convert::{check_pool, host_bytes, host_bytes_mut, span};
 use crate::errors::{OrRaise, incorrect_type};
+use crate::pyarrow::from_pyarrow::{check_pool, host_bytes, host_bytes_mut, span};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_ipc::IpcMemHandle;
 use pyo3::prelude::*;

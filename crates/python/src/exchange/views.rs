@@ -1,13 +1,12 @@
 //! Device buffers over memory that somebody else owns.
 
-use crate::array_interface::{self, Pending};
-use crate::classes::classes;
-use crate::convert::{
-    cuda_buffer_argument, device_buffer, is_cuda_buffer, span, wrap_buffer, wrap_memory_of,
-};
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
-use crate::lifecycle::Owner;
+use crate::exchange::array_interface::{self, Pending};
+use crate::interpreter::Owner;
+use crate::pyarrow::classes::classes;
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, device_buffer, is_cuda_buffer, span};
 use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;

@@ -1,26 +1,17 @@
 //! What pickling and Dask need of this extension.  The rest is Python, as they are:
 //! `pyarrow_cuda_compat/pickling.py` and `dask.py`.
 
-use crate::context::context_argument;
-use crate::convert::{
-    assembled, check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
-    skeleton, wrap_buffer, wrap_slice,
-};
 use crate::errors::OrRaise;
-use crate::ipc_handle::PyIpcMemHandle;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::context_argument;
+use crate::pyarrow::from_pyarrow::{
+    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
+};
+use crate::pyarrow::to_pyarrow::{assembled, skeleton, wrap_buffer, wrap_slice};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Device;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-
-/// Calls a function of `pyarrow_cuda_compat.pickling`.
-pub(crate) fn call<'py>(
-    function: &str,
-    arguments: impl pyo3::call::PyCallArgs<'py>,
-    py: Python<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pyarrow_cuda_compat.pickling")?.call_method1(function, arguments)
-}
 
 /// Whether any data of an array, chunked array, record batch or table lies in device memory,
 /// whatever the object says of itself.

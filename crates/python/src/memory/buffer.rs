@@ -1,15 +1,15 @@
 //! `CudaBuffer`.
 
-use crate::array_interface;
-use crate::context::PyContext;
-use crate::convert::{device_buffer, host_bytes, is_cuda_buffer, span, wrap_memory_of, wrap_slice};
 use crate::copies::{self, Target};
-use crate::dlpack::{self, Request};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
-use crate::graft::{Class, constructor};
-use crate::ipc_handle::PyIpcMemHandle;
-use crate::numba;
-use crate::pickling;
+use crate::exchange::array_interface;
+use crate::exchange::dlpack::export::{self, Request};
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::PyContext;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
+use crate::pyarrow::graft::{Class, constructor};
+use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_dlpack::Element;
 use arrow_cuda_host_io::{download, equals_host};
@@ -113,7 +113,7 @@ impl Methods {
     /// b'\x03\x04'
     #[staticmethod]
     fn from_numba<'py>(mem: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        numba::call(mem.py(), "buffer_from_numba", mem)
+        package(mem.py())?.buffer_from_numba.bind(mem.py()).call1((mem,))
     }
 
     /// Return a pointer of Numba's to the buffer's memory.
@@ -139,7 +139,7 @@ impl Methods {
     /// >>> array.copy_to_host()
     /// array([1, 2, 3], dtype=uint8)
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        numba::call(slf.py(), "buffer_to_numba", slf)
+        package(slf.py())?.buffer_to_numba.bind(slf.py()).call1((slf,))
     }
 
     /// Copy data from the device to the host.
@@ -619,7 +619,7 @@ impl Methods {
         let buffer = device_buffer(slf)?;
         let request = Request { stream, max_version, dl_device, copy };
         let shape = vec![buffer.size().cast_signed()];
-        dlpack::export(slf.py(), buffer, Element::uint(8), shape, &request)
+        export::export(slf.py(), buffer, Element::uint(8), shape, &request)
     }
 
     /// Where the memory lies, in DLPack's numbers.
@@ -635,7 +635,7 @@ impl Methods {
     /// >>> cuda.Context(0).new_buffer(10).__dlpack_device__()
     /// (2, 0)
     fn __dlpack_device__(slf: &Bound<'_, Self>) -> PyResult<(i32, u32)> {
-        Ok(dlpack::device(device_buffer(slf)?))
+        Ok(export::device(device_buffer(slf)?))
     }
 
     fn __getitem__<'py>(
@@ -666,11 +666,11 @@ impl Methods {
     }
 
     fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
-        pickling::call("reduce_buffer", (slf, protocol), slf.py())
+        package(slf.py())?.reduce_buffer.bind(slf.py()).call1((slf, protocol))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        pickling::call("copy_buffer", (slf,), slf.py())
+        package(slf.py())?.copy_buffer.bind(slf.py()).call1((slf,))
     }
 
     fn __deepcopy__<'py>(
