@@ -406,8 +406,7 @@ cycle.append(cycle)
         *[(f"<u{size}", 1, 8 * size) for size in (2, 4, 8)],
         *[(f"<f{size}", 2, 8 * size) for size in (2, 4, 8)],
         ("|u1", 1, 8),
-        ("i1", 0, 8),
-        ("=f8", 2, 64),
+        ("|i1", 0, 8),
     ],
 )
 def test_types_of_elements(memory, typestr, code, bits):
@@ -420,6 +419,12 @@ def test_types_of_elements(memory, typestr, code, bits):
     expected = np.frombuffer(bytes(range(100)), np.dtype(typestr), 3)
     assert read.tobytes() == expected.tobytes()
     assert read.dtype == expected.dtype
+
+
+@pytest.mark.parametrize(("given", "typestr"), [("i1", "|i1"), ("=f8", "<f8"), ("u2", "<u2")])
+def test_a_typestr_is_written_in_one_way(memory, given, typestr):
+    tensor = DeviceTensor(memory, given, (3,))
+    assert tensor.typestr == tensor.__cuda_array_interface__["typestr"] == typestr
 
 
 @pytest.mark.parametrize("typestr", ["", "<", "x4", ">i4", "<i3", "<f1", "<c8", "|b1", "i", "|V8"])

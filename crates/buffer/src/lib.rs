@@ -16,7 +16,6 @@ mod kernel;
 mod queued;
 pub mod range;
 mod spans;
-pub mod strided;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;

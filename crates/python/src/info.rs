@@ -2,7 +2,7 @@
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Device};
-use arrow_cuda_driver::{CudaError, call, is_simulated, library_name};
+use arrow_cuda_driver::{LoadError, call, is_simulated, library_name};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,11 +11,8 @@ use pyo3::types::PyDict;
 #[pyfunction]
 #[pyo3(name = "_driver")]
 pub(crate) fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let found = || Ok((library_name()?, is_simulated()?));
-    let (library, simulated) = py
-        .detach(found)
-        .map_err(|error: &arrow_cuda_driver::LoadError| CudaError::Load(error.clone()))
-        .or_raise(py)?;
+    let found = || Ok::<_, &LoadError>((library_name()?, is_simulated()?));
+    let (library, simulated) = py.detach(found).or_raise(py)?;
     let facts = PyDict::new(py);
     facts.set_item("library", library)?;
     facts.set_item("simulated", simulated)?;

@@ -1,11 +1,11 @@
 //! `DeviceTensor`: device memory with an element type and a shape, for other libraries.
 
-use crate::exchange::array_interface;
+use crate::errors::OrRaise;
 use crate::exchange::dlpack::export::{self, Request};
+use crate::exchange::{array_interface, element_type};
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
-use arrow_cuda_buffer::{DeviceBuffer, strided};
-use arrow_cuda_dlpack::Element;
-use pyo3::exceptions::PyValueError;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_numba_bridge::{Error, Layout};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -44,21 +44,19 @@ use pyo3::types::{PyDict, PyTuple};
 #[pyclass(frozen, module = "pyarrow_cuda_compat")]
 pub(crate) struct DeviceTensor {
     buffer: DeviceBuffer,
-    element: Element,
-    typestr: String,
-    shape: Vec<i64>,
+    layout: Layout,
 }
 
 #[pymethods]
 impl DeviceTensor {
     #[new]
-    fn new(buffer: &Bound<'_, PyAny>, typestr: String, shape: Vec<i64>) -> PyResult<Self> {
-        let buffer = cuda_buffer_argument(buffer)?.clone();
-        let element = element(&typestr)?;
-        let invalid = |error: arrow_cuda_buffer::Error| PyValueError::new_err(error.to_string());
-        let (_, size) = strided::span(&shape, None, element.size()).map_err(invalid)?;
-        let buffer = buffer.slice(0, size).map_err(invalid)?;
-        Ok(Self { buffer, element, typestr, shape })
+    fn new(buffer: &Bound<'_, PyAny>, typestr: &str, shape: Vec<i64>) -> PyResult<Self> {
+        let py = buffer.py();
+        let buffer = cuda_buffer_argument(buffer)?;
+        let layout = Layout::row_major(element_type::of_tensor(typestr)?, shape).or_raise(py)?;
+        let buffer = buffer.slice(0, layout.size());
+        let buffer = buffer.map_err(|error| Error::Invalid(error.to_string())).or_raise(py)?;
+        Ok(Self { buffer, layout })
     }
 
     /// The number of elements in each dimension.
@@ -75,7 +73,7 @@ impl DeviceTensor {
     /// (2, 3)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.shape)
+        PyTuple::new(py, self.layout.shape())
     }
 
     /// The type of the elements, in NumPy's short form.
@@ -91,8 +89,8 @@ impl DeviceTensor {
     /// >>> DeviceTensor(cuda.Context(0).new_buffer(24), "<f4", (2, 3)).typestr
     /// '<f4'
     #[getter]
-    fn typestr(&self) -> &str {
-        &self.typestr
+    fn typestr(&self) -> String {
+        self.layout.element().to_string()
     }
 
     /// The tensor as version 3 of the CUDA array interface describes it.
@@ -104,7 +102,7 @@ impl DeviceTensor {
     /// dict
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_interface::produce(py, &self.buffer, &self.typestr, &self.shape)
+        array_interface::to_dict(py, &self.buffer, &self.layout)
     }
 
     /// The tensor in a capsule, as DLPack defines it.
@@ -134,7 +132,7 @@ impl DeviceTensor {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = Request { stream, max_version, dl_device, copy };
-        export::export(py, &self.buffer, self.element, self.shape.clone(), &request)
+        export::to_capsule(py, &self.buffer, self.layout.clone(), &request)
     }
 
     /// Where the tensor lies, in DLPack's numbers.
@@ -151,29 +149,8 @@ impl DeviceTensor {
         Ok(format!(
             "<pyarrow_cuda_compat.DeviceTensor address={:#x} typestr='{}' shape={}>",
             self.buffer.address(),
-            self.typestr,
+            self.typestr(),
             self.shape(py)?
         ))
-    }
-}
-
-/// The element type of that name, in this machine's byte order.
-fn element(typestr: &str) -> PyResult<Element> {
-    let named = typestr.strip_prefix(['<', '=', '|']).unwrap_or(typestr);
-    match named {
-        "i1" => Ok(Element::int(8)),
-        "i2" => Ok(Element::int(16)),
-        "i4" => Ok(Element::int(32)),
-        "i8" => Ok(Element::int(64)),
-        "u1" => Ok(Element::uint(8)),
-        "u2" => Ok(Element::uint(16)),
-        "u4" => Ok(Element::uint(32)),
-        "u8" => Ok(Element::uint(64)),
-        "f2" => Ok(Element::float(16)),
-        "f4" => Ok(Element::float(32)),
-        "f8" => Ok(Element::float(64)),
-        _ => Err(PyValueError::new_err(format!(
-            "'{typestr}' is no type of elements: i, u or f and a size in bytes, such as '<f4'"
-        ))),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod array_interface;
 mod c_device;
 mod device_tensor;
 pub(crate) mod dlpack;
+mod element_type;
 mod numba;
 mod pickling;
 pub(crate) mod views;

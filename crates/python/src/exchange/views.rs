@@ -1,7 +1,7 @@
 //! Device buffers over memory that somebody else owns.
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
-use crate::exchange::array_interface::{self, Pending};
+use crate::exchange::array_interface;
 use crate::interpreter::Owner;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, device_buffer, is_cuda_buffer, span};
@@ -9,6 +9,7 @@ use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
+use arrow_cuda_numba_bridge::array_interface::Pending;
 use pyo3::prelude::*;
 
 /// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
@@ -48,19 +49,18 @@ pub(crate) fn of_object<'py>(
     if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
         return wrap_memory_of(obj);
     }
-    if let Some(array) = array_interface::describe(obj)? {
+    if let Some(array) = array_interface::memory_of(obj)? {
         if array.size == 0 {
             return empty(py, context);
         }
         py.detach(|| match array.pending {
             Pending::Nothing => Ok(()),
             Pending::DefaultStream => context.synchronize_default_stream(),
-            Pending::SomeStream => context.synchronize(),
+            Pending::AnyStream => context.synchronize(),
         })
         .or_raise(py)?;
         let base = Some(obj.clone().unbind());
-        let is_mutable = !array.is_read_only;
-        return of_memory(py, context, array.address, array.size, is_mutable, base);
+        return of_memory(py, context, array.address, array.size, array.is_mutable, base);
     }
     Err(pyarrow_exception(
         py,

@@ -11,8 +11,8 @@ use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, sp
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_dlpack::Element;
 use arrow_cuda_host_io::{download, equals_host};
+use arrow_cuda_numba_bridge::{ElementType, Layout};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -570,7 +570,7 @@ impl Methods {
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let buffer = device_buffer(slf)?;
-        array_interface::produce(slf.py(), buffer, "|u1", &[buffer.size().cast_signed()])
+        array_interface::to_dict(slf.py(), buffer, &bytes_of(slf.py(), buffer)?)
     }
 
     /// The bytes in a capsule, as DLPack defines it.
@@ -618,8 +618,7 @@ impl Methods {
     ) -> PyResult<Bound<'py, PyAny>> {
         let buffer = device_buffer(slf)?;
         let request = Request { stream, max_version, dl_device, copy };
-        let shape = vec![buffer.size().cast_signed()];
-        export::export(slf.py(), buffer, Element::uint(8), shape, &request)
+        export::to_capsule(slf.py(), buffer, bytes_of(slf.py(), buffer)?, &request)
     }
 
     /// Where the memory lies, in DLPack's numbers.
@@ -690,6 +689,11 @@ impl Methods {
         unsafe { (*view).obj = std::ptr::null_mut() };
         Err(PyBufferError::new_err("buffer protocol for device buffer not supported"))
     }
+}
+
+/// A buffer's bytes, as other libraries see them.
+fn bytes_of(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Layout> {
+    Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]).or_raise(py)
 }
 
 fn part<'py>(

@@ -1,7 +1,7 @@
 //! Capsules that hold a tensor: made for consumers, and taken from producers.
 
-use arrow_cuda_dlpack::Imported;
-use arrow_cuda_dlpack::abi::{DLManagedTensor, DLManagedTensorVersioned};
+use arrow_cuda_numba_bridge::dlpack::Imported;
+use arrow_cuda_numba_bridge::dlpack::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,10 +1,11 @@
 //! `__dlpack__`: device memory to other libraries.
 
 use super::capsule;
-use super::raised;
+use crate::errors::OrRaise;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_dlpack::{Element, Error, HostBytes, Memory, Tensor, abi};
+use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi};
+use arrow_cuda_numba_bridge::{Error, Layout};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,22 +24,21 @@ pub(crate) fn device(buffer: &DeviceBuffer) -> (i32, u32) {
 }
 
 /// `__dlpack__`: the buffer, or a copy of it, in a capsule.
-pub(crate) fn export<'py>(
+pub(crate) fn to_capsule<'py>(
     py: Python<'py>,
     buffer: &DeviceBuffer,
-    element: Element,
-    shape: Vec<i64>,
+    layout: Layout,
     request: &Request,
 ) -> PyResult<Bound<'py, PyAny>> {
     check_stream(request.stream)?;
-    let memory = py.detach(|| memory_for(buffer, request)).map_err(|error| raised(py, error))?;
+    let memory = py.detach(|| memory_for(buffer, request)).or_raise(py)?;
     let is_copied = memory.is_some();
     let memory = memory.unwrap_or_else(|| buffer.clone().into());
-    let tensor = Tensor::new(memory, element, shape).map_err(|error| raised(py, error))?;
+    let tensor = Tensor::new(memory, layout).or_raise(py)?;
     if request.max_version.is_some_and(|(major, _)| major >= abi::MAJOR) {
         return capsule::versioned(py, tensor.into_versioned(is_copied));
     }
-    let tensor = tensor.into_legacy().map_err(|error| raised(py, error))?;
+    let tensor = tensor.into_legacy().or_raise(py)?;
     capsule::legacy(py, tensor)
 }
 

@@ -1,12 +1,11 @@
 //! `from_dlpack`: tensors of other libraries.
 
 use super::capsule;
-use super::raised;
 use crate::errors::OrRaise;
 use crate::exchange::views;
 use crate::memory::context::{PyContext, context_argument};
 use arrow_cuda_context::Context;
-use arrow_cuda_dlpack::{ImportedMemory, abi};
+use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -68,7 +67,7 @@ pub(crate) fn from_dlpack<'py>(
         Ok(capsule) => (capsule::take(capsule)?, false),
         Err(_) => (capsule::take(ask(x)?.cast()?)?, true),
     };
-    let memory = tensor.memory().map_err(|error| raised(py, error))?;
+    let memory = tensor.memory().or_raise(py)?;
     let lies_on = context_of(py, &memory)?;
     if !is_ordered {
         // Nobody knows for which stream the capsule was made.
@@ -87,7 +86,8 @@ pub(crate) fn from_dlpack<'py>(
     if memory.size == 0 {
         return views::empty(py, context);
     }
-    let owner = PyCapsule::new_with_value(py, tensor, c"arrow_cuda_dlpack")?.into_any().unbind();
+    let owner =
+        PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?.into_any().unbind();
     let ImportedMemory { address, size, is_mutable, .. } = memory;
     let view = views::of_memory(py, home, address, size, is_mutable, Some(owner))?;
     if is_elsewhere || copy == Some(true) {

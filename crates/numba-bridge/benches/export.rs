@@ -2,7 +2,8 @@
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_dlpack::{Element, Tensor};
+use arrow_cuda_numba_bridge::dlpack::Tensor;
+use arrow_cuda_numba_bridge::{ElementType, Layout};
 use criterion::{BenchmarkId, Criterion};
 
 fn main() {
@@ -14,8 +15,8 @@ fn main() {
         let name = BenchmarkId::new("versioned", format!("{} dimensions", shape.len()));
         group.bench_with_input(name, &shape, |timer, shape| {
             timer.iter(|| {
-                let memory = buffer.clone().into();
-                let tensor = Tensor::new(memory, Element::float(32), shape.clone());
+                let layout = Layout::row_major(ElementType::float(4), shape.clone());
+                let tensor = Tensor::new(buffer.clone().into(), layout.expect("small numbers"));
                 let given = tensor.expect("it fits").into_versioned(false);
                 // SAFETY: the structure has just been made, and this is its one consumer.
                 unsafe {

@@ -1,10 +1,10 @@
-//! Giving memory away as a tensor.
+//! Memory to other libraries, as a tensor.
 
-use crate::abi::{
-    self, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
+use super::abi::{
+    self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
 };
-use crate::{Element, Error};
-use arrow_cuda_buffer::{DeviceBuffer, strided};
+use crate::{Error, Layout};
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,12 +41,9 @@ impl HostBytes {
     ///
     /// # Errors
     ///
-    /// The driver's, and [`Error::Buffer`] when the host has no room.
+    /// [`Error::OutOfHostMemory`], and what the copy fails with.
     pub fn copy_of(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let no_room = |_| {
-            let text = format!("the host has no room for {} bytes", buffer.size());
-            Error::Buffer(arrow_cuda_buffer::Error::Invalid(text))
-        };
+        let no_room = |_| Error::OutOfHostMemory(buffer.size());
         let size = usize::try_from(buffer.size()).unwrap_or(usize::MAX);
         let mut lines: Vec<Line> = Vec::new();
         let count = size.div_ceil(size_of::<Line>());
@@ -63,41 +60,50 @@ impl HostBytes {
     }
 }
 
-/// Memory with an element type and a shape, its last dimension the densest.
+/// Memory, and the layout of the elements that begin there.
 #[derive(Debug)]
 pub struct Tensor {
     memory: Memory,
-    element: Element,
-    shape: Vec<i64>,
+    layout: Layout,
+    dtype: DLDataType,
 }
 
 impl Tensor {
-    /// The elements at the memory's start.
+    /// The elements whose first one lies at the memory's start.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when the memory ends before they do.
-    pub fn new(memory: Memory, element: Element, shape: Vec<i64>) -> Result<Self, Error> {
-        let (_, size) = strided::span(&shape, None, element.size())?;
+    /// [`Error::Invalid`] when the elements do not lie within the memory, and
+    /// [`Error::Unsupported`] for a type or strides that DLPack cannot describe.
+    pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
         let available = match &memory {
             Memory::Device(buffer) => buffer.size(),
             Memory::Host(bytes) => bytes.size,
         };
-        if size > available {
+        let span = layout.span();
+        if span.start < 0 || span.size > available {
             return Err(Error::Invalid(format!(
-                "elements of {size} bytes do not fit into memory of {available} bytes"
+                "elements of {} bytes do not fit into memory of {available} bytes",
+                span.size
             )));
         }
-        Ok(Self { memory, element, shape })
+        let dtype = layout.element().to_dlpack()?;
+        let item_size = i64::from(layout.element().size());
+        if layout.size() > 0 && layout.strides().iter().any(|stride| stride % item_size != 0) {
+            return Err(Error::Unsupported(
+                "DLPack cannot describe strides that are not multiples of the element size".into(),
+            ));
+        }
+        Ok(Self { memory, layout, dtype })
     }
 
-    /// Gives the tensor away in the form of version 1.  Its deleter has to be called once, from
+    /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
     /// any thread; `is_copied` tells the consumer that nobody else has the memory.
     pub fn into_versioned(self, is_copied: bool) -> NonNull<DLManagedTensorVersioned> {
         let is_read_only = matches!(&self.memory, Memory::Device(buffer) if !buffer.is_mutable());
         let read_only = if is_read_only { abi::READ_ONLY } else { 0 };
         let copied = if is_copied { abi::IS_COPIED } else { 0 };
-        self.give_away(|dl_tensor, manager_ctx| DLManagedTensorVersioned {
+        self.into_structure(|dl_tensor, manager_ctx| DLManagedTensorVersioned {
             version: DLPackVersion { major: abi::MAJOR, minor: abi::MINOR },
             manager_ctx,
             deleter: Some(delete_versioned),
@@ -106,12 +112,12 @@ impl Tensor {
         })
     }
 
-    /// Gives the tensor away in the form before version 1.  Its deleter has to be called once,
-    /// from any thread.
+    /// The structure before version 1, which owns the memory.  The consumer calls its deleter once,
+    /// on any thread.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for memory that must not be written to: this form cannot say so.
+    /// [`Error::Unsupported`] for read-only memory: this form cannot say so.
     pub fn into_legacy(self) -> Result<NonNull<DLManagedTensor>, Error> {
         if let Memory::Device(buffer) = &self.memory
             && !buffer.is_mutable()
@@ -120,27 +126,30 @@ impl Tensor {
                 "the memory is read-only, which DLPack before 1.0 cannot tell a consumer".into(),
             ));
         }
-        Ok(self.give_away(|dl_tensor, manager_ctx| DLManagedTensor {
+        Ok(self.into_structure(|dl_tensor, manager_ctx| DLManagedTensor {
             dl_tensor,
             manager_ctx,
             deleter: Some(delete_legacy),
         }))
     }
 
-    fn give_away<T>(self, structure: impl FnOnce(DLTensor, *mut c_void) -> T) -> NonNull<T> {
+    fn into_structure<T>(self, structure: impl FnOnce(DLTensor, *mut c_void) -> T) -> NonNull<T> {
         let (address, device) = match &self.memory {
             Memory::Device(buffer) => (buffer.address(), device_of(buffer.context())),
             Memory::Host(bytes) => {
                 (bytes.address(), DLDevice { device_type: abi::CPU, device_id: 0 })
             }
         };
-        let mut strides = strided::dense(&self.shape, 1);
-        let mut shape = self.shape;
+        let mut shape = self.layout.shape().to_vec();
+        // DLPack counts strides in elements.
+        let item_size = i64::from(self.layout.element().size());
+        let mut strides: Vec<i64> =
+            self.layout.strides().iter().map(|stride| stride / item_size).collect();
         let tensor = DLTensor {
             data: address as *mut c_void,
             device,
             ndim: i32::try_from(shape.len()).expect("a shape of few dimensions"),
-            dtype: self.element.raw(),
+            dtype: self.dtype,
             shape: shape.as_mut_ptr(),
             strides: strides.as_mut_ptr(),
             byte_offset: 0,
@@ -164,23 +173,23 @@ struct Kept {
 }
 
 unsafe extern "C" fn delete_versioned(tensor: *mut DLManagedTensorVersioned) {
-    // SAFETY: a consumer calls this once, with what `give_away` has made.
+    // SAFETY: a consumer calls this once, with what `into_structure` has made.
     unsafe {
         let structure = Box::from_raw(tensor);
-        give_up(structure.manager_ctx);
+        delete(structure.manager_ctx);
     }
 }
 
 unsafe extern "C" fn delete_legacy(tensor: *mut DLManagedTensor) {
-    // SAFETY: a consumer calls this once, with what `give_away` has made.
+    // SAFETY: a consumer calls this once, with what `into_structure` has made.
     unsafe {
         let structure = Box::from_raw(tensor);
-        give_up(structure.manager_ctx);
+        delete(structure.manager_ctx);
     }
 }
 
-unsafe fn give_up(kept: *mut c_void) {
-    // SAFETY: the box that `give_away` has leaked.
+unsafe fn delete(kept: *mut c_void) {
+    // SAFETY: the box that `into_structure` has leaked.
     let kept = unsafe { Box::from_raw(kept.cast::<Kept>()) };
     // Releases do not panic; should one, C could not take it.
     drop(catch_unwind(AssertUnwindSafe(|| drop(kept))));

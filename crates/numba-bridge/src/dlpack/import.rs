@@ -1,15 +1,15 @@
-//! Taking memory that somebody else gives away.
+//! Memory from other libraries, as a tensor.
 
-use crate::Error;
-use crate::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
-use arrow_cuda_buffer::strided;
+use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
+use crate::error::NON_CONTIGUOUS;
+use crate::{ElementType, Error, Layout, Span};
 use std::ptr::NonNull;
 use std::slice;
 
 /// More dimensions than any library has; a shape of more is taken for a lie.
 const MOST_DIMENSIONS: i32 = 1024;
 
-/// A structure of somebody else, whose deleter is called when this is dropped.
+/// A structure of another library, whose deleter is called when this is dropped.
 #[derive(Debug)]
 pub struct Imported(Form);
 
@@ -63,8 +63,9 @@ impl Imported {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a structure of another version, for elements that are no whole
-    /// bytes, and for layouts with gaps; [`Error::Invalid`] for what cannot be.
+    /// [`Error::Unsupported`] for a structure of another version, for elements that do not fill
+    /// whole bytes, and for layouts with gaps; [`Error::Invalid`] for a structure that contradicts
+    /// itself.
     pub fn memory(&self) -> Result<ImportedMemory, Error> {
         match self.0 {
             // SAFETY: valid by the promise of the constructors, which own it.
@@ -127,24 +128,22 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
         // SAFETY: the caller's promise; `list` is checked not to be null.
         _ => unsafe { slice::from_raw_parts(list, dimensions) },
     };
-    let bits = i64::from(tensor.dtype.bits) * i64::from(tensor.dtype.lanes);
-    if bits == 0 || bits % 8 != 0 {
-        return Err(Error::Unsupported(format!("elements of {bits} bits are no whole bytes")));
-    }
-    let item_size = bits / 8;
-    let mut in_bytes = None;
-    if !tensor.strides.is_null() {
+    let element = ElementType::from_dlpack(tensor.dtype)?;
+    let shape = list(tensor.shape).to_vec();
+    let layout = if tensor.strides.is_null() {
+        Layout::row_major(element, shape)?
+    } else {
+        let item_size = i64::from(element.size());
         let strides = list(tensor.strides).iter().map(|stride| stride.checked_mul(item_size));
-        in_bytes = strides.collect::<Option<Vec<i64>>>();
-        if in_bytes.is_none() {
+        let Some(strides) = strides.collect() else {
             return invalid("the tensor's strides overflow".into());
-        }
+        };
+        Layout::strided(element, shape, strides)?
+    };
+    if !layout.is_contiguous() {
+        return Err(Error::Unsupported(NON_CONTIGUOUS.into()));
     }
-    let shape = list(tensor.shape);
-    strided::span(shape, None, item_size)?;
-    // What is wrong now are gaps, or elements that share a place.
-    let (start, size) = strided::span(shape, in_bytes.as_deref(), item_size)
-        .map_err(|error| Error::Unsupported(error.to_string()))?;
+    let Span { start, size } = layout.span();
     let mut address = 0;
     if size > 0 {
         if tensor.data.is_null() {
