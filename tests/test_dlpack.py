@@ -6,6 +6,7 @@ the producer; what other libraries make of it is tried in test_round_trips.py.
 
 import ctypes
 import gc
+import re
 import sys
 import threading
 
@@ -429,8 +430,35 @@ def test_a_typestr_is_written_in_one_way(memory, given, typestr):
 
 @pytest.mark.parametrize("typestr", ["", "<", "x4", ">i4", "<i3", "<f1", "<c8", "|b1", "i", "|V8"])
 def test_what_is_no_type_of_elements(memory, typestr):
-    with pytest.raises(ValueError, match="is no type of elements"):
+    with pytest.raises(ValueError, match=re.escape(f"type {typestr!r}: pass the typestr")):
         DeviceTensor(memory, typestr, (1,))
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.dtype("f4"), np.dtype("=f4"), np.float32, np.zeros(1, "f4").dtype], ids=repr
+)
+def test_a_dtype_names_the_elements(memory, dtype):
+    tensor = DeviceTensor(memory, dtype, (2, 3))
+    assert (tensor.typestr, tensor.shape) == ("<f4", (2, 3))
+    assert np.from_dlpack(tensor, device="cpu").dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.dtype(">f4"), np.dtype("c8"), np.dtype(bool), np.dtype("M8[ns]"), np.dtype("S3"), None],
+    ids=repr,
+)
+def test_dtypes_that_a_tensor_cannot_have(memory, dtype):
+    with pytest.raises(ValueError, match="pass the typestr or dtype of integers or") as raised:
+        DeviceTensor(memory, dtype, (1,))
+    assert repr(dtype) in str(raised.value)
+
+
+def test_what_numpy_takes_for_no_dtype(memory):
+    with pytest.raises(TypeError):
+        DeviceTensor(memory, 5, (1,))
+    with pytest.raises(ValueError, match="cannot have Python objects as elements"):
+        DeviceTensor(memory, object, (1,))
 
 
 def test_shapes(memory):

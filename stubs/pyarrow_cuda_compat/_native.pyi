@@ -91,6 +91,13 @@ class _Schema(Protocol):
     @property
     def get_field_index(self) -> Any: ...
 
+# A dtype, without a need for NumPy's own types.
+class _DType(Protocol):
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def byteorder(self) -> Any: ...
+
 _AnyStream: TypeAlias = Stream | _HasStream
 _Data: TypeAlias = Buffer | Exporter | _Array
 
@@ -287,7 +294,7 @@ class BufferWriter(NativeFile):
 
 @final
 class DeviceTensor:
-    def __new__(cls, buffer: CudaBuffer, typestr: str, shape: Sequence[Int]) -> Self: ...
+    def __new__(cls, buffer: CudaBuffer, typestr: str | _DType | type, shape: Sequence[Int]) -> Self: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property

@@ -111,11 +111,9 @@ impl ArrayInterface {
 
     fn pending(&self) -> Result<Pending, Error> {
         match self.stream {
-            Some(0) => Err(Error::Invalid(
-                "stream 0 is not allowed in __cuda_array_interface__: 1 is the legacy default \
-                 stream, 2 the per-thread one"
-                    .into(),
-            )),
+            Some(0) => {
+                Err(Error::Invalid("stream 0 is not allowed in __cuda_array_interface__".into()))
+            }
             Some(LEGACY_DEFAULT_STREAM) => Ok(Pending::DefaultStream),
             Some(_) => Ok(Pending::AnyStream),
             None if self.version.is_some_and(|version| version >= VERSION) => Ok(Pending::Nothing),

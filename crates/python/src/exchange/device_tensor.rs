@@ -19,17 +19,18 @@ use pyo3::types::{PyDict, PyTuple};
 /// ----------
 /// buffer : CudaBuffer
 ///     The memory; the elements lie at its start.
-/// typestr : str
-///     The type of the elements in NumPy's short form: ``i``, ``u`` or ``f``
-///     for signed, unsigned and floating-point numbers, and their size in
-///     bytes: ``"<f4"``, ``"|u1"``.
+/// typestr : str or numpy.dtype
+///     The type of the elements.  A string is in NumPy's short form: ``i``,
+///     ``u`` or ``f`` for signed, unsigned and floating-point numbers, and
+///     their size in bytes: ``"<f4"``, ``"|u1"``.  Anything else is what
+///     `numpy.dtype` takes: ``numpy.float32``, ``array.dtype``.
 /// shape : sequence of int
 ///     How many elements there are in each dimension, the last one the densest.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If there is no such type, or the elements do not fit into the buffer.
+///     If the elements cannot be of that type, or do not fit into the buffer.
 ///
 /// Examples
 /// --------
@@ -50,7 +51,11 @@ pub(crate) struct DeviceTensor {
 #[pymethods]
 impl DeviceTensor {
     #[new]
-    fn new(buffer: &Bound<'_, PyAny>, typestr: &str, shape: Vec<i64>) -> PyResult<Self> {
+    fn new(
+        buffer: &Bound<'_, PyAny>,
+        typestr: &Bound<'_, PyAny>,
+        shape: Vec<i64>,
+    ) -> PyResult<Self> {
         let py = buffer.py();
         let buffer = cuda_buffer_argument(buffer)?;
         let layout = Layout::row_major(element_type::of_tensor(typestr)?, shape).or_raise(py)?;
