@@ -4,7 +4,8 @@ use crate::classes::classes;
 use crate::context::context_argument;
 use crate::convert::{
     batch_in, check_batch_argument, check_memo, check_pool, check_schema_argument,
-    cuda_buffer_argument, is_cuda_buffer, is_on_device, open_file, payload, reader, wrap_buffer,
+    cuda_buffer_argument, is_cuda_buffer, is_on_device, open_file, payload, reader, with_message,
+    wrap_buffer,
 };
 use crate::errors::OrRaise;
 use arrow_cuda_bridge::{Fault, Payload};
@@ -113,12 +114,14 @@ pub(crate) fn read_message<'py>(
     let reader = reader(&file)?;
     let position = py.detach(|| reader.tell()).or_raise(py)?;
     let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
+    let ipc = py.import("pyarrow.ipc")?;
+    let read = || ipc.call_method1("read_message", (&file,));
     match py.detach(|| DeviceMessage::read(&rest)) {
+        Ok(message) => with_message(&file, position, &message, read),
         // pyarrow itself says best how a stream ends.
-        Ok(_) | Err(IpcError::EndOfStream) => {}
-        Err(error) => return Err(error).or_raise(py),
+        Err(IpcError::EndOfStream) => read(),
+        Err(error) => Err(error).or_raise(py),
     }
-    py.import("pyarrow.ipc")?.call_method1("read_message", (file,))
 }
 
 /// Read a record batch from a message in device memory.

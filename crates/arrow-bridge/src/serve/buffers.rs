@@ -11,7 +11,7 @@ use std::{ptr, slice};
 /// What C++ lends, given back when the last buffer over it goes.
 struct Lent(Owner);
 
-// SAFETY: bridge.h promises that the owner may be dropped from any thread.
+// SAFETY: the border allows the owner to be dropped from any thread.
 unsafe impl Send for Lent {}
 // SAFETY: it is only ever dropped.
 unsafe impl Sync for Lent {}

@@ -1,11 +1,12 @@
 //! What Rust offers to the C++ classes.
 //!
-//! Every function here is called by C++ only, with the promises of `cpp/bridge.h`: opaque
+//! Only C++ calls these functions, and it keeps the promises of `ffi.rs`: opaque
 //! pointers come from this table and are live, other pointers are valid for what is done with
 //! them, and `Failure*` is writable.
 
 mod buffers;
 mod files;
+mod messages;
 mod sync;
 
 use crate::fault::Fault;
@@ -48,7 +49,7 @@ pub(crate) static API: RustApi = RustApi {
     reader_read_at: files::reader_read_at,
     reader_read_buffer: files::reader_read_buffer,
     reader_read_buffer_at: files::reader_read_buffer_at,
-    is_compressed_message: files::is_compressed_message,
+    message_facts: messages::message_facts,
     writer_open: files::writer_open,
     writer_release: files::writer_release,
     writer_close: files::writer_close,

@@ -1,0 +1,156 @@
+#include "exchange/c_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arrow/buffer.h"
+#include "memory/device.h"
+#include "exchange/null_count.h"
+#include "memory/resolve.h"
+#include "border/rust.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::ArrayData;
+using arrow::Status;
+
+// Events that stand for the same work are one.
+class Events {
+ public:
+  void AddAllOf(const ArrayData& data) {
+    for (const auto& buffer : data.buffers) {
+      if (buffer != nullptr) Add(EventOf(*buffer));
+    }
+    for (const auto& child : data.child_data) {
+      if (child != nullptr) AddAllOf(*child);
+    }
+    if (data.dictionary != nullptr) AddAllOf(*data.dictionary);
+  }
+
+  const std::vector<void*>& handles() const { return handles_; }
+
+  // Where the producer of one of the events has put its handle.
+  void* PlaceOf(void* handle) const {
+    const auto found = std::find(handles_.begin(), handles_.end(), handle);
+    return found == handles_.end() ? nullptr : places_[found - handles_.begin()];
+  }
+
+ private:
+  void Add(const std::shared_ptr<arrow::Device::SyncEvent>& event) {
+    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+    if (ours == nullptr || ours->handle() == nullptr || PlaceOf(ours->handle())) return;
+    handles_.push_back(ours->handle());
+    places_.push_back(ours->place());
+  }
+
+  std::vector<void*> handles_;
+  std::vector<void*> places_;
+};
+
+// What a structure with an event of its own holds beside what libarrow has put there.
+struct Attached {
+  void* event;
+  int32_t device;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+// The consumer may have moved the structure, and may call from any thread.
+void ReleaseAttached(ArrowArray* array) {
+  const std::unique_ptr<Attached> attached(static_cast<Attached*>(array->private_data));
+  array->release = attached->release;
+  array->private_data = attached->private_data;
+  array->release(array);
+  Rust().event_destroy(attached->device, attached->event);
+}
+
+arrow::Result<int32_t> NumberOf(int64_t device_id) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+  return device->number();
+}
+
+// libarrow asks the last offset of strings how many bytes they have.  Arrays with as few buffers
+// as numbers or lists have are not strings.
+bool MayHoldStrings(const ArrowArray& array) {
+  if (array.n_buffers >= 3) return true;
+  if (array.dictionary != nullptr && MayHoldStrings(*array.dictionary)) return true;
+  return array.children != nullptr &&
+         std::any_of(array.children, array.children + std::max<int64_t>(array.n_children, 0),
+                     [](const ArrowArray* child) { return child && MayHoldStrings(*child); });
+}
+
+// Of a structure, which has a bitmap and nothing else.
+bool HasUncountedNulls(const ArrowArray& array) {
+  return array.null_count < 0 && array.n_buffers == 1 && array.buffers != nullptr &&
+         array.buffers[0] != nullptr;
+}
+
+Status CountNulls(int64_t device_id, ArrowArray* array) {
+  int64_t end = 0;
+  if (array->offset < 0 || array->length < 0 ||
+      __builtin_add_overflow(array->offset, array->length, &end)) {
+    return Status::Invalid("an impossible length: ", array->length, " values from ",
+                           array->offset, " on");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+  const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
+                             end / 8 + (end % 8 != 0), device->default_memory_manager());
+  ARROW_ASSIGN_OR_RAISE(array->null_count, CountZeros(bitmap, array->offset, array->length));
+  return Status::OK();
+}
+
+}  // namespace
+
+bool IsOnGpu(const ArrowDeviceArray& array) {
+  return array.device_type == ARROW_DEVICE_CUDA || array.device_type == ARROW_DEVICE_CUDA_MANAGED;
+}
+
+Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
+                   ArrowDeviceArray* exported) {
+  ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
+  Events events;
+  for (const auto& column : columns) events.AddAllOf(*column);
+  auto attached = std::make_unique<Attached>();
+  const auto& handles = events.handles();
+  void* pending = nullptr;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().event_pending(device, handles.data(), handles.size(), &pending, failure);
+  }));
+  if (pending == nullptr) return Status::OK();
+  if (void* place = events.PlaceOf(pending)) {
+    // Its producer keeps it until the imported array goes, which the exported one holds.
+    exported->sync_event = place;
+    return Status::OK();
+  }
+  ArrowArray& array = exported->array;
+  *attached = Attached{pending, device, array.release, array.private_data};
+  exported->sync_event = &attached->event;
+  array.release = ReleaseAttached;
+  array.private_data = attached.release();
+  return Status::OK();
+}
+
+Status PrepareImport(bool is_batch, ArrowDeviceArray* array) {
+  const bool is_pinned = array->device_type == ARROW_DEVICE_CUDA_HOST;
+  if (!(IsOnGpu(*array) || is_pinned) || array->array.release == nullptr) return Status::OK();
+  // Pinned memory may be of no device in particular.
+  const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
+  const bool is_uncounted = is_batch && !is_pinned && HasUncountedNulls(array->array);
+  if (array->sync_event != nullptr && (is_uncounted || MayHoldStrings(array->array))) {
+    ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
+    ARROW_ASSIGN_OR_RAISE(const auto event,
+                          Device::SyncEvent::Wrap(device, array->sync_event, nullptr));
+    ARROW_RETURN_NOT_OK(event->Wait());
+  }
+  return is_uncounted ? CountNulls(device_id, &array->array) : Status::OK();
+}
+
+arrow::Result<Home> HomeOf(const ArrowDeviceArray& array) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
+  return Home{device->default_memory_manager(),
+              static_cast<arrow::DeviceAllocationType>(array.device_type)};
+}
+
+}  // namespace arrow_cuda
