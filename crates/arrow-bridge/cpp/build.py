@@ -69,15 +69,17 @@ def build(pyarrow_dir: Path, out: Path, cache: Path) -> bool:
     cache = Path(cache) / arrow.name
     cxx = compiler()
 
-    own_headers = [path.read_bytes() for path in sorted(HERE.glob("*.h"))]
+    own_headers = [path.read_bytes() for path in sorted(HERE.rglob("*.h"))]
     arrow_version = (include / "arrow" / "util" / "config.h").read_bytes()
     flags = shlex.join([*cxx, *COMPILE, *LINK, VERSION_SCRIPT]).encode()
     common = digest(run([*cxx, "--version"]).encode(), flags, arrow_version, *own_headers)
 
     objects = {}
-    for source in sorted(HERE.glob("*.cc")):
+    for source in sorted(HERE.rglob("*.cc")):
         key = digest(common.encode(), source.read_bytes())
-        objects[source] = cache / f"{source.stem}-{key[:24]}.o"
+        # Two folders may have files of one name.
+        name = "-".join(source.relative_to(HERE).with_suffix("").parts)
+        objects[source] = cache / f"{name}-{key[:24]}.o"
 
     stamp = out.with_name(out.name + ".stamp")
     stamp_text = digest(arrow.name.encode(), *(path.name.encode() for path in objects.values()))
@@ -91,7 +93,8 @@ def build(pyarrow_dir: Path, out: Path, cache: Path) -> bool:
     def compile_one(source: Path, target: Path) -> None:
         # A name of its own until it is whole: an interrupted build leaves no half object.
         partial = target.with_suffix(f".{os.getpid()}.partial")
-        run([*cxx, *COMPILE, "-isystem", str(include), "-c", str(source), "-o", str(partial)])
+        folders = ["-I", str(HERE), "-isystem", str(include)]
+        run([*cxx, *COMPILE, *folders, "-c", str(source), "-o", str(partial)])
         partial.replace(target)
 
     missing = [(source, target) for source, target in objects.items() if not target.exists()]

@@ -1,7 +1,9 @@
 //! Loading the C++ side, and asking it for pyarrow objects.
 
 use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi, Span};
+use crate::ffi::{
+    ABI_VERSION, BridgeApi, Entry, Failure, Kind, MessageFacts, Object, PyarrowApi, Span,
+};
 use crate::payload::Payload;
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -48,7 +50,7 @@ impl Bridge {
         };
         // SAFETY: the caller names our own library; its initialisers only make constants.
         let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
-        // SAFETY: bridge.h declares the entry with this signature.
+        // SAFETY: entries/bridge.cc checks that the entry has this type.
         let entry = *unsafe { library.get::<Entry>(b"arrow_cuda_bridge\0") }.map_err(failed)?;
         std::mem::forget(library);
         let pyarrow = Box::leak(Box::new(pyarrow));
@@ -318,27 +320,63 @@ impl Bridge {
         message: DeviceMessage,
     ) -> Result<Object, Fault> {
         let memo = memo.unwrap_or(ptr::null_mut());
-        let metadata = &message.metadata;
+        let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
         let (data, size) = (metadata.as_ptr(), metadata.len());
-        let is_compressed = message.facts.is_compressed();
         let body = Box::into_raw(Box::new(message.body));
         let read = |failure| {
-            // SAFETY: the caller's promise; the metadata is read during the call only, and the body
-            // is handed over.
+            // SAFETY: the caller's promise; metadata and facts are read during the call only, and
+            // the body is handed over.
             unsafe {
-                (self.api.read_batch)(
-                    buffer,
-                    schema,
-                    memo,
-                    data,
-                    size,
-                    body,
-                    is_compressed,
-                    failure,
-                )
+                let facts = &raw const facts;
+                (self.api.read_batch)(buffer, schema, memo, data, size, facts, body, failure)
             }
         };
         made(read)
+    }
+
+    /// Tells a `pyarrow.NativeFile` of [`init_reader`](Self::init_reader) which message it finds at
+    /// `position`, so that pyarrow is given what was read and checked already; until
+    /// [`forget_message`](Self::forget_message).
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for another object.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn expect_message(
+        &self,
+        reader: Object,
+        position: u64,
+        message: &DeviceMessage,
+    ) -> Result<(), Fault> {
+        let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
+        let (data, size) = (metadata.as_ptr(), metadata.len());
+        let position = (position + message.frame.metadata_offset).cast_signed();
+        let told = |failure| {
+            // SAFETY: the caller's promise; metadata and facts are read during the call only.
+            unsafe {
+                let facts = &raw const facts;
+                (self.api.expect_metadata)(reader, position, data, size, facts, failure)
+            }
+        };
+        filled(told)
+    }
+
+    /// Has the file read again what it was told by [`expect_message`](Self::expect_message).
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for another object.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn forget_message(&self, reader: Object) -> Result<(), Fault> {
+        let (data, facts) = (ptr::null(), ptr::null());
+        // SAFETY: the caller's promise.
+        unsafe { filled(|failure| (self.api.expect_metadata)(reader, 0, data, 0, facts, failure)) }
     }
 
     /// Readies an array, or a record batch if it `is_batch`, that pyarrow is about to export or to

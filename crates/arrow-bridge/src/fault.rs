@@ -5,6 +5,7 @@ use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
+use std::ffi::c_char;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -76,13 +77,16 @@ impl Failure {
         let most = self.text.len() - 1;
         // Cut between characters: the other side decodes UTF-8.
         let cut = fault.text.floor_char_boundary(most);
-        self.text[..cut].copy_from_slice(&fault.text.as_bytes()[..cut]);
+        for (place, byte) in self.text.iter_mut().zip(fault.text[..cut].bytes()) {
+            *place = byte as c_char;
+        }
         self.text[cut] = 0;
     }
 
     pub(crate) fn into_fault(self) -> Fault {
-        let end = self.text.iter().position(|byte| *byte == 0).unwrap_or(self.text.len());
-        Fault { kind: self.kind, text: String::from_utf8_lossy(&self.text[..end]).into_owned() }
+        let bytes: Vec<u8> =
+            self.text.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
+        Fault { kind: self.kind, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 }
 

@@ -1,10 +1,30 @@
-//! `cpp/bridge.h` in Rust, line by line.  What each entry means is said there.
+//! The border between Rust and libarrow: two tables of plain C functions.
+//!
+//! [`RustApi`] is what Rust offers to the C++ classes: device memory and the streams over it.
+//! [`BridgeApi`] is what the C++ side offers to Rust: pyarrow objects over that memory.  Nothing
+//! else crosses.  `cpp/border/ffi.h` is generated from this file; `tests/header.rs` says how, and
+//! fails while the header is out of date.
+//!
+//! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
+//! the caller gives back to the matching `*_release`.  A `*const` parameter is borrowed for the
+//! call.  Sizes, offsets and positions are in bytes.
+//!
+//! Failure: a function that can fail takes a [`Failure`] last, fills it, and returns false, -1 or
+//! null.  Neither side lets an exception or a panic cross the border.
 
 use std::ffi::{c_char, c_void};
 
-pub(crate) const ABI_VERSION: u32 = 4;
+pub(crate) use crate::serve::{RustEvent, RustStream};
+pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
+pub(crate) use arrow_cuda_host_io::{
+    BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
+};
 
-/// How a failure is to be raised in Python.
+/// The version of both tables.  Raise it when either of them changes: a library that was built for
+/// other tables is refused.
+pub const ABI_VERSION: u32 = 6;
+
+/// How a failure is raised in Python.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -33,19 +53,26 @@ pub enum Kind {
 #[repr(C)]
 pub(crate) struct Failure {
     pub(crate) kind: Kind,
-    pub(crate) text: [u8; 1020],
+    /// UTF-8, NUL-terminated, cut when too long.
+    pub(crate) text: [c_char; 1020],
+}
+
+/// CPython's object, which neither side of the border looks into.
+pub struct PyObject {
+    _opaque: [u8; 0],
 }
 
 /// A `PyObject*`.
-pub type Object = *mut c_void;
+pub type Object = *mut PyObject;
 
-pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
-pub(crate) use arrow_cuda_host_io::{
-    BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
-};
+/// C++'s own object: a batch on its way to become a message.
+pub(crate) struct CppPayload {
+    _opaque: [u8; 0],
+}
 
 #[repr(C)]
 pub(crate) struct BufferFacts {
+    /// The device address, 0 when the buffer is empty.
     pub(crate) address: u64,
     pub(crate) size: i64,
     pub(crate) device: i32,
@@ -58,115 +85,42 @@ pub(crate) struct HostFacts {
     pub(crate) size: i64,
 }
 
+/// The owner of foreign memory.
 #[repr(C)]
 pub(crate) struct Owner {
     pub(crate) owner: *mut c_void,
-    pub(crate) drop: unsafe extern "C" fn(*mut c_void),
+    /// Is called with `owner` once, from any thread.
+    pub(crate) drop: unsafe extern "C" fn(owner: *mut c_void),
 }
 
-type F = *mut Failure;
-
-#[repr(C)]
-pub(crate) struct RustApi {
-    pub(crate) abi_version: u32,
-
-    pub(crate) device_name: unsafe extern "C" fn(i32, *mut c_char, usize, F) -> bool,
-
-    pub(crate) buffer_allocate: unsafe extern "C" fn(i32, i64, F) -> *mut RustBuffer,
-    pub(crate) buffer_view: unsafe extern "C" fn(i32, u64, i64, bool, Owner, F) -> *mut RustBuffer,
-    pub(crate) buffer_slice:
-        unsafe extern "C" fn(*const RustBuffer, i64, i64, bool, F) -> *mut RustBuffer,
-    pub(crate) buffer_facts: unsafe extern "C" fn(*const RustBuffer, *mut BufferFacts),
-    pub(crate) buffer_release: unsafe extern "C" fn(*mut RustBuffer),
-
-    pub(crate) copy_to_host:
-        unsafe extern "C" fn(*const RustBuffer, i64, *mut c_void, i64, F) -> bool,
-    pub(crate) copy_from_host:
-        unsafe extern "C" fn(*const RustBuffer, i64, *const c_void, i64, F) -> bool,
-    pub(crate) copy_from_device:
-        unsafe extern "C" fn(*const RustBuffer, i64, *const RustBuffer, F) -> bool,
-
-    pub(crate) host_buffer_facts: unsafe extern "C" fn(*const RustHostBuffer, *mut HostFacts),
-    pub(crate) host_buffer_release: unsafe extern "C" fn(*mut RustHostBuffer),
-    pub(crate) host_address: unsafe extern "C" fn(i32, u64, *mut *mut c_void, F) -> bool,
-    pub(crate) device_address: unsafe extern "C" fn(i32, *const c_void, *mut u64, F) -> bool,
-
-    pub(crate) event_create: unsafe extern "C" fn(i32, *mut *mut c_void, F) -> bool,
-    pub(crate) event_record: unsafe extern "C" fn(i32, *mut c_void, *mut c_void, F) -> bool,
-    pub(crate) event_wait: unsafe extern "C" fn(i32, *mut c_void, F) -> bool,
-    pub(crate) event_destroy: unsafe extern "C" fn(i32, *mut c_void),
-    pub(crate) event_at: unsafe extern "C" fn(*const *mut c_void, *mut *mut c_void, F) -> bool,
-    pub(crate) event_pending:
-        unsafe extern "C" fn(i32, *const *mut c_void, usize, *mut *mut c_void, F) -> bool,
-    pub(crate) stream_create: unsafe extern "C" fn(i32, u32, *mut *mut c_void, F) -> bool,
-    pub(crate) stream_wait_event: unsafe extern "C" fn(i32, *mut c_void, *mut c_void, F) -> bool,
-    pub(crate) stream_synchronize: unsafe extern "C" fn(i32, *mut c_void, F) -> bool,
-    pub(crate) stream_destroy: unsafe extern "C" fn(i32, *mut c_void),
-
-    pub(crate) reader_open: unsafe extern "C" fn(*const RustBuffer) -> *mut RustReader,
-    pub(crate) reader_release: unsafe extern "C" fn(*mut RustReader),
-    pub(crate) reader_close: unsafe extern "C" fn(*mut RustReader),
-    pub(crate) reader_is_closed: unsafe extern "C" fn(*const RustReader) -> bool,
-    pub(crate) reader_tell: unsafe extern "C" fn(*const RustReader, *mut i64, F) -> bool,
-    pub(crate) reader_size: unsafe extern "C" fn(*const RustReader, *mut i64, F) -> bool,
-    pub(crate) reader_seek: unsafe extern "C" fn(*mut RustReader, i64, F) -> bool,
-    pub(crate) reader_read: unsafe extern "C" fn(*mut RustReader, i64, *mut c_void, F) -> i64,
-    pub(crate) reader_read_at:
-        unsafe extern "C" fn(*mut RustReader, i64, i64, *mut c_void, F) -> i64,
-    pub(crate) reader_read_buffer: unsafe extern "C" fn(*mut RustReader, i64, F) -> *mut RustBuffer,
-    pub(crate) reader_read_buffer_at:
-        unsafe extern "C" fn(*mut RustReader, i64, i64, F) -> *mut RustBuffer,
-    pub(crate) is_compressed_message: unsafe extern "C" fn(*const u8, i64) -> bool,
-
-    pub(crate) writer_open: unsafe extern "C" fn(*const RustBuffer, F) -> *mut RustWriter,
-    pub(crate) writer_release: unsafe extern "C" fn(*mut RustWriter),
-    pub(crate) writer_close: unsafe extern "C" fn(*mut RustWriter, F) -> bool,
-    pub(crate) writer_is_closed: unsafe extern "C" fn(*const RustWriter) -> bool,
-    pub(crate) writer_tell: unsafe extern "C" fn(*const RustWriter, *mut i64, F) -> bool,
-    pub(crate) writer_seek: unsafe extern "C" fn(*mut RustWriter, i64, F) -> bool,
-    pub(crate) writer_write: unsafe extern "C" fn(*mut RustWriter, *const c_void, i64, F) -> bool,
-    pub(crate) writer_write_device:
-        unsafe extern "C" fn(*mut RustWriter, *const RustBuffer, F) -> bool,
-    pub(crate) writer_write_at:
-        unsafe extern "C" fn(*mut RustWriter, i64, *const c_void, i64, F) -> bool,
-    pub(crate) writer_flush: unsafe extern "C" fn(*mut RustWriter, F) -> bool,
-    pub(crate) writer_set_buffer_size: unsafe extern "C" fn(*mut RustWriter, i64, F) -> bool,
+/// The type of an IPC message.
+#[repr(i32)]
+#[derive(Clone, Copy)]
+pub(crate) enum MessageKind {
+    /// Rust cannot read the metadata.
+    Unreadable = 0,
+    Schema = 1,
+    Dictionary = 2,
+    Batch = 3,
+    Other = 4,
 }
 
-/// What the bridge needs of pyarrow's Cython module: the pointers in its capsules.
+/// What the metadata of an IPC message says.  A message that is unreadable may be anything, so it
+/// counts as `is_swapped` and as `is_delta`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct PyarrowApi {
-    /// `pyarrow_unwrap_buffer`.
-    pub unwrap_buffer: *mut c_void,
-    /// `pyarrow_wrap_buffer`.
-    pub wrap_buffer: *mut c_void,
-    /// `pyarrow_unwrap_array`.
-    pub unwrap_array: *mut c_void,
-    /// `pyarrow_wrap_array`.
-    pub wrap_array: *mut c_void,
-    /// `pyarrow_unwrap_batch`.
-    pub unwrap_batch: *mut c_void,
-    /// `pyarrow_wrap_batch`.
-    pub wrap_batch: *mut c_void,
-    /// `pyarrow_unwrap_schema`.
-    pub unwrap_schema: *mut c_void,
-    /// `pyarrow_unwrap_chunked_array`.
-    pub unwrap_chunked_array: *mut c_void,
-    /// `pyarrow_unwrap_table`.
-    pub unwrap_table: *mut c_void,
-    /// `pyarrow_wrap_table`.
-    pub wrap_table: *mut c_void,
-    /// `pyarrow.lib.Buffer.__pyx_vtable__`.
-    pub buffer_vtable: *mut *mut c_void,
-    /// `pyarrow.lib.NativeFile.__pyx_vtable__`.
-    pub native_file_vtable: *mut *mut c_void,
-    /// `Py_DecRef`.
-    pub decref: unsafe extern "C" fn(Object),
-    /// `PyEval_SaveThread`.
-    pub save_thread: unsafe extern "C" fn() -> *mut c_void,
-    /// `PyEval_RestoreThread`.
-    pub restore_thread: unsafe extern "C" fn(*mut c_void),
+#[derive(Clone, Copy)]
+pub(crate) struct MessageFacts {
+    pub(crate) kind: MessageKind,
+    pub(crate) body_size: i64,
+    /// Of a schema: its batches have the other byte order, and libarrow swaps their bytes on the
+    /// host.
+    pub(crate) is_swapped: bool,
+    /// Of a dictionary: libarrow appends it to the earlier one, on the host.
+    pub(crate) is_delta: bool,
+    /// Of a batch or dictionary: libarrow cuts the body up and reads none of it.
+    pub(crate) stays_on_device: bool,
+    /// Of a batch or dictionary: the body is compressed, or may be.
+    pub(crate) is_compressed: bool,
 }
 
 /// What any `pyarrow.Buffer` says of itself.
@@ -187,6 +141,7 @@ pub struct Span {
     pub device: i64,
 }
 
+/// A stretch of host memory, never empty.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct HostPart {
@@ -194,81 +149,440 @@ pub(crate) struct HostPart {
     pub(crate) size: usize,
 }
 
-/// C++'s own object, never looked into here.
+/// What Rust offers to C++.
 #[repr(C)]
-pub(crate) struct CppPayload {
-    opaque: [u8; 0],
+pub(crate) struct RustApi {
+    pub(crate) abi_version: u32,
+
+    // Devices.
+    /// Fails for a number that no device has.
+    pub(crate) device_name: unsafe extern "C" fn(
+        device: i32,
+        out: *mut c_char,
+        capacity: usize,
+        failure: *mut Failure,
+    ) -> bool,
+
+    // Buffers.
+    /// Allocates in the device's primary context.
+    pub(crate) buffer_allocate:
+        unsafe extern "C" fn(device: i32, size: i64, failure: *mut Failure) -> *mut RustBuffer,
+    /// A buffer over somebody else's memory; takes `owner` over, also on failure.
+    pub(crate) buffer_view: unsafe extern "C" fn(
+        device: i32,
+        address: u64,
+        size: i64,
+        is_mutable: bool,
+        owner: Owner,
+        failure: *mut Failure,
+    ) -> *mut RustBuffer,
+    pub(crate) buffer_slice: unsafe extern "C" fn(
+        buffer: *const RustBuffer,
+        offset: i64,
+        size: i64,
+        is_mutable: bool,
+        failure: *mut Failure,
+    ) -> *mut RustBuffer,
+    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: *const RustBuffer, out: *mut BufferFacts),
+    pub(crate) buffer_release: unsafe extern "C" fn(buffer: *mut RustBuffer),
+
+    // Copies.
+    /// Copies are complete when they return, and ordered after the default stream's work.
+    pub(crate) copy_to_host: unsafe extern "C" fn(
+        from: *const RustBuffer,
+        position: i64,
+        out: *mut c_void,
+        size: i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) copy_from_host: unsafe extern "C" fn(
+        to: *const RustBuffer,
+        position: i64,
+        data: *const c_void,
+        size: i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) copy_from_device: unsafe extern "C" fn(
+        to: *const RustBuffer,
+        position: i64,
+        from: *const RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+
+    // Pinned host memory.
+    pub(crate) host_buffer_facts:
+        unsafe extern "C" fn(buffer: *const RustHostBuffer, out: *mut HostFacts),
+    pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: *mut RustHostBuffer),
+    /// The host address of pinned memory that is mapped at a device address; null, without a
+    /// failure, where none is.
+    pub(crate) host_address: unsafe extern "C" fn(
+        device: i32,
+        device_address: u64,
+        out: *mut *mut c_void,
+        failure: *mut Failure,
+    ) -> bool,
+    /// The device address that pinned memory is mapped at; 0, without a failure, where there is
+    /// none.
+    pub(crate) device_address: unsafe extern "C" fn(
+        device: i32,
+        host_address: *const c_void,
+        out: *mut u64,
+        failure: *mut Failure,
+    ) -> bool,
+
+    // Events.
+    /// An event of the device's primary context.
+    pub(crate) event_create:
+        unsafe extern "C" fn(device: i32, failure: *mut Failure) -> *mut RustEvent,
+    /// The event whose handle a producer has put at `place`; the producer keeps both as long as this
+    /// exists.  Fails when there can be no event.
+    pub(crate) event_wrap: unsafe extern "C" fn(
+        device: i32,
+        place: *const *mut c_void,
+        failure: *mut Failure,
+    ) -> *mut RustEvent,
+    pub(crate) event_release: unsafe extern "C" fn(event: *mut RustEvent),
+    /// Where the event's `CUevent` lies, as long as `event` exists.
+    pub(crate) event_place: unsafe extern "C" fn(event: *const RustEvent) -> *mut *mut c_void,
+    pub(crate) event_record: unsafe extern "C" fn(
+        event: *const RustEvent,
+        stream: *const RustStream,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) event_wait:
+        unsafe extern "C" fn(event: *const RustEvent, failure: *mut Failure) -> bool,
+    /// An event for the work in flight before the given events, on the default stream and on the
+    /// streams that are ordered with it.  Stores null where there is no such work.
+    pub(crate) event_pending: unsafe extern "C" fn(
+        device: i32,
+        events: *const *const RustEvent,
+        count: usize,
+        out: *mut *mut RustEvent,
+        failure: *mut Failure,
+    ) -> bool,
+
+    // Streams.
+    /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
+    pub(crate) stream_create:
+        unsafe extern "C" fn(device: i32, flags: u32, failure: *mut Failure) -> *mut RustStream,
+    /// The stream whose handle lies at `place`, which somebody else keeps as long as this exists; the
+    /// default stream for null.
+    pub(crate) stream_wrap: unsafe extern "C" fn(
+        device: i32,
+        place: *const *mut c_void,
+        failure: *mut Failure,
+    ) -> *mut RustStream,
+    pub(crate) stream_release: unsafe extern "C" fn(stream: *mut RustStream),
+    /// Where the stream's `CUstream` lies, as long as `stream` exists.
+    pub(crate) stream_place: unsafe extern "C" fn(stream: *const RustStream) -> *mut *mut c_void,
+    pub(crate) stream_wait_event: unsafe extern "C" fn(
+        stream: *const RustStream,
+        event: *const RustEvent,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) stream_synchronize:
+        unsafe extern "C" fn(stream: *const RustStream, failure: *mut Failure) -> bool,
+
+    // Reading.
+    pub(crate) reader_open: unsafe extern "C" fn(buffer: *const RustBuffer) -> *mut RustReader,
+    pub(crate) reader_release: unsafe extern "C" fn(reader: *mut RustReader),
+    pub(crate) reader_close: unsafe extern "C" fn(reader: *mut RustReader),
+    pub(crate) reader_is_closed: unsafe extern "C" fn(reader: *const RustReader) -> bool,
+    pub(crate) reader_tell: unsafe extern "C" fn(
+        reader: *const RustReader,
+        out: *mut i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) reader_size: unsafe extern "C" fn(
+        reader: *const RustReader,
+        out: *mut i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) reader_seek:
+        unsafe extern "C" fn(reader: *mut RustReader, position: i64, failure: *mut Failure) -> bool,
+    pub(crate) reader_read: unsafe extern "C" fn(
+        reader: *mut RustReader,
+        size: i64,
+        out: *mut c_void,
+        failure: *mut Failure,
+    ) -> i64,
+    pub(crate) reader_read_at: unsafe extern "C" fn(
+        reader: *mut RustReader,
+        position: i64,
+        size: i64,
+        out: *mut c_void,
+        failure: *mut Failure,
+    ) -> i64,
+    pub(crate) reader_read_buffer: unsafe extern "C" fn(
+        reader: *mut RustReader,
+        size: i64,
+        failure: *mut Failure,
+    ) -> *mut RustBuffer,
+    pub(crate) reader_read_buffer_at: unsafe extern "C" fn(
+        reader: *mut RustReader,
+        position: i64,
+        size: i64,
+        failure: *mut Failure,
+    ) -> *mut RustBuffer,
+    /// Reads the metadata of an IPC message, or the footer of an IPC file as the message that its
+    /// schema would be.
+    pub(crate) message_facts: unsafe extern "C" fn(
+        metadata: *const u8,
+        size: usize,
+        is_footer: bool,
+        out: *mut MessageFacts,
+    ),
+
+    // Writing.
+    pub(crate) writer_open:
+        unsafe extern "C" fn(buffer: *const RustBuffer, failure: *mut Failure) -> *mut RustWriter,
+    /// Flushes what is buffered.
+    pub(crate) writer_release: unsafe extern "C" fn(writer: *mut RustWriter),
+    pub(crate) writer_close:
+        unsafe extern "C" fn(writer: *mut RustWriter, failure: *mut Failure) -> bool,
+    pub(crate) writer_is_closed: unsafe extern "C" fn(writer: *const RustWriter) -> bool,
+    pub(crate) writer_tell: unsafe extern "C" fn(
+        writer: *const RustWriter,
+        out: *mut i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) writer_seek:
+        unsafe extern "C" fn(writer: *mut RustWriter, position: i64, failure: *mut Failure) -> bool,
+    pub(crate) writer_write: unsafe extern "C" fn(
+        writer: *mut RustWriter,
+        data: *const c_void,
+        size: i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) writer_write_device: unsafe extern "C" fn(
+        writer: *mut RustWriter,
+        data: *const RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) writer_write_at: unsafe extern "C" fn(
+        writer: *mut RustWriter,
+        position: i64,
+        data: *const c_void,
+        size: i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) writer_flush:
+        unsafe extern "C" fn(writer: *mut RustWriter, failure: *mut Failure) -> bool,
+    pub(crate) writer_set_buffer_size:
+        unsafe extern "C" fn(writer: *mut RustWriter, size: i64, failure: *mut Failure) -> bool,
 }
 
+/// What the bridge needs of pyarrow's Cython module: the pointers in its capsules, whose C++
+/// signatures are those that pyarrow gives them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PyarrowApi {
+    /// `pyarrow_unwrap_buffer`: `std::shared_ptr<arrow::Buffer> (PyObject*)`.
+    pub unwrap_buffer: *mut c_void,
+    /// `pyarrow_wrap_buffer`: `PyObject* (const std::shared_ptr<arrow::Buffer>&)`.
+    pub wrap_buffer: *mut c_void,
+    /// `pyarrow_unwrap_array`: `std::shared_ptr<arrow::Array> (PyObject*)`.
+    pub unwrap_array: *mut c_void,
+    /// `pyarrow_wrap_array`: `PyObject* (const std::shared_ptr<arrow::Array>&)`.
+    pub wrap_array: *mut c_void,
+    /// `pyarrow_unwrap_batch`: `std::shared_ptr<arrow::RecordBatch> (PyObject*)`.
+    pub unwrap_batch: *mut c_void,
+    /// `pyarrow_wrap_batch`: `PyObject* (const std::shared_ptr<arrow::RecordBatch>&)`.
+    pub wrap_batch: *mut c_void,
+    /// `pyarrow_unwrap_schema`: `std::shared_ptr<arrow::Schema> (PyObject*)`.
+    pub unwrap_schema: *mut c_void,
+    /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
+    pub unwrap_chunked_array: *mut c_void,
+    /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
+    pub unwrap_table: *mut c_void,
+    /// `pyarrow_wrap_table`: `PyObject* (const std::shared_ptr<arrow::Table>&)`.
+    pub wrap_table: *mut c_void,
+    /// `pyarrow.lib.Buffer.__pyx_vtable__`: init, getitem.
+    pub buffer_vtable: *mut *mut c_void,
+    /// `pyarrow.lib.NativeFile.__pyx_vtable__`: set_random_access_file, set_input_stream,
+    /// set_output_stream, and more.
+    pub native_file_vtable: *mut *mut c_void,
+    /// `Py_DecRef`.
+    pub decref: unsafe extern "C" fn(object: *mut PyObject),
+    /// `PyEval_SaveThread`.
+    pub save_thread: unsafe extern "C" fn() -> *mut c_void,
+    /// `PyEval_RestoreThread`.
+    pub restore_thread: unsafe extern "C" fn(state: *mut c_void),
+}
+
+/// What C++ offers to Rust.  Each function that takes a `PyObject` wants the GIL held.
 #[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
     pub(crate) arrow_major: i32,
 
-    pub(crate) init_buffer: unsafe extern "C" fn(Object, *mut RustBuffer, F) -> bool,
-    pub(crate) init_slice: unsafe extern "C" fn(Object, Object, *mut RustBuffer, F) -> bool,
-    pub(crate) init_from_buffer: unsafe extern "C" fn(Object, Object, F) -> bool,
-    pub(crate) init_host_buffer: unsafe extern "C" fn(Object, *mut RustHostBuffer, F) -> bool,
-    pub(crate) init_reader: unsafe extern "C" fn(Object, Object, F) -> bool,
-    pub(crate) init_writer: unsafe extern "C" fn(Object, Object, F) -> bool,
+    // New objects.
+    /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
+    /// `pyarrow.NativeFile` whose base `tp_new` has run.  Opaque pointers are taken over, also on
+    /// failure.
+    pub(crate) init_buffer: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        buffer: *mut RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// The same with a parent: the slice keeps the C++ buffer behind `parent` alive.
+    pub(crate) init_slice: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        parent: *mut PyObject,
+        slice: *mut RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// From any `pyarrow.Buffer` whose memory is, or is a part of, device memory.  Fails with
+    /// `buffer is not backed by a CudaBuffer`.
+    pub(crate) init_from_buffer: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        buffer: *mut PyObject,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) init_host_buffer: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        buffer: *mut RustHostBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// From part of a `pyarrow.Buffer` over pinned memory; the part is of type CUDA_HOST too.
+    pub(crate) init_host_slice: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        host_buffer: *mut PyObject,
+        offset: i64,
+        size: i64,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) init_reader: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        buffer: *mut PyObject,
+        failure: *mut Failure,
+    ) -> bool,
+    pub(crate) init_writer: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        buffer: *mut PyObject,
+        failure: *mut Failure,
+    ) -> bool,
 
-    pub(crate) buffer_of: unsafe extern "C" fn(Object) -> *const RustBuffer,
-    pub(crate) reader_of: unsafe extern "C" fn(Object) -> *mut RustReader,
-    pub(crate) writer_of: unsafe extern "C" fn(Object) -> *mut RustWriter,
+    // What is behind an object.
+    /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
+    /// device buffer or was never initialised.
+    pub(crate) buffer_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustBuffer,
+    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    pub(crate) reader_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustReader,
+    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
+    /// False when `buffer` is not an initialised `pyarrow.Buffer`.
+    pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
+    /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
+    /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
+    /// the interpreter ends is unwound, which Rust frames do not survive.
+    pub(crate) allocate_host:
+        unsafe extern "C" fn(size: i64, failure: *mut Failure) -> *mut PyObject,
+    /// Whether a `pyarrow.RecordBatch` was ever initialised.
+    pub(crate) has_batch: unsafe extern "C" fn(batch: *mut PyObject) -> bool,
+    /// Whether a `pyarrow.Schema` was ever initialised.
+    pub(crate) has_schema: unsafe extern "C" fn(schema: *mut PyObject) -> bool,
+    /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
+    pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
+    /// Whether any data of such an object lies in device memory, whatever it says of itself.
+    pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
 
-    pub(crate) span_of: unsafe extern "C" fn(Object, *mut Span) -> bool,
-    pub(crate) init_host_slice: unsafe extern "C" fn(Object, Object, i64, i64, F) -> bool,
-    pub(crate) allocate_host: unsafe extern "C" fn(i64, F) -> Object,
-    pub(crate) has_batch: unsafe extern "C" fn(Object) -> bool,
-    pub(crate) has_schema: unsafe extern "C" fn(Object) -> bool,
-    pub(crate) has_arrays: unsafe extern "C" fn(Object) -> bool,
-    pub(crate) is_on_device: unsafe extern "C" fn(Object) -> bool,
-
-    pub(crate) payload_open: unsafe extern "C" fn(Object, F) -> *mut CppPayload,
-    pub(crate) payload_parts:
-        unsafe extern "C" fn(*mut CppPayload, *mut *const HostPart, *mut usize, F) -> bool,
-    pub(crate) payload_release: unsafe extern "C" fn(*mut CppPayload),
+    // Record batches as IPC messages.
+    /// Takes a batch, all of which lies on the host.
+    pub(crate) payload_open:
+        unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut CppPayload,
+    /// Lays out the message: the concatenation of the parts, which are valid until the next call.
+    /// Wants no GIL.
+    pub(crate) payload_parts: unsafe extern "C" fn(
+        payload: *mut CppPayload,
+        parts: *mut *const HostPart,
+        count: *mut usize,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Wants the GIL.
+    pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
+    /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
+    /// the metadata; `body`, a slice of the buffer, is taken over, also on failure.  `memo` may be
+    /// null.
     pub(crate) read_batch: unsafe extern "C" fn(
-        Object,
-        Object,
-        Object,
-        *const u8,
-        usize,
-        *mut RustBuffer,
-        bool,
-        F,
-    ) -> Object,
+        buffer: *mut PyObject,
+        schema: *mut PyObject,
+        memo: *mut PyObject,
+        metadata: *const u8,
+        metadata_size: usize,
+        facts: *const MessageFacts,
+        body: *mut RustBuffer,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
+    /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
+    /// checked it.  Whoever reads a buffer there next gets these bytes.  With null for `metadata`
+    /// the reader expects nothing any more.
+    pub(crate) expect_metadata: unsafe extern "C" fn(
+        reader: *mut PyObject,
+        position: i64,
+        metadata: *const u8,
+        metadata_size: usize,
+        facts: *const MessageFacts,
+        failure: *mut Failure,
+    ) -> bool,
 
-    pub(crate) prepare: unsafe extern "C" fn(Object, bool, bool, F) -> Object,
-    pub(crate) finish_export: unsafe extern "C" fn(Object, *mut c_void, *mut c_void, F) -> bool,
-    pub(crate) prepare_import: unsafe extern "C" fn(*mut c_void, *mut c_void, bool, F) -> bool,
-    pub(crate) finish_import: unsafe extern "C" fn(Object, *const c_void, F) -> Object,
+    // What libarrow leaves out around the C Device interface.
+    /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
+    /// counts its nulls, which libarrow itself would do on the host, where they are unknown.  A new
+    /// reference to what is to be used instead, all of it on one device, or null without a failure
+    /// where nothing is wrong with it.  Fails for an object of another kind and for one that was
+    /// never initialised, which is all that matters for a copy `to_host`.
+    pub(crate) prepare: unsafe extern "C" fn(
+        object: *mut PyObject,
+        is_batch: bool,
+        to_host: bool,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
+    /// After pyarrow has exported `object`, an Array or RecordBatch: gives `array`, an
+    /// `ArrowDeviceArray`, an event for work that is not done yet.  Releases it, and `schema`, an
+    /// `ArrowSchema` or null, on failure.
+    pub(crate) finish_export: unsafe extern "C" fn(
+        object: *mut PyObject,
+        array: *mut c_void,
+        schema: *mut c_void,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Before libarrow imports: waits where the import itself reads the data, and counts the nulls
+    /// of what is to be a batch.  Releases `array`, an `ArrowDeviceArray`, and `schema`, an
+    /// `ArrowSchema` or null, on failure.
+    pub(crate) prepare_import: unsafe extern "C" fn(
+        array: *mut c_void,
+        schema: *mut c_void,
+        is_batch: bool,
+        failure: *mut Failure,
+    ) -> bool,
+    /// After libarrow has imported `object`: a new reference to what is to be used instead, or null
+    /// without a failure where nothing is wrong with it.  `array`, an `ArrowDeviceArray`, is only
+    /// asked for its device.
+    pub(crate) finish_import: unsafe extern "C" fn(
+        object: *mut PyObject,
+        array: *const c_void,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
 
-    pub(crate) skeleton_of: unsafe extern "C" fn(Object, F) -> Object,
-    pub(crate) assemble: unsafe extern "C" fn(Object, *const Object, usize, F) -> Object,
+    // Pickling.
+    /// The array (new reference) without its data: an empty buffer in place of each that is not
+    /// plain host memory, which is that one's parent.
+    pub(crate) skeleton_of:
+        unsafe extern "C" fn(array: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
+    /// A RecordBatch of arrays, or a Table of chunked arrays (new reference), of which types and
+    /// lengths are checked and nothing else: libarrow refuses empty memory, whose address is 0.
+    pub(crate) assemble: unsafe extern "C" fn(
+        schema: *mut PyObject,
+        columns: *const *mut PyObject,
+        count: usize,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
 }
 
-pub(crate) type Entry =
-    unsafe extern "C" fn(*const RustApi, *const PyarrowApi, F) -> *const BridgeApi;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A lost or doubled row shifts every later one: the tables' sizes give that away.
-    #[test]
-    fn the_tables_have_the_rows_of_the_header() {
-        let header = include_str!("../cpp/bridge.h");
-        let table = |name: &str| {
-            let start = header.find(&format!("struct {name} {{")).expect("in the header");
-            let body = &header[start..start + header[start..].find("};").expect("closed")];
-            body.matches("(*").count()
-        };
-        let pointer = size_of::<usize>();
-        assert_eq!(size_of::<RustApi>(), pointer + table("RustApi") * pointer);
-        assert_eq!(size_of::<BridgeApi>(), pointer + table("BridgeApi") * pointer);
-        // Twelve data pointers, then functions.
-        assert_eq!(size_of::<PyarrowApi>(), (12 + table("PyarrowApi")) * pointer);
-        assert!(header.contains(&format!("kAbiVersion = {ABI_VERSION};")));
-    }
-}
+/// The library's one export.  Both tables must outlive the process's use of the library.
+pub(crate) type Entry = unsafe extern "C" fn(
+    rust: *const RustApi,
+    pyarrow: *const PyarrowApi,
+    failure: *mut Failure,
+) -> *const BridgeApi;

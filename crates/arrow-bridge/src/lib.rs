@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod bridge;
+mod facts;
 mod fault;
 mod ffi;
 mod payload;
@@ -8,5 +9,5 @@ mod serve;
 
 pub use bridge::Bridge;
 pub use fault::Fault;
-pub use ffi::{Kind, Object, PyarrowApi, Span};
+pub use ffi::{Kind, Object, PyObject, PyarrowApi, Span};
 pub use payload::Payload;

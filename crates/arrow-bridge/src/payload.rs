@@ -14,7 +14,7 @@ pub struct Payload {
     api: &'static BridgeApi,
 }
 
-// SAFETY: bridge.h asks for no particular thread, and `&mut self` sees to one at a time.
+// SAFETY: the border asks for no particular thread, and `&mut self` sees to one at a time.
 unsafe impl Send for Payload {}
 
 impl Payload {

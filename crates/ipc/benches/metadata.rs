@@ -35,7 +35,9 @@ fn main() {
                 let frame = Frame::parse(black_box(&bytes[..PREFIX]), size).expect("a message");
                 let start = frame.body_offset() as usize;
                 let metadata = &bytes[frame.metadata_offset as usize..start];
-                Metadata::parse(metadata, size - start as u64).expect("sound metadata")
+                let metadata = Metadata::parse(metadata).expect("metadata");
+                metadata.check(size - start as u64).expect("sound metadata");
+                metadata
             });
         });
     }

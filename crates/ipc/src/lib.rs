@@ -6,6 +6,8 @@ mod frame;
 mod handle;
 mod message;
 mod metadata;
+#[expect(unsafe_code, reason = "verifies less than arrow-ipc asks for")]
+mod outline;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
 

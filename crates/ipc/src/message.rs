@@ -37,9 +37,11 @@ const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 /// ```
 #[derive(Clone, Debug)]
 pub struct DeviceMessage {
+    /// Where the metadata and the body lie in the buffer that was read.
+    pub frame: Frame,
     /// The metadata, as the message holds it.
     pub metadata: Vec<u8>,
-    /// What the metadata promises.
+    /// What the metadata says.
     pub facts: Metadata,
     /// The body, a slice of the buffer that was read.
     pub body: DeviceBuffer,
@@ -61,9 +63,10 @@ impl DeviceMessage {
         } else {
             metadata = buffer.slice(frame.metadata_offset, frame.metadata_length)?.to_vec()?;
         }
-        let facts = Metadata::parse(&metadata, buffer.size() - frame.body_offset())?;
+        let facts = Metadata::parse(&metadata)?;
+        facts.check(buffer.size() - frame.body_offset())?;
         let body = buffer.slice(frame.body_offset(), facts.body_length)?;
-        Ok(Self { metadata, facts, body })
+        Ok(Self { frame, metadata, facts, body })
     }
 }
 

@@ -1,77 +1,139 @@
-//! What a message's metadata promises, and whether it can be true.
+//! What a message's metadata says, and whether it can be true.  Pure.
 
 use crate::Error;
-use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch, root_as_message};
+use crate::outline::{Header, Outline, byte_order};
+use arrow_ipc::{Endianness, MetadataVersion, RecordBatch};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Columns, or the values of a dictionary.
-    Batch {
-        /// Whether the body's buffers are compressed, or may be: see [`Metadata::is_compressed`].
-        is_compressed: bool,
-    },
     /// A schema, which has no body.
-    Schema,
+    Schema {
+        /// Whether the batches that follow have another byte order than this machine.
+        is_swapped: bool,
+    },
+    /// The values of a dictionary.
+    Dictionary {
+        /// Whether they are appended to the values that an earlier message gave.
+        is_delta: bool,
+    },
+    /// Columns.
+    Batch,
     /// A tensor or something newer.
     Other,
 }
 
-/// The metadata of a message, checked: every buffer that it names lies within the body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a message's metadata says of the message.
+///
+/// ```
+/// use arrow_cuda_ipc::Metadata;
+///
+/// assert!(Metadata::parse(b"not metadata").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// What the message is.
     pub content: Content,
     /// The body's length, in bytes.
     pub body_length: u64,
+    /// What is known of the columns in the body; none for a message without columns.
+    columns: Option<Columns>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Columns {
+    is_compressed: bool,
+    /// The first thing that cannot be true.
+    defect: Option<Error>,
 }
 
 impl Metadata {
-    /// Checks a message's metadata, for which `available` bytes of body are there.
+    /// Reads a message's metadata.  Whether all that it says can be true is for
+    /// [`check`](Self::check) to tell.
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] when it is damaged, or promises what the body cannot hold.
-    pub fn parse(bytes: &[u8], available: u64) -> Result<Self, Error> {
-        let message = root_as_message(bytes)
+    /// [`Error::Message`] when the bytes are not a message's metadata.
+    pub fn parse(metadata: &[u8]) -> Result<Self, Error> {
+        let outline = Outline::of(metadata)
             .map_err(|error| Error::Message(format!("invalid message metadata: {error}")))?;
-        let body_length = non_negative("body length", message.bodyLength())?;
-        if body_length > available {
+        let body_length = non_negative("body length", outline.body_length)?;
+        let columns = |batch: Option<RecordBatch<'_>>| Columns {
+            is_compressed: batch.is_some_and(|batch| batch.compression().is_some())
+                || is_early_version(&outline),
+            defect: check_columns(batch, body_length).err(),
+        };
+        let (content, columns) = match outline.header {
+            Header::Schema(order) => (Content::Schema { is_swapped: is_swapped(order) }, None),
+            Header::Dictionary(values) => {
+                let content = Content::Dictionary { is_delta: values.isDelta() };
+                (content, Some(columns(values.data())))
+            }
+            Header::Batch(batch) => (Content::Batch, Some(columns(Some(batch)))),
+            Header::Other => (Content::Other, None),
+        };
+        Ok(Self { content, body_length, columns })
+    }
+
+    /// Reads the footer of an IPC file as the message that its schema would be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Message`] when the bytes are not a footer with a schema.
+    pub fn parse_footer(footer: &[u8]) -> Result<Self, Error> {
+        let order = byte_order(footer)
+            .map_err(|error| Error::Message(format!("invalid footer: {error}")))?
+            .ok_or_else(|| Error::Message("the footer has no schema".into()))?;
+        let content = Content::Schema { is_swapped: is_swapped(order) };
+        Ok(Self { content, body_length: 0, columns: None })
+    }
+
+    /// Checks the message, for which `available` bytes of body are there: every buffer that it
+    /// names lies within the body.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Message`] when the message promises what the body cannot hold.
+    pub fn check(&self, available: u64) -> Result<(), Error> {
+        if self.body_length > available {
             return Err(Error::Message(format!(
-                "the message's body takes {body_length} bytes, only {available} follow"
+                "the message's body takes {} bytes, only {available} follow",
+                self.body_length
             )));
         }
-        let batch = match message.header_type() {
-            MessageHeader::RecordBatch => message.header_as_record_batch(),
-            MessageHeader::DictionaryBatch => {
-                message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data())
-            }
-            MessageHeader::Schema => {
-                return Ok(Self { content: Content::Schema, body_length });
-            }
-            _ => return Ok(Self { content: Content::Other, body_length }),
-        };
-        let Some(batch) = batch else {
-            return Err(Error::Message("the message's header is missing".into()));
-        };
-        check_batch(&batch, body_length)?;
-        let is_compressed = batch.compression().is_some() || may_be_old_compressed(&message);
-        Ok(Self { content: Content::Batch { is_compressed }, body_length })
+        match self.columns.as_ref().and_then(|columns| columns.defect.clone()) {
+            Some(defect) => Err(defect),
+            None => Ok(()),
+        }
     }
 
-    /// Whether the body's buffers are compressed.  The first writers with compression noted it in
-    /// the custom metadata of version 4, so all messages of that version which have any count as
-    /// compressed, too.
+    /// Whether the body's buffers are compressed, or may be.  The first writers with compression
+    /// noted it in the custom metadata of version 4, so all messages of that version which have
+    /// any count as compressed, too.
     pub fn is_compressed(&self) -> bool {
-        self.content == Content::Batch { is_compressed: true }
+        self.columns.as_ref().is_some_and(|columns| columns.is_compressed)
+    }
+
+    /// Whether libarrow cuts the body up without reading any of it, so that the body may stay on
+    /// the device.  libarrow decompresses on the host, and it counts nulls there whose number the
+    /// message leaves open.
+    pub fn stays_on_device(&self) -> bool {
+        self.columns
+            .as_ref()
+            .is_some_and(|columns| !columns.is_compressed && columns.defect.is_none())
     }
 }
 
-fn may_be_old_compressed(message: &Message<'_>) -> bool {
-    message.version() == MetadataVersion::V4 && message.custom_metadata().is_some()
+fn is_swapped(order: Endianness) -> bool {
+    !order.equals_to_target_endianness()
 }
 
-fn check_batch(batch: &RecordBatch<'_>, body_length: u64) -> Result<(), Error> {
+fn is_early_version(outline: &Outline<'_>) -> bool {
+    outline.version == MetadataVersion::V4 && outline.has_custom_metadata
+}
+
+fn check_columns(batch: Option<RecordBatch<'_>>, body_length: u64) -> Result<(), Error> {
+    let batch = batch.ok_or_else(|| Error::Message("the message's header is missing".into()))?;
     non_negative("row count", batch.length())?;
     for node in batch.nodes().into_iter().flatten() {
         let length = non_negative("column length", node.length())?;

@@ -3,7 +3,6 @@
 use super::{context, hand_over};
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
-use arrow_cuda_host_io::{download_to_uninit, upload};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -11,7 +10,7 @@ use std::{ptr, slice};
 /// What C++ lends, given back when the last buffer over it goes.
 struct Lent(Owner);
 
-// SAFETY: bridge.h promises that the owner may be dropped from any thread.
+// SAFETY: the border allows the owner to be dropped from any thread.
 unsafe impl Send for Lent {}
 // SAFETY: it is only ever dropped.
 unsafe impl Sync for Lent {}
@@ -122,7 +121,7 @@ pub(super) unsafe extern "C" fn copy_to_host(
         let position = unsigned("a position", position)?;
         // SAFETY: `out` is writable for `size` bytes; the buffer is live.
         let (buffer, out) = unsafe { (&*buffer, host_mut(out, size)?) };
-        Ok(download_to_uninit(buffer, position, out)?)
+        Ok(buffer.copy_to_uninit(position, out)?)
     };
     // SAFETY: the caller's promise.
     unsafe { attempt(failure, work) }.is_some()
@@ -139,7 +138,7 @@ pub(super) unsafe extern "C" fn copy_from_host(
         let position = unsigned("a position", position)?;
         // SAFETY: `data` is readable for `size` bytes; the buffer is live.
         let (buffer, data) = unsafe { (&*buffer, host(data, size)?) };
-        Ok(upload(buffer, position, data)?)
+        Ok(buffer.copy_from_host(position, data)?)
     };
     // SAFETY: the caller's promise.
     unsafe { attempt(failure, work) }.is_some()
@@ -197,7 +196,7 @@ pub(super) unsafe extern "C" fn device_address(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        let found = arrow_cuda_buffer::mapped_address(&context(device)?, host_address as u64)?;
+        let found = context(device)?.enter()?.device_address(host_address as u64)?;
         // SAFETY: a writable place.
         unsafe { out.write(found.unwrap_or(0)) };
         Ok(())

@@ -4,7 +4,6 @@ use super::buffers::{host, host_mut};
 use super::hand_over;
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{Failure, Kind, RustBuffer, RustReader, RustWriter};
-use arrow_cuda_ipc::Metadata;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -133,14 +132,6 @@ pub(super) unsafe extern "C" fn reader_read_buffer_at(
     };
     // SAFETY: the caller's promise.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
-}
-
-pub(super) unsafe extern "C" fn is_compressed_message(metadata: *const u8, size: i64) -> bool {
-    // SAFETY: `size` readable bytes.
-    let Ok(metadata) = (unsafe { host(metadata.cast(), size) }) else { return true };
-    // How much body follows is checked by whoever reads it.  libarrow may understand what is
-    // refused here: it takes any bytes for text.
-    Metadata::parse(metadata, u64::MAX).map_or(true, |metadata| metadata.is_compressed())
 }
 
 pub(super) unsafe extern "C" fn writer_open(

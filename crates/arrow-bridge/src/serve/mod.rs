@@ -1,16 +1,20 @@
 //! What Rust offers to the C++ classes.
 //!
-//! Every function here is called by C++ only, with the promises of `cpp/bridge.h`: opaque
+//! Only C++ calls these functions, and it keeps the promises of `ffi.rs`: opaque
 //! pointers come from this table and are live, other pointers are valid for what is done with
 //! them, and `Failure*` is writable.
 
 mod buffers;
+mod events;
 mod files;
-mod sync;
+mod messages;
+mod streams;
 
 use crate::fault::Fault;
 use crate::ffi::{ABI_VERSION, Kind, RustApi};
 use arrow_cuda_context::Context;
+pub(crate) use events::RustEvent;
+pub(crate) use streams::RustStream;
 
 pub(crate) static API: RustApi = RustApi {
     abi_version: ABI_VERSION,
@@ -27,16 +31,19 @@ pub(crate) static API: RustApi = RustApi {
     host_buffer_release: buffers::host_release,
     host_address: buffers::host_address,
     device_address: buffers::device_address,
-    event_create: sync::event_create,
-    event_record: sync::event_record,
-    event_wait: sync::event_wait,
-    event_destroy: sync::event_destroy,
-    event_at: sync::event_at,
-    event_pending: sync::event_pending,
-    stream_create: sync::stream_create,
-    stream_wait_event: sync::stream_wait_event,
-    stream_synchronize: sync::stream_synchronize,
-    stream_destroy: sync::stream_destroy,
+    event_create: events::create,
+    event_wrap: events::wrap,
+    event_release: events::release,
+    event_place: events::place,
+    event_record: events::record,
+    event_wait: events::wait,
+    event_pending: events::pending,
+    stream_create: streams::create,
+    stream_wrap: streams::wrap,
+    stream_release: streams::release,
+    stream_place: streams::place,
+    stream_wait_event: streams::wait_event,
+    stream_synchronize: streams::synchronize,
     reader_open: files::reader_open,
     reader_release: files::reader_release,
     reader_close: files::reader_close,
@@ -48,7 +55,7 @@ pub(crate) static API: RustApi = RustApi {
     reader_read_at: files::reader_read_at,
     reader_read_buffer: files::reader_read_buffer,
     reader_read_buffer_at: files::reader_read_buffer_at,
-    is_compressed_message: files::is_compressed_message,
+    message_facts: messages::message_facts,
     writer_open: files::writer_open,
     writer_release: files::writer_release,
     writer_close: files::writer_close,

@@ -1,7 +1,7 @@
 //! What copies of ordinary host memory may use, as Python sets it.
 
 use crate::errors::non_negative;
-use arrow_cuda_host_io::{MOST_THREADS, TransferLimits};
+use arrow_cuda_transfer::{MOST_THREADS, TransferLimits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -30,7 +30,7 @@ use pyo3::types::PyDict;
 /// >>> set_transfer_limits()
 #[pyfunction]
 pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let limits = arrow_cuda_host_io::transfer_limits();
+    let limits = arrow_cuda_transfer::transfer_limits();
     let dict = PyDict::new(py);
     dict.set_item("threads", limits.threads)?;
     dict.set_item("pinned_bytes", limits.pinned_bytes)?;
@@ -83,6 +83,6 @@ pub(crate) fn set_transfer_limits(
     };
     limits.pinned_bytes = checked("pinned_bytes", pinned_bytes)?.unwrap_or(limits.pinned_bytes);
     limits.begin_after = checked("begin_after", begin_after)?.unwrap_or(limits.begin_after);
-    arrow_cuda_host_io::set_transfer_limits(limits);
+    arrow_cuda_transfer::set_transfer_limits(limits);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Copies of a `CudaBuffer` on a stream.
 //!
-//! What is queued keeps the Python objects whose memory it uses.  What comes back as finished is
+//! What is queued retains the Python objects whose memory it uses.  What comes back as completed is
 //! dropped with the GIL.
 
 use crate::errors::OrRaise;
@@ -21,8 +21,8 @@ pub(crate) fn to_host(
     let py = out.py();
     let owner = Box::new(Owner::new(out.clone().unbind()));
     let bytes = host_bytes_mut(out, size)?;
-    let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
     let queued = py.detach(|| {
+        let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
         // SAFETY: the owner keeps the memory; others may look at it meanwhile, as everywhere in
         // Python.
         unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }
@@ -44,9 +44,7 @@ pub(crate) fn from_host(
     let queued = py.detach(|| {
         // SAFETY: the owner keeps the memory; others may write to it meanwhile, as everywhere in
         // Python.
-        unsafe {
-            buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), bytes.len(), owner)
-        }
+        unsafe { buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), bytes.len(), owner) }
     });
     queued.or_raise(py).map(drop)
 }

@@ -7,11 +7,10 @@ use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
     is_cuda_buffer, is_on_device, payload, reader,
 };
-use crate::pyarrow::to_pyarrow::{batch_in, open_file, wrap_buffer};
+use crate::pyarrow::to_pyarrow::{batch_in, open_file, with_message, wrap_buffer};
 use arrow_cuda_bridge::{Fault, Payload};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_host_io::upload_gathered;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -114,12 +113,14 @@ pub(crate) fn read_message<'py>(
     let reader = reader(&file)?;
     let position = py.detach(|| reader.tell()).or_raise(py)?;
     let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
+    let ipc = py.import("pyarrow.ipc")?;
+    let read = || ipc.call_method1("read_message", (&file,));
     match py.detach(|| DeviceMessage::read(&rest)) {
+        Ok(message) => with_message(&file, position, &message, read),
         // pyarrow itself says best how a stream ends.
-        Ok(_) | Err(IpcError::EndOfStream) => {}
-        Err(error) => return Err(error).or_raise(py),
+        Err(IpcError::EndOfStream) => read(),
+        Err(error) => Err(error).or_raise(py),
     }
-    py.import("pyarrow.ipc")?.call_method1("read_message", (file,))
 }
 
 /// Read a record batch from a message in device memory.
@@ -183,7 +184,7 @@ fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Fa
     let parts = message.parts()?;
     let size = parts.iter().map(|part| part.len() as u64).sum();
     let buffer = DeviceBuffer::allocate(context, size)?;
-    upload_gathered(&buffer, 0, &parts)?;
+    buffer.copy_from_host_gathered(0, &parts)?;
     Ok(buffer)
 }
 

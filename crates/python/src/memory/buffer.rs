@@ -11,7 +11,6 @@ use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, sp
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_host_io::{download, equals_host};
 use arrow_cuda_numba_bridge::{ElementType, Layout};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
@@ -492,7 +491,7 @@ impl Methods {
             span(other).ok_or_else(|| incorrect_type("other", "pyarrow.lib.Buffer", other))?;
         if theirs.is_cpu {
             let bytes = host_bytes(other)?;
-            return py.detach(|| equals_host(buffer, bytes)).or_raise(py);
+            return py.detach(|| buffer.equals_host(bytes)).or_raise(py);
         }
         let other = if is_cuda_buffer(other)? { other.clone() } else { wrap_memory_of(other)? };
         let other = device_buffer(&other)?;
@@ -543,7 +542,7 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         PyBytes::new_with(py, buffer.size() as usize, |out| {
-            py.detach(|| download(buffer, 0, out)).or_raise(py)
+            py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
         })
     }
 

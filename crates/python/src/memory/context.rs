@@ -8,8 +8,7 @@ use crate::package::package;
 use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Device, finished};
-use arrow_cuda_host_io::upload;
+use arrow_cuda_context::{Context, Device, completed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -196,7 +195,7 @@ impl PyContext {
     /// >>> ctx.synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.context.synchronize()).or_raise(py)?;
-        drop(finished());
+        drop(completed());
         Ok(())
     }
 
@@ -215,8 +214,8 @@ impl PyContext {
     /// >>> ctx.bytes_allocated - before
     /// 1000
     #[getter]
-    fn bytes_allocated(&self) -> i64 {
-        self.context.bytes_allocated()
+    fn bytes_allocated(&self, py: Python<'_>) -> PyResult<u64> {
+        self.context.bytes_allocated().or_raise(py)
     }
 
     /// Return the address at which the device reaches some memory.
@@ -475,7 +474,7 @@ impl PyContext {
                     .bytes()?
                     .get(offset as usize..(offset + size) as usize)
                     .ok_or_else(|| out_of_range("size"))?;
-                py.detach(|| upload(&buffer, 0, bytes)).or_raise(py)?;
+                py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)?;
             }
             Data::Device(data) => {
                 let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;

@@ -67,17 +67,17 @@ pub(crate) fn pointers(
 }
 
 unsafe extern "C" fn decref(object: Object) {
-    // SAFETY: bridge.h: a reference of its own, with the GIL held.
+    // SAFETY: as `PyarrowApi` is used: a reference of its own, with the GIL held.
     unsafe { ffi::Py_DecRef(object.cast()) };
 }
 
 unsafe extern "C" fn save_thread() -> *mut c_void {
-    // SAFETY: bridge.h: called with the GIL held.
+    // SAFETY: as `PyarrowApi` is used: called with the GIL held.
     unsafe { ffi::PyEval_SaveThread().cast() }
 }
 
 unsafe extern "C" fn restore_thread(state: *mut c_void) {
-    // SAFETY: bridge.h: called with what `save_thread` gave, on the same thread.
+    // SAFETY: as `PyarrowApi` is used: called with what `save_thread` gave, on the same thread.
     unsafe { ffi::PyEval_RestoreThread(state.cast()) };
 }
 

@@ -128,6 +128,23 @@ pub(crate) fn batch_in<'py>(
     }
 }
 
+/// Runs pyarrow's own code over a `BufferReader` that is told which message it finds at `position`.
+pub(crate) fn with_message<'py>(
+    reader: &Bound<'py, PyAny>,
+    position: u64,
+    message: &DeviceMessage,
+    read: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, object) = (reader.py(), reader.as_ptr().cast());
+    let bridge = &pyarrow(py)?.bridge;
+    // SAFETY: a live object, and the GIL is held.
+    unsafe { bridge.expect_message(object, position, message) }.or_raise(py)?;
+    let read = read();
+    // SAFETY: as above.
+    unsafe { bridge.forget_message(object) }.or_raise(py)?;
+    read
+}
+
 /// An array without its data: an empty host buffer in place of each buffer that is not plain host
 /// memory, which is the empty one's parent.
 pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -50,7 +50,7 @@ impl PyEvent {
     /// True
     #[getter]
     fn handle(&self) -> usize {
-        self.event.raw().addr()
+        self.event.as_raw().addr()
     }
 
     /// Record the end of what is queued on a stream so far.
@@ -121,7 +121,7 @@ impl PyEvent {
     /// >>> Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        or_raise_late(py, py.detach(|| self.event.is_done()))
+        or_raise_late(py, py.detach(|| self.event.is_complete()))
     }
 
     /// Return the time from this event to another one.

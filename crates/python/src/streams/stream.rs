@@ -54,7 +54,7 @@ impl PyStream {
     /// True
     #[getter]
     fn handle(&self) -> usize {
-        self.stream.raw().addr()
+        self.stream.as_raw().addr()
     }
 
     /// The stream, as the protocol of this name gives it to other libraries.
@@ -105,7 +105,7 @@ impl PyStream {
     /// >>> Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        or_raise_late(py, py.detach(|| self.stream.is_done()))
+        or_raise_late(py, py.detach(|| self.stream.is_complete()))
     }
 
     /// Record an event at the end of what is queued so far.

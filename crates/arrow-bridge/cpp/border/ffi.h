@@ -1,0 +1,376 @@
+// The border between Rust and libarrow, generated from src/ffi.rs by tests/header.rs: change that
+// file, which also says who owns what and how a function fails.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace arrow_cuda {
+
+// Opaque Rust objects.
+struct RustBuffer;      // arrow_cuda_buffer::DeviceBuffer
+struct RustHostBuffer;  // arrow_cuda_host_io::HostBuffer, page-locked memory
+struct RustEvent;       // arrow_cuda_context::Event
+struct RustStream;      // arrow_cuda_context::Stream
+struct RustReader;      // arrow_cuda_host_io::BufferReader
+struct RustWriter;      // arrow_cuda_host_io::BufferWriter
+
+}  // namespace arrow_cuda
+
+namespace arrow_cuda {
+
+/// The version of both tables.  Raise it when either of them changes: a library that was built for
+/// other tables is refused.
+constexpr static const uint32_t kAbiVersion = 6;
+
+/// How a failure is raised in Python.
+enum class Kind : int32_t {
+  /// No failure.
+  kNone = 0,
+  /// `pyarrow.ArrowInvalid`.
+  kInvalid = 1,
+  /// `OSError`.
+  kIo = 2,
+  /// `pyarrow.ArrowTypeError`.
+  kType = 3,
+  /// `NotImplementedError`.
+  kNotImplemented = 4,
+  /// `MemoryError`: host memory ran out.
+  kMemory = 5,
+  /// `IndexError`.
+  kIndex = 6,
+  /// A Python exception is already set.
+  kPython = 7,
+  /// `pyarrow.ArrowKeyError`.
+  kKey = 8,
+  /// `pyarrow.ArrowCapacityError`.
+  kCapacity = 9,
+};
+
+/// The type of an IPC message.
+enum class MessageKind : int32_t {
+  /// Rust cannot read the metadata.
+  kUnreadable = 0,
+  kSchema = 1,
+  kDictionary = 2,
+  kBatch = 3,
+  kOther = 4,
+};
+
+/// C++'s own object: a batch on its way to become a message.
+struct Payload;
+
+/// CPython's object, which neither side of the border looks into.
+struct PyObject;
+
+struct Failure {
+  Kind kind;
+  /// UTF-8, NUL-terminated, cut when too long.
+  char text[1020];
+};
+
+/// The owner of foreign memory.
+struct Owner {
+  void *owner;
+  /// Is called with `owner` once, from any thread.
+  void (*drop)(void *owner);
+};
+
+struct BufferFacts {
+  /// The device address, 0 when the buffer is empty.
+  uint64_t address;
+  int64_t size;
+  int32_t device;
+  bool is_mutable;
+};
+
+struct HostFacts {
+  uint8_t *data;
+  int64_t size;
+};
+
+/// What the metadata of an IPC message says.  A message that is unreadable may be anything, so it
+/// counts as `is_swapped` and as `is_delta`.
+struct MessageFacts {
+  MessageKind kind;
+  int64_t body_size;
+  /// Of a schema: its batches have the other byte order, and libarrow swaps their bytes on the
+  /// host.
+  bool is_swapped;
+  /// Of a dictionary: libarrow appends it to the earlier one, on the host.
+  bool is_delta;
+  /// Of a batch or dictionary: libarrow cuts the body up and reads none of it.
+  bool stays_on_device;
+  /// Of a batch or dictionary: the body is compressed, or may be.
+  bool is_compressed;
+};
+
+/// What Rust offers to C++.
+struct RustApi {
+  uint32_t abi_version;
+  /// Fails for a number that no device has.
+  bool (*device_name)(int32_t device, char *out, size_t capacity, Failure *failure);
+  /// Allocates in the device's primary context.
+  RustBuffer *(*buffer_allocate)(int32_t device, int64_t size, Failure *failure);
+  /// A buffer over somebody else's memory; takes `owner` over, also on failure.
+  RustBuffer *(*buffer_view)(int32_t device,
+                             uint64_t address,
+                             int64_t size,
+                             bool is_mutable,
+                             Owner owner,
+                             Failure *failure);
+  RustBuffer *(*buffer_slice)(const RustBuffer *buffer,
+                              int64_t offset,
+                              int64_t size,
+                              bool is_mutable,
+                              Failure *failure);
+  void (*buffer_facts)(const RustBuffer *buffer, BufferFacts *out);
+  void (*buffer_release)(RustBuffer *buffer);
+  /// Copies are complete when they return, and ordered after the default stream's work.
+  bool (*copy_to_host)(const RustBuffer *from,
+                       int64_t position,
+                       void *out,
+                       int64_t size,
+                       Failure *failure);
+  bool (*copy_from_host)(const RustBuffer *to,
+                         int64_t position,
+                         const void *data,
+                         int64_t size,
+                         Failure *failure);
+  bool (*copy_from_device)(const RustBuffer *to,
+                           int64_t position,
+                           const RustBuffer *from,
+                           Failure *failure);
+  void (*host_buffer_facts)(const RustHostBuffer *buffer, HostFacts *out);
+  void (*host_buffer_release)(RustHostBuffer *buffer);
+  /// The host address of pinned memory that is mapped at a device address; null, without a
+  /// failure, where none is.
+  bool (*host_address)(int32_t device, uint64_t device_address, void **out, Failure *failure);
+  /// The device address that pinned memory is mapped at; 0, without a failure, where there is
+  /// none.
+  bool (*device_address)(int32_t device, const void *host_address, uint64_t *out, Failure *failure);
+  /// An event of the device's primary context.
+  RustEvent *(*event_create)(int32_t device, Failure *failure);
+  /// The event whose handle a producer has put at `place`; the producer keeps both as long as this
+  /// exists.  Fails when there can be no event.
+  RustEvent *(*event_wrap)(int32_t device, void *const *place, Failure *failure);
+  void (*event_release)(RustEvent *event);
+  /// Where the event's `CUevent` lies, as long as `event` exists.
+  void **(*event_place)(const RustEvent *event);
+  bool (*event_record)(const RustEvent *event, const RustStream *stream, Failure *failure);
+  bool (*event_wait)(const RustEvent *event, Failure *failure);
+  /// An event for the work in flight before the given events, on the default stream and on the
+  /// streams that are ordered with it.  Stores null where there is no such work.
+  bool (*event_pending)(int32_t device,
+                        const RustEvent *const *events,
+                        size_t count,
+                        RustEvent **out,
+                        Failure *failure);
+  /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
+  RustStream *(*stream_create)(int32_t device, uint32_t flags, Failure *failure);
+  /// The stream whose handle lies at `place`, which somebody else keeps as long as this exists; the
+  /// default stream for null.
+  RustStream *(*stream_wrap)(int32_t device, void *const *place, Failure *failure);
+  void (*stream_release)(RustStream *stream);
+  /// Where the stream's `CUstream` lies, as long as `stream` exists.
+  void **(*stream_place)(const RustStream *stream);
+  bool (*stream_wait_event)(const RustStream *stream, const RustEvent *event, Failure *failure);
+  bool (*stream_synchronize)(const RustStream *stream, Failure *failure);
+  RustReader *(*reader_open)(const RustBuffer *buffer);
+  void (*reader_release)(RustReader *reader);
+  void (*reader_close)(RustReader *reader);
+  bool (*reader_is_closed)(const RustReader *reader);
+  bool (*reader_tell)(const RustReader *reader, int64_t *out, Failure *failure);
+  bool (*reader_size)(const RustReader *reader, int64_t *out, Failure *failure);
+  bool (*reader_seek)(RustReader *reader, int64_t position, Failure *failure);
+  int64_t (*reader_read)(RustReader *reader, int64_t size, void *out, Failure *failure);
+  int64_t (*reader_read_at)(RustReader *reader,
+                            int64_t position,
+                            int64_t size,
+                            void *out,
+                            Failure *failure);
+  RustBuffer *(*reader_read_buffer)(RustReader *reader, int64_t size, Failure *failure);
+  RustBuffer *(*reader_read_buffer_at)(RustReader *reader,
+                                       int64_t position,
+                                       int64_t size,
+                                       Failure *failure);
+  /// Reads the metadata of an IPC message, or the footer of an IPC file as the message that its
+  /// schema would be.
+  void (*message_facts)(const uint8_t *metadata, size_t size, bool is_footer, MessageFacts *out);
+  RustWriter *(*writer_open)(const RustBuffer *buffer, Failure *failure);
+  /// Flushes what is buffered.
+  void (*writer_release)(RustWriter *writer);
+  bool (*writer_close)(RustWriter *writer, Failure *failure);
+  bool (*writer_is_closed)(const RustWriter *writer);
+  bool (*writer_tell)(const RustWriter *writer, int64_t *out, Failure *failure);
+  bool (*writer_seek)(RustWriter *writer, int64_t position, Failure *failure);
+  bool (*writer_write)(RustWriter *writer, const void *data, int64_t size, Failure *failure);
+  bool (*writer_write_device)(RustWriter *writer, const RustBuffer *data, Failure *failure);
+  bool (*writer_write_at)(RustWriter *writer,
+                          int64_t position,
+                          const void *data,
+                          int64_t size,
+                          Failure *failure);
+  bool (*writer_flush)(RustWriter *writer, Failure *failure);
+  bool (*writer_set_buffer_size)(RustWriter *writer, int64_t size, Failure *failure);
+};
+
+/// What the bridge needs of pyarrow's Cython module: the pointers in its capsules, whose C++
+/// signatures are those that pyarrow gives them.
+struct PyarrowApi {
+  /// `pyarrow_unwrap_buffer`: `std::shared_ptr<arrow::Buffer> (PyObject*)`.
+  void *unwrap_buffer;
+  /// `pyarrow_wrap_buffer`: `PyObject* (const std::shared_ptr<arrow::Buffer>&)`.
+  void *wrap_buffer;
+  /// `pyarrow_unwrap_array`: `std::shared_ptr<arrow::Array> (PyObject*)`.
+  void *unwrap_array;
+  /// `pyarrow_wrap_array`: `PyObject* (const std::shared_ptr<arrow::Array>&)`.
+  void *wrap_array;
+  /// `pyarrow_unwrap_batch`: `std::shared_ptr<arrow::RecordBatch> (PyObject*)`.
+  void *unwrap_batch;
+  /// `pyarrow_wrap_batch`: `PyObject* (const std::shared_ptr<arrow::RecordBatch>&)`.
+  void *wrap_batch;
+  /// `pyarrow_unwrap_schema`: `std::shared_ptr<arrow::Schema> (PyObject*)`.
+  void *unwrap_schema;
+  /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
+  void *unwrap_chunked_array;
+  /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
+  void *unwrap_table;
+  /// `pyarrow_wrap_table`: `PyObject* (const std::shared_ptr<arrow::Table>&)`.
+  void *wrap_table;
+  /// `pyarrow.lib.Buffer.__pyx_vtable__`: init, getitem.
+  void **buffer_vtable;
+  /// `pyarrow.lib.NativeFile.__pyx_vtable__`: set_random_access_file, set_input_stream,
+  /// set_output_stream, and more.
+  void **native_file_vtable;
+  /// `Py_DecRef`.
+  void (*decref)(PyObject *object);
+  /// `PyEval_SaveThread`.
+  void *(*save_thread)();
+  /// `PyEval_RestoreThread`.
+  void (*restore_thread)(void *state);
+};
+
+/// What any `pyarrow.Buffer` says of itself.
+struct Span {
+  /// The address, of the host or of a device.
+  uint64_t address;
+  /// The size, in bytes.
+  int64_t size;
+  /// Whether the host can read it.
+  bool is_cpu;
+  /// Whether it may be written to.
+  bool is_mutable;
+  /// `ARROW_DEVICE_*`.
+  int32_t device_type;
+  /// The device's number, -1 for the CPU.
+  int64_t device;
+};
+
+/// A stretch of host memory, never empty.
+struct HostPart {
+  const uint8_t *data;
+  size_t size;
+};
+
+/// What C++ offers to Rust.  Each function that takes a `PyObject` wants the GIL held.
+struct BridgeApi {
+  uint32_t abi_version;
+  int32_t arrow_major;
+  /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
+  /// `pyarrow.NativeFile` whose base `tp_new` has run.  Opaque pointers are taken over, also on
+  /// failure.
+  bool (*init_buffer)(PyObject *fresh, RustBuffer *buffer, Failure *failure);
+  /// The same with a parent: the slice keeps the C++ buffer behind `parent` alive.
+  bool (*init_slice)(PyObject *fresh, PyObject *parent, RustBuffer *slice, Failure *failure);
+  /// From any `pyarrow.Buffer` whose memory is, or is a part of, device memory.  Fails with
+  /// `buffer is not backed by a CudaBuffer`.
+  bool (*init_from_buffer)(PyObject *fresh, PyObject *buffer, Failure *failure);
+  bool (*init_host_buffer)(PyObject *fresh, RustHostBuffer *buffer, Failure *failure);
+  /// From part of a `pyarrow.Buffer` over pinned memory; the part is of type CUDA_HOST too.
+  bool (*init_host_slice)(PyObject *fresh,
+                          PyObject *host_buffer,
+                          int64_t offset,
+                          int64_t size,
+                          Failure *failure);
+  bool (*init_reader)(PyObject *fresh, PyObject *buffer, Failure *failure);
+  bool (*init_writer)(PyObject *fresh, PyObject *buffer, Failure *failure);
+  /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
+  /// device buffer or was never initialised.
+  const RustBuffer *(*buffer_of)(PyObject *object);
+  /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+  RustReader *(*reader_of)(PyObject *native_file);
+  /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+  RustWriter *(*writer_of)(PyObject *native_file);
+  /// False when `buffer` is not an initialised `pyarrow.Buffer`.
+  bool (*span_of)(PyObject *buffer, Span *out);
+  /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
+  /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
+  /// the interpreter ends is unwound, which Rust frames do not survive.
+  PyObject *(*allocate_host)(int64_t size, Failure *failure);
+  /// Whether a `pyarrow.RecordBatch` was ever initialised.
+  bool (*has_batch)(PyObject *batch);
+  /// Whether a `pyarrow.Schema` was ever initialised.
+  bool (*has_schema)(PyObject *schema);
+  /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
+  bool (*has_arrays)(PyObject *object);
+  /// Whether any data of such an object lies in device memory, whatever it says of itself.
+  bool (*is_on_device)(PyObject *object);
+  /// Takes a batch, all of which lies on the host.
+  Payload *(*payload_open)(PyObject *batch, Failure *failure);
+  /// Lays out the message: the concatenation of the parts, which are valid until the next call.
+  /// Wants no GIL.
+  bool (*payload_parts)(Payload *payload, const HostPart **parts, size_t *count, Failure *failure);
+  /// Wants the GIL.
+  void (*payload_release)(Payload *payload);
+  /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
+  /// the metadata; `body`, a slice of the buffer, is taken over, also on failure.  `memo` may be
+  /// null.
+  PyObject *(*read_batch)(PyObject *buffer,
+                          PyObject *schema,
+                          PyObject *memo,
+                          const uint8_t *metadata,
+                          size_t metadata_size,
+                          const MessageFacts *facts,
+                          RustBuffer *body,
+                          Failure *failure);
+  /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
+  /// checked it.  Whoever reads a buffer there next gets these bytes.  With null for `metadata`
+  /// the reader expects nothing any more.
+  bool (*expect_metadata)(PyObject *reader,
+                          int64_t position,
+                          const uint8_t *metadata,
+                          size_t metadata_size,
+                          const MessageFacts *facts,
+                          Failure *failure);
+  /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
+  /// counts its nulls, which libarrow itself would do on the host, where they are unknown.  A new
+  /// reference to what is to be used instead, all of it on one device, or null without a failure
+  /// where nothing is wrong with it.  Fails for an object of another kind and for one that was
+  /// never initialised, which is all that matters for a copy `to_host`.
+  PyObject *(*prepare)(PyObject *object, bool is_batch, bool to_host, Failure *failure);
+  /// After pyarrow has exported `object`, an Array or RecordBatch: gives `array`, an
+  /// `ArrowDeviceArray`, an event for work that is not done yet.  Releases it, and `schema`, an
+  /// `ArrowSchema` or null, on failure.
+  bool (*finish_export)(PyObject *object, void *array, void *schema, Failure *failure);
+  /// Before libarrow imports: waits where the import itself reads the data, and counts the nulls
+  /// of what is to be a batch.  Releases `array`, an `ArrowDeviceArray`, and `schema`, an
+  /// `ArrowSchema` or null, on failure.
+  bool (*prepare_import)(void *array, void *schema, bool is_batch, Failure *failure);
+  /// After libarrow has imported `object`: a new reference to what is to be used instead, or null
+  /// without a failure where nothing is wrong with it.  `array`, an `ArrowDeviceArray`, is only
+  /// asked for its device.
+  PyObject *(*finish_import)(PyObject *object, const void *array, Failure *failure);
+  /// The array (new reference) without its data: an empty buffer in place of each that is not
+  /// plain host memory, which is that one's parent.
+  PyObject *(*skeleton_of)(PyObject *array, Failure *failure);
+  /// A RecordBatch of arrays, or a Table of chunked arrays (new reference), of which types and
+  /// lengths are checked and nothing else: libarrow refuses empty memory, whose address is 0.
+  PyObject *(*assemble)(PyObject *schema, PyObject *const *columns, size_t count, Failure *failure);
+};
+
+/// The library's one export.  Both tables must outlive the process's use of the library.
+using Entry = const BridgeApi*(*)(const RustApi *rust, const PyarrowApi *pyarrow, Failure *failure);
+
+}  // namespace arrow_cuda

@@ -1,0 +1,25 @@
+// The two tables given to `arrow_cuda_bridge`, and owning handles for Rust's objects.
+#pragma once
+
+#include <memory>
+
+#include "border/ffi.h"
+
+namespace arrow_cuda {
+
+// Valid once `SetTables` was called, which the bridge does before anything else can run.
+const RustApi& Rust();
+const PyarrowApi& Pyarrow();
+void SetTables(const RustApi* rust, const PyarrowApi* pyarrow);
+
+struct Release {
+  void operator()(RustBuffer* buffer) const { Rust().buffer_release(buffer); }
+  void operator()(RustHostBuffer* buffer) const { Rust().host_buffer_release(buffer); }
+  void operator()(RustReader* reader) const { Rust().reader_release(reader); }
+  void operator()(RustWriter* writer) const { Rust().writer_release(writer); }
+};
+
+template <typename T>
+using Handle = std::unique_ptr<T, Release>;
+
+}  // namespace arrow_cuda

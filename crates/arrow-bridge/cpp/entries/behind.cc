@@ -1,0 +1,22 @@
+#include "entries/behind.h"
+
+#include "memory/resolve.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object) {
+  auto buffer = UnwrapBuffer(object);
+  if (buffer == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Buffer");
+  return buffer;
+}
+
+arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, BufferBehind(object));
+  if (auto ours = AsDeviceBuffer(buffer)) return ours;
+  // An imported buffer has its producer to wait for.
+  WithoutGil unlocked;
+  return ResolveDevice(buffer);
+}
+
+}  // namespace arrow_cuda

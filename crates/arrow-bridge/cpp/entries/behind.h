@@ -1,0 +1,19 @@
+// The buffers behind pyarrow's objects.
+#pragma once
+
+#include <memory>
+
+#include "arrow/buffer.h"
+#include "arrow/result.h"
+#include "border/ffi.h"
+#include "memory/buffer.h"
+
+namespace arrow_cuda {
+
+// That of any initialised pyarrow.Buffer.
+arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object);
+
+// The device memory behind it, once it is ready.
+arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object);
+
+}  // namespace arrow_cuda

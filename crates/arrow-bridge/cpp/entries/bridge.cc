@@ -1,0 +1,67 @@
+// The table of what C++ offers to Rust, and the one function that the library exports.
+#include <type_traits>
+
+#include "arrow/util/config.h"
+#include "border/ffi.h"
+#include "border/rust.h"
+#include "border/status.h"
+#include "entries/entries.h"
+#include "exchange/mappers.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+
+constexpr BridgeApi kBridge{
+    .abi_version = kAbiVersion,
+    .arrow_major = ARROW_VERSION_MAJOR,
+    .init_buffer = InitBufferEntry,
+    .init_slice = InitSliceEntry,
+    .init_from_buffer = InitFromBufferEntry,
+    .init_host_buffer = InitHostBufferEntry,
+    .init_host_slice = InitHostSliceEntry,
+    .init_reader = InitReaderEntry,
+    .init_writer = InitWriterEntry,
+    .buffer_of = BufferOfEntry,
+    .reader_of = ReaderOfEntry,
+    .writer_of = WriterOfEntry,
+    .span_of = SpanOfEntry,
+    .allocate_host = AllocateHostEntry,
+    .has_batch = HasBatchEntry,
+    .has_schema = HasSchemaEntry,
+    .has_arrays = HasArraysEntry,
+    .is_on_device = IsOnDeviceEntry,
+    .payload_open = PayloadOpenEntry,
+    .payload_parts = PayloadPartsEntry,
+    .payload_release = PayloadReleaseEntry,
+    .read_batch = ReadBatchEntry,
+    .expect_metadata = ExpectMetadataEntry,
+    .prepare = PrepareEntry,
+    .finish_export = FinishExportEntry,
+    .prepare_import = PrepareImportEntry,
+    .finish_import = FinishImportEntry,
+    .skeleton_of = SkeletonOfEntry,
+    .assemble = AssembleEntry,
+};
+
+Status Start(const RustApi* rust, const PyarrowApi* pyarrow) {
+  if (rust == nullptr || pyarrow == nullptr) return Status::Invalid("missing table");
+  if (rust->abi_version != kAbiVersion) {
+    return Status::Invalid("the bridge has interface version ", kAbiVersion, ", its caller has ",
+                           rust->abi_version);
+  }
+  SetTables(rust, pyarrow);
+  return RegisterMappers();
+}
+
+}  // namespace
+}  // namespace arrow_cuda
+
+extern "C" __attribute__((visibility("default"))) const arrow_cuda::BridgeApi* arrow_cuda_bridge(
+    const arrow_cuda::RustApi* rust, const arrow_cuda::PyarrowApi* pyarrow,
+    arrow_cuda::Failure* failure) {
+  using namespace arrow_cuda;
+  static_assert(std::is_same_v<decltype(&arrow_cuda_bridge), Entry>);
+  return Guard(failure, [&] { return Start(rust, pyarrow); }) ? &kBridge : nullptr;
+}

@@ -1,0 +1,83 @@
+// Buffers over device memory and pinned memory.
+#include "entries/entries.h"
+
+#include <memory>
+#include <utility>
+
+#include "border/rust.h"
+#include "border/status.h"
+#include "entries/behind.h"
+#include "memory/buffer.h"
+#include "memory/resolve.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+
+bool InitBufferEntry(PyObject* fresh, RustBuffer* raw, Failure* failure) noexcept {
+  Handle<RustBuffer> rust(raw);
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust)));
+    return InitBuffer(fresh, std::move(buffer));
+  });
+}
+
+bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
+                    Failure* failure) noexcept {
+  Handle<RustBuffer> rust(raw);
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto whole, BufferBehind(parent));
+    ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
+    return InitBuffer(fresh, std::move(buffer));
+  });
+}
+
+bool InitFromBufferEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    return InitBuffer(fresh, std::move(ours));
+  });
+}
+
+bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure) noexcept {
+  Handle<RustHostBuffer> rust(raw);
+  return Guard(failure, [&] { return InitBuffer(fresh, HostBuffer::Make(std::move(rust))); });
+}
+
+bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
+                        Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto whole, BufferBehind(host_buffer));
+    ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
+    return InitBuffer(fresh, part);
+  });
+}
+
+const RustBuffer* BufferOfEntry(PyObject* object) noexcept {
+  const auto buffer = UnwrapBuffer(object);
+  const auto* ours = buffer == nullptr ? nullptr : AsDeviceBuffer(*buffer);
+  return ours == nullptr ? nullptr : ours->rust();
+}
+
+bool SpanOfEntry(PyObject* object, Span* out) noexcept {
+  const auto buffer = UnwrapBuffer(object);
+  if (buffer == nullptr) return false;
+  const bool is_cpu = buffer->is_cpu() && !IsOnDevice(*buffer);
+  *out = Span{buffer->address(),
+              buffer->size(),
+              is_cpu,
+              buffer->is_mutable(),
+              static_cast<int32_t>(buffer->device_type()),
+              buffer->device()->device_id()};
+  return true;
+}
+
+PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
+  PyObject* allocated = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
+    return WrapBuffer(buffer).Value(&allocated);
+  });
+  return allocated;
+}
+
+}  // namespace arrow_cuda

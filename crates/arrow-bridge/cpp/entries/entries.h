@@ -1,0 +1,58 @@
+// The functions of `BridgeApi`, each under the name of its row; src/ffi.rs says what they do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "border/ffi.h"
+
+namespace arrow_cuda {
+
+// entries/buffers.cc
+bool InitBufferEntry(PyObject* fresh, RustBuffer* raw, Failure* failure) noexcept;
+bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
+                    Failure* failure) noexcept;
+bool InitFromBufferEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
+bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure) noexcept;
+bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
+                        Failure* failure) noexcept;
+const RustBuffer* BufferOfEntry(PyObject* object) noexcept;
+bool SpanOfEntry(PyObject* object, Span* out) noexcept;
+PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept;
+
+// entries/files.cc
+bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
+bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
+RustReader* ReaderOfEntry(PyObject* object) noexcept;
+RustWriter* WriterOfEntry(PyObject* object) noexcept;
+bool ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
+                         size_t metadata_size, const MessageFacts* facts,
+                         Failure* failure) noexcept;
+
+// entries/objects.cc
+bool HasBatchEntry(PyObject* object) noexcept;
+bool HasSchemaEntry(PyObject* object) noexcept;
+bool HasArraysEntry(PyObject* object) noexcept;
+bool IsOnDeviceEntry(PyObject* object) noexcept;
+
+// entries/messages.cc
+Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept;
+bool PayloadPartsEntry(Payload* payload, const HostPart** parts, size_t* count,
+                       Failure* failure) noexcept;
+void PayloadReleaseEntry(Payload* payload) noexcept;
+PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
+                         const uint8_t* metadata, size_t metadata_size,
+                         const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept;
+
+// entries/exchange.cc
+PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* failure) noexcept;
+bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept;
+bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept;
+PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
+
+// entries/pickling.cc
+PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept;
+PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
+                        Failure* failure) noexcept;
+
+}  // namespace arrow_cuda

@@ -1,0 +1,149 @@
+// What libarrow leaves out around the C Device interface.
+#include "entries/entries.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "arrow/array/util.h"
+#include "arrow/c/abi.h"
+#include "arrow/c/helpers.h"
+#include "border/status.h"
+#include "exchange/c_device.h"
+#include "exchange/empty_buffers.h"
+#include "exchange/null_count.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+namespace {
+
+// What a failed export or import leaves behind: nothing.
+bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
+  if (!succeeded) {
+    ArrowArrayRelease(&array->array);
+    if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
+  }
+  return succeeded;
+}
+
+arrow::ArrayDataVector ColumnsOf(PyObject* object) {
+  if (const auto array = UnwrapArray(object)) return {array->data()};
+  const auto batch = UnwrapBatch(object);
+  if (batch == nullptr) return {};
+  return batch->column_data();
+}
+
+arrow::Status CountNullsOf(const arrow::ArrayDataVector& columns) {
+  const auto is_uncounted = [](const auto& column) { return HasUncountedNulls(*column); };
+  if (std::none_of(columns.begin(), columns.end(), is_uncounted)) return arrow::Status::OK();
+  WithoutGil unlocked;
+  for (const auto& column : columns) ARROW_RETURN_NOT_OK(CountNulls(*column));
+  return arrow::Status::OK();
+}
+
+// Puts everything at `home`; whether there was anything to do.  An offset that has to be made there
+// waits for the default stream's work.
+arrow::Result<bool> Move(const Home& home, arrow::ArrayDataVector* columns) {
+  WithoutGil unlocked;
+  bool changed = false;
+  for (auto& column : *columns) {
+    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, home));
+    if (data == nullptr) continue;
+    column = std::move(data);
+    changed = true;
+  }
+  return changed;
+}
+
+// The same with everything at `home`, or null where it is.
+arrow::Result<PyObject*> MovedArray(const arrow::Array& array, const Home& home) {
+  arrow::ArrayDataVector columns{array.data()};
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  if (!changed) return nullptr;
+  return WrapArray(arrow::MakeArray(columns.front()));
+}
+
+arrow::Result<PyObject*> MovedBatch(const arrow::RecordBatch& batch, const Home& home) {
+  auto columns = batch.column_data();
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  if (!changed) return nullptr;
+  return WrapBatch(arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns),
+                                            home.type, batch.GetSyncEvent()));
+}
+
+arrow::Result<PyObject*> PrepareArray(PyObject* object, bool to_host) {
+  const auto array = UnwrapArray(object);
+  if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
+  if (to_host) return nullptr;
+  const arrow::ArrayDataVector columns{array->data()};
+  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
+  const auto home = HomeOf(columns);
+  if (!home.has_value()) return nullptr;
+  return MovedArray(*array, *home);
+}
+
+arrow::Result<PyObject*> PrepareBatch(PyObject* object, bool to_host) {
+  const auto batch = UnwrapBatch(object);
+  if (batch == nullptr) {
+    return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
+  }
+  if (to_host) return nullptr;
+  const arrow::ArrayDataVector& columns = batch->column_data();
+  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
+  const auto home = HomeOf(columns);
+  if (!home.has_value()) return nullptr;
+  return MovedBatch(*batch, *home);
+}
+
+}  // namespace
+
+PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* failure) noexcept {
+  PyObject* prepared = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    auto result = is_batch ? PrepareBatch(object, to_host) : PrepareArray(object, to_host);
+    return std::move(result).Value(&prepared);
+  });
+  return prepared;
+}
+
+bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
+  auto* array = static_cast<ArrowDeviceArray*>(exported);
+  // The interface demands zeros, libarrow leaves what was there.
+  std::fill(std::begin(array->reserved), std::end(array->reserved), 0);
+  // An event that is there already is a newer pyarrow's.
+  if (!IsOnGpu(*array) || array->sync_event != nullptr) return true;
+  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+    const auto columns = ColumnsOf(object);
+    WithoutGil unlocked;
+    return AttachEvent(columns, array);
+  });
+  return ReleaseUnless(succeeded, array, schema);
+}
+
+bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept {
+  auto* array = static_cast<ArrowDeviceArray*>(imported);
+  if (array->device_type == ARROW_DEVICE_CPU) return true;
+  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+    WithoutGil unlocked;
+    return PrepareImport(is_batch, array);
+  });
+  return ReleaseUnless(succeeded, array, schema);
+}
+
+PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
+  const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
+  if (!IsOnGpu(origin)) return nullptr;
+  PyObject* finished = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(origin));
+    if (const auto array = UnwrapArray(object)) {
+      return MovedArray(*array, home).Value(&finished);
+    }
+    const auto batch = UnwrapBatch(object);
+    if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
+    return MovedBatch(*batch, home).Value(&finished);
+  });
+  return finished;
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,62 @@
+// Files over device memory, and what they are told of messages.
+#include "entries/entries.h"
+
+#include <memory>
+#include <utility>
+
+#include "border/status.h"
+#include "entries/behind.h"
+#include "memory/writer.h"
+#include "messages/batch.h"
+#include "messages/message_reader.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+
+bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto reader, Reader::Open<MessageReader>(std::move(ours)));
+    return InitReadable(fresh, std::move(reader));
+  });
+}
+
+bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
+    return InitWritable(fresh, std::move(writer));
+  });
+}
+
+RustReader* ReaderOfEntry(PyObject* object) noexcept {
+  const auto file = UnwrapFile(object);
+  // The file interfaces are virtual bases: only a dynamic cast leads from them to the class.
+  const auto* ours = dynamic_cast<const MessageReader*>(file.get());
+  return ours == nullptr ? nullptr : ours->rust();
+}
+
+RustWriter* WriterOfEntry(PyObject* object) noexcept {
+  const auto stream = UnwrapStream(object);
+  const auto* ours = dynamic_cast<const Writer*>(stream.get());
+  return ours == nullptr ? nullptr : ours->rust();
+}
+
+bool ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
+                         size_t metadata_size, const MessageFacts* facts,
+                         Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    const auto file = UnwrapFile(object);
+    auto* reader = dynamic_cast<MessageReader*>(file.get());
+    if (reader == nullptr) return arrow::Status::TypeError("expected an initialised BufferReader");
+    if (metadata == nullptr) {
+      reader->ForgetMetadata();
+      return arrow::Status::OK();
+    }
+    ARROW_ASSIGN_OR_RAISE(auto copy, AlignedCopy({metadata, metadata_size}));
+    reader->ExpectMetadata(position, std::move(copy), *facts);
+    return arrow::Status::OK();
+  });
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,65 @@
+// Record batches as IPC messages.
+#include "entries/entries.h"
+
+#include <memory>
+#include <utility>
+
+#include "border/rust.h"
+#include "border/status.h"
+#include "entries/behind.h"
+#include "memory/buffer.h"
+#include "messages/batch.h"
+#include "messages/payload.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+
+Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
+  Payload* payload = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    auto batch = UnwrapBatch(object);
+    if (batch == nullptr) {
+      return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
+    }
+    payload = new Payload(std::move(batch));
+    return arrow::Status::OK();
+  });
+  return payload;
+}
+
+bool PayloadPartsEntry(Payload* payload, const HostPart** parts, size_t* count,
+                       Failure* failure) noexcept {
+  return Guard(failure, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto found, payload->Parts());
+    *parts = found.data();
+    *count = found.size();
+    return arrow::Status::OK();
+  });
+}
+
+void PayloadReleaseEntry(Payload* payload) noexcept { delete payload; }
+
+PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
+                         const uint8_t* metadata, size_t metadata_size,
+                         const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept {
+  Handle<RustBuffer> rust(raw);
+  PyObject* read = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    const auto schema = UnwrapSchema(schema_object);
+    if (schema == nullptr) {
+      return arrow::Status::TypeError("expected an initialised pyarrow.Schema");
+    }
+    ARROW_ASSIGN_OR_RAISE(auto whole, BufferBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
+    const auto read_it = [&] {
+      WithoutGil unlocked;
+      return ReadBatch(schema, UnwrapMemo(memo), {metadata, metadata_size}, std::move(body),
+                       facts->is_compressed);
+    };
+    ARROW_ASSIGN_OR_RAISE(const auto batch, read_it());
+    return WrapBatch(batch).Value(&read);
+  });
+  return read;
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,26 @@
+// What objects of pyarrow hold.
+#include "entries/entries.h"
+
+#include "memory/on_device.h"
+#include "pyarrow/objects.h"
+
+namespace arrow_cuda {
+
+bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
+
+bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
+
+bool HasArraysEntry(PyObject* object) noexcept {
+  return UnwrapArray(object) != nullptr || UnwrapBatch(object) != nullptr ||
+         UnwrapChunkedArray(object) != nullptr || UnwrapTable(object) != nullptr;
+}
+
+bool IsOnDeviceEntry(PyObject* object) noexcept {
+  if (const auto array = UnwrapArray(object)) return IsOnDevice(*array->data());
+  if (const auto batch = UnwrapBatch(object)) return IsOnDevice(*batch);
+  if (const auto array = UnwrapChunkedArray(object)) return IsOnDevice(*array);
+  const auto table = UnwrapTable(object);
+  return table != nullptr && IsOnDevice(*table);
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,130 @@
+#include "exchange/c_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arrow/buffer.h"
+#include "memory/device.h"
+#include "exchange/null_count.h"
+#include "memory/resolve.h"
+#include "border/rust.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::ArrayData;
+using arrow::Status;
+
+using Events = std::vector<const RustEvent*>;
+
+void AddEventsOf(const ArrayData& data, Events* events) {
+  for (const auto& buffer : data.buffers) {
+    if (buffer == nullptr) continue;
+    const auto event = EventOf(*buffer);
+    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+    if (ours != nullptr && ours->rust() != nullptr) events->push_back(ours->rust());
+  }
+  for (const auto& child : data.child_data) {
+    if (child != nullptr) AddEventsOf(*child, events);
+  }
+  if (data.dictionary != nullptr) AddEventsOf(*data.dictionary, events);
+}
+
+// What a structure with an event of its own holds beside what libarrow has put there.
+struct Attached {
+  std::unique_ptr<RustEvent, Release> event;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+// The consumer may have moved the structure, and may call from any thread.
+void ReleaseAttached(ArrowArray* array) {
+  const std::unique_ptr<Attached> attached(static_cast<Attached*>(array->private_data));
+  array->release = attached->release;
+  array->private_data = attached->private_data;
+  array->release(array);
+}
+
+arrow::Result<int32_t> NumberOf(int64_t device_id) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+  return device->number();
+}
+
+// libarrow asks the last offset of strings how many bytes they have.  Arrays with as few buffers
+// as numbers or lists have are not strings.
+bool MayHoldStrings(const ArrowArray& array) {
+  if (array.n_buffers >= 3) return true;
+  if (array.dictionary != nullptr && MayHoldStrings(*array.dictionary)) return true;
+  return array.children != nullptr &&
+         std::any_of(array.children, array.children + std::max<int64_t>(array.n_children, 0),
+                     [](const ArrowArray* child) { return child && MayHoldStrings(*child); });
+}
+
+// Of a structure, which has a bitmap and nothing else.
+bool HasUncountedNulls(const ArrowArray& array) {
+  return array.null_count < 0 && array.n_buffers == 1 && array.buffers != nullptr &&
+         array.buffers[0] != nullptr;
+}
+
+Status CountNulls(int64_t device_id, ArrowArray* array) {
+  int64_t end = 0;
+  if (array->offset < 0 || array->length < 0 ||
+      __builtin_add_overflow(array->offset, array->length, &end)) {
+    return Status::Invalid("an impossible length: ", array->length, " values from ",
+                           array->offset, " on");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+  const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
+                             end / 8 + (end % 8 != 0), device->default_memory_manager());
+  ARROW_ASSIGN_OR_RAISE(array->null_count, CountZeros(bitmap, array->offset, array->length));
+  return Status::OK();
+}
+
+}  // namespace
+
+bool IsOnGpu(const ArrowDeviceArray& array) {
+  return array.device_type == ARROW_DEVICE_CUDA || array.device_type == ARROW_DEVICE_CUDA_MANAGED;
+}
+
+Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
+                   ArrowDeviceArray* exported) {
+  ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
+  Events events;
+  for (const auto& column : columns) AddEventsOf(*column, &events);
+  RustEvent* pending = nullptr;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().event_pending(device, events.data(), events.size(), &pending, failure);
+  }));
+  if (pending == nullptr) return Status::OK();
+  std::unique_ptr<RustEvent, Release> event(pending);
+  ArrowArray& array = exported->array;
+  exported->sync_event = Rust().event_place(pending);
+  auto attached = std::make_unique<Attached>(std::move(event), array.release, array.private_data);
+  array.release = ReleaseAttached;
+  array.private_data = attached.release();
+  return Status::OK();
+}
+
+Status PrepareImport(bool is_batch, ArrowDeviceArray* array) {
+  const bool is_pinned = array->device_type == ARROW_DEVICE_CUDA_HOST;
+  if (!(IsOnGpu(*array) || is_pinned) || array->array.release == nullptr) return Status::OK();
+  // Pinned memory may be of no device in particular.
+  const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
+  const bool is_uncounted = is_batch && !is_pinned && HasUncountedNulls(array->array);
+  if (array->sync_event != nullptr && (is_uncounted || MayHoldStrings(array->array))) {
+    ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
+    ARROW_ASSIGN_OR_RAISE(const auto event,
+                          Device::SyncEvent::Wrap(device, array->sync_event, nullptr));
+    ARROW_RETURN_NOT_OK(event->Wait());
+  }
+  return is_uncounted ? CountNulls(device_id, &array->array) : Status::OK();
+}
+
+arrow::Result<Home> HomeOf(const ArrowDeviceArray& array) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
+  return Home{device->default_memory_manager(),
+              static_cast<arrow::DeviceAllocationType>(array.device_type)};
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,64 @@
+#include "exchange/mappers.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "arrow/device.h"
+#include "arrow/memory_pool.h"
+#include "memory/device.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::DeviceAllocationType;
+using arrow::Status;
+using ManagerResult = arrow::Result<std::shared_ptr<arrow::MemoryManager>>;
+
+// The CPU reads pinned memory without asking anybody, so whatever a GPU still writes to it has to
+// be done when the import is.
+class PinnedManager : public arrow::CPUMemoryManager {
+ public:
+  explicit PinnedManager(int64_t device_id)
+      : arrow::CPUMemoryManager(arrow::CPUDevice::Instance(), arrow::default_memory_pool()),
+        device_id_(device_id) {}
+
+  arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> WrapDeviceSyncEvent(
+      void* event, arrow::Device::SyncEvent::release_fn_t release) override {
+    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id_));
+    ARROW_ASSIGN_OR_RAISE(auto wrapped,
+                          Device::SyncEvent::Wrap(device->number(), event, std::move(release)));
+    ARROW_RETURN_NOT_OK(wrapped->Wait());
+    return wrapped;
+  }
+
+ private:
+  const int64_t device_id_;
+};
+
+ManagerResult ManagerOf(int64_t device_id) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+  return device->default_memory_manager();
+}
+
+// Pinned memory is of no device in particular; libarrow itself exports it as that of device -1.
+ManagerResult PinnedManagerOf(int64_t device_id) {
+  return std::make_shared<PinnedManager>(std::max<int64_t>(device_id, 0));
+}
+
+Status Register(DeviceAllocationType type, arrow::DeviceMapper mapper) {
+  const Status status = arrow::RegisterDeviceMapper(type, std::move(mapper));
+  // Somebody who was first does as well.
+  return status.IsKeyError() ? Status::OK() : status;
+}
+
+}  // namespace
+
+Status RegisterMappers() {
+  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA, ManagerOf));
+  // A GPU's memory as well, which moves by itself when somebody else touches it.
+  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA_MANAGED, ManagerOf));
+  return Register(DeviceAllocationType::kCUDA_HOST, PinnedManagerOf);
+}
+
+}  // namespace arrow_cuda

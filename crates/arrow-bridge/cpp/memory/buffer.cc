@@ -1,0 +1,94 @@
+#include "memory/buffer.h"
+
+#include <typeinfo>
+#include <utility>
+
+#include "memory/device.h"
+
+namespace arrow_cuda {
+namespace {
+
+// A batch is cut into hundreds of slices: the parent's manager saves each the look-up.
+arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
+                                                               const arrow::Buffer* parent) {
+  if (parent != nullptr && AsDeviceBuffer(*parent) != nullptr &&
+      parent->device()->device_id() == device) {
+    return parent->memory_manager();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto found, Device::Get(device));
+  return found->default_memory_manager();
+}
+
+class HostSlice : public arrow::Buffer {
+ public:
+  HostSlice(const std::shared_ptr<arrow::Buffer>& parent, int64_t offset, int64_t size)
+      : arrow::Buffer(parent->data() + offset, size, parent->memory_manager(), parent,
+                      arrow::DeviceAllocationType::kCUDA_HOST) {
+    is_mutable_ = parent->is_mutable();
+  }
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
+    Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent) {
+  BufferFacts facts{};
+  Rust().buffer_facts(rust.get(), &facts);
+  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(facts.device, parent.get()));
+  return std::unique_ptr<DeviceBuffer>(
+      new DeviceBuffer(std::move(rust), facts, std::move(manager), std::move(parent)));
+}
+
+DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
+                           std::shared_ptr<arrow::MemoryManager> manager,
+                           std::shared_ptr<arrow::Buffer> parent)
+    : arrow::Buffer(static_cast<uintptr_t>(facts.address), facts.size, std::move(manager),
+                    std::move(parent)),
+      rust_(std::move(rust)) {
+  is_mutable_ = facts.is_mutable;
+}
+
+// Slices of slices are taken apart one by one.  Left to the members, each would be destroyed
+// within the destructor of the next, and a long chain would exhaust the stack.
+DeviceBuffer::~DeviceBuffer() {
+  std::shared_ptr<arrow::Buffer> last = std::move(parent_);
+  while (last.use_count() == 1 && AsDeviceBuffer(*last) != nullptr) {
+    last = std::shared_ptr<arrow::Buffer>(std::move(static_cast<DeviceBuffer&>(*last).parent_));
+  }
+}
+
+const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer) {
+  return typeid(buffer) == typeid(DeviceBuffer) ? static_cast<const DeviceBuffer*>(&buffer)
+                                                : nullptr;
+}
+
+std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer>& buffer) {
+  if (buffer == nullptr || AsDeviceBuffer(*buffer) == nullptr) return nullptr;
+  return std::static_pointer_cast<DeviceBuffer>(buffer);
+}
+
+std::shared_ptr<HostBuffer> HostBuffer::Make(Handle<RustHostBuffer> rust) {
+  HostFacts facts{};
+  Rust().host_buffer_facts(rust.get(), &facts);
+  return std::shared_ptr<HostBuffer>(new HostBuffer(std::move(rust), facts));
+}
+
+HostBuffer::HostBuffer(Handle<RustHostBuffer> rust, const HostFacts& facts)
+    : arrow::MutableBuffer(facts.data, facts.size), rust_(std::move(rust)) {
+  device_type_ = arrow::DeviceAllocationType::kCUDA_HOST;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> HostBuffer::Slice(
+    const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size) {
+  if (!buffer->is_cpu() || buffer->device_type() != arrow::DeviceAllocationType::kCUDA_HOST) {
+    return arrow::Status::TypeError("buffer is not a HostBuffer");
+  }
+  if (offset < 0) return arrow::Status::IndexError("Negative buffer slice offset");
+  if (size < 0) return arrow::Status::IndexError("Negative buffer slice length");
+  if (offset > buffer->size() || size > buffer->size() - offset) {
+    return arrow::Status::IndexError("buffer slice would exceed buffer length");
+  }
+  return std::make_shared<HostSlice>(buffer, offset, size);
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,51 @@
+// arrow::Buffers over Rust's device memory and pinned host memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "arrow/buffer.h"
+#include "border/ffi.h"
+#include "border/rust.h"
+
+namespace arrow_cuda {
+
+// A range of device memory.  The Rust object keeps the memory and its context alive.
+class DeviceBuffer : public arrow::Buffer {
+ public:
+  // `parent` is what this is a part of, null when it is nothing's.
+  static arrow::Result<std::unique_ptr<DeviceBuffer>> Make(
+      Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent = nullptr);
+
+  ~DeviceBuffer() override;
+
+  const RustBuffer* rust() const { return rust_.get(); }
+
+ private:
+  DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
+               std::shared_ptr<arrow::MemoryManager> manager,
+               std::shared_ptr<arrow::Buffer> parent);
+
+  const Handle<RustBuffer> rust_;
+};
+
+// The object as one of ours, null for any other class.
+const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer);
+std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
+
+// Pinned memory: the CPU reads and writes it like any other, its type says CUDA_HOST.
+class HostBuffer : public arrow::MutableBuffer {
+ public:
+  static std::shared_ptr<HostBuffer> Make(Handle<RustHostBuffer> rust);
+
+  // A part of any CUDA_HOST buffer, of that type too.
+  static arrow::Result<std::shared_ptr<arrow::Buffer>> Slice(
+      const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size);
+
+ private:
+  HostBuffer(Handle<RustHostBuffer> rust, const HostFacts& facts);
+
+  const Handle<RustHostBuffer> rust_;
+};
+
+}  // namespace arrow_cuda

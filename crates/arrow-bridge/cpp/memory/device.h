@@ -1,0 +1,95 @@
+// One arrow::Device per GPU, with the streams and events of libarrow's device interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "arrow/device.h"
+#include "border/rust.h"
+
+namespace arrow_cuda {
+
+class Device : public arrow::Device {
+ public:
+  class Stream;
+  class SyncEvent;
+
+  // The only instance for this GPU; fails for a number that is no GPU's.
+  static arrow::Result<std::shared_ptr<Device>> Get(int64_t number);
+
+  int32_t number() const { return number_; }
+
+  const char* type_name() const override;
+  std::string ToString() const override;
+  bool Equals(const arrow::Device& other) const override;
+  int64_t device_id() const override { return number_; }
+  arrow::DeviceAllocationType device_type() const override {
+    return arrow::DeviceAllocationType::kCUDA;
+  }
+  std::shared_ptr<arrow::MemoryManager> default_memory_manager() override {
+    return memory_manager_;
+  }
+
+  arrow::Result<std::shared_ptr<arrow::Device::Stream>> MakeStream() override;
+  arrow::Result<std::shared_ptr<arrow::Device::Stream>> MakeStream(unsigned int flags) override;
+  // `stream` is a CUstream*, null for the default stream.
+  arrow::Result<std::shared_ptr<arrow::Device::Stream>> WrapStream(
+      void* stream, arrow::Device::Stream::release_fn_t release) override;
+
+ private:
+  Device(int32_t number, std::string name) : number_(number), name_(std::move(name)) {}
+
+  const int32_t number_;
+  const std::string name_;
+  // The two hold each other, on purpose: both live until the process ends.
+  std::shared_ptr<arrow::MemoryManager> memory_manager_;
+};
+
+// Whether memory that this manager manages is a GPU's.
+bool IsCuda(const arrow::MemoryManager& manager);
+
+// Gives a Rust object back.
+struct Release {
+  void operator()(RustStream* stream) const { Rust().stream_release(stream); }
+  void operator()(RustEvent* event) const { Rust().event_release(event); }
+};
+
+class Device::Stream : public arrow::Device::Stream {
+ public:
+  // `place` is where the handle lies, null for the default stream, as libarrow's class has it.
+  Stream(std::unique_ptr<RustStream, Release> stream, void* place, release_fn_t release)
+      : arrow::Device::Stream(place, std::move(release)), stream_(std::move(stream)) {}
+
+  const RustStream* rust() const { return stream_.get(); }
+
+  arrow::Status WaitEvent(const arrow::Device::SyncEvent& event) override;
+  arrow::Status Synchronize() const override;
+
+ private:
+  const std::unique_ptr<RustStream, Release> stream_;
+};
+
+class Device::SyncEvent : public arrow::Device::SyncEvent {
+ public:
+  // `event` is null where `place` is.
+  SyncEvent(std::unique_ptr<RustEvent, Release> event, void* place, release_fn_t release)
+      : arrow::Device::SyncEvent(place, std::move(release)), event_(std::move(event)) {}
+
+  // The event that somebody else has put at `place`, null for none.
+  static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Wrap(int32_t device, void* place,
+                                                                       release_fn_t release);
+
+  // A new event, destroyed with the object.
+  static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Make(int32_t device);
+
+  const RustEvent* rust() const { return event_.get(); }
+
+  arrow::Status Wait() override;
+  arrow::Status Record(const arrow::Device::Stream& stream) override;
+
+ private:
+  const std::unique_ptr<RustEvent, Release> event_;
+};
+
+}  // namespace arrow_cuda

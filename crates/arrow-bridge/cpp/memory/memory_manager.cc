@@ -1,0 +1,148 @@
+#include "memory/memory_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "memory/buffer.h"
+#include "memory/reader.h"
+#include "memory/resolve.h"
+#include "border/status.h"
+#include "memory/writer.h"
+
+namespace arrow_cuda {
+namespace {
+
+// Small writes are gathered in this much pinned memory before they travel.
+constexpr int64_t kWriterBufferSize = int64_t{8} << 20;
+
+arrow::Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
+  if (size < 0) return arrow::Status::Invalid("cannot allocate a negative size: ", size);
+  Handle<RustBuffer> rust;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    rust.reset(Rust().buffer_allocate(device, size, failure));
+    return rust != nullptr;
+  }));
+  return DeviceBuffer::Make(std::move(rust));
+}
+
+// Copies wait for the source's producer, whatever the direction.
+arrow::Status Prepare(const arrow::Buffer& source) {
+  ARROW_RETURN_NOT_OK(CheckSpan(source));
+  return WaitUntilReady(source);
+}
+
+arrow::Result<std::unique_ptr<arrow::Buffer>> FromHost(int32_t device,
+                                                       const arrow::Buffer& source) {
+  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().copy_from_host(copy->rust(), 0, source.data(), source.size(), failure);
+  }));
+  return copy;
+}
+
+arrow::Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device,
+                                                         const arrow::Buffer& source) {
+  ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(source));
+  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().copy_from_device(copy->rust(), 0, from.get(), failure);
+  }));
+  return copy;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> MemoryManager::GetBufferReader(
+    std::shared_ptr<arrow::Buffer> buffer) {
+  ARROW_ASSIGN_OR_RAISE(auto ours, ResolveDevice(buffer));
+  return Reader::Open<Reader>(std::move(ours));
+}
+
+arrow::Result<std::shared_ptr<arrow::io::OutputStream>> MemoryManager::GetBufferWriter(
+    std::shared_ptr<arrow::Buffer> buffer) {
+  ARROW_ASSIGN_OR_RAISE(auto ours, ResolveDevice(buffer));
+  const int64_t buffered = std::min(kWriterBufferSize, ours->size());
+  ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
+  if (buffered > 0) ARROW_RETURN_NOT_OK(writer->SetBufferSize(buffered));
+  return writer;
+}
+
+arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::AllocateBuffer(int64_t size) {
+  return Allocate(number_, size);
+}
+
+arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::MakeDeviceSyncEvent() {
+  return Device::SyncEvent::Make(number_);
+}
+
+arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::WrapDeviceSyncEvent(
+    void* event, arrow::Device::SyncEvent::release_fn_t release) {
+  return Device::SyncEvent::Wrap(number_, event, std::move(release));
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferFrom(
+    const std::shared_ptr<arrow::Buffer>& buffer,
+    const std::shared_ptr<arrow::MemoryManager>& from) {
+  return CopyNonOwnedFrom(*buffer, from);
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferTo(
+    const std::shared_ptr<arrow::Buffer>& buffer,
+    const std::shared_ptr<arrow::MemoryManager>& to) {
+  return CopyNonOwnedTo(*buffer, to);
+}
+
+arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
+    const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& from) {
+  // libarrow's mutable slices of device memory claim to be the CPU's: look before touching.
+  const bool on_device = IsOnDevice(buffer);
+  if (!on_device && !from->is_cpu()) return nullptr;
+  ARROW_RETURN_NOT_OK(Prepare(buffer));
+  return on_device ? FromDevice(number_, buffer) : FromHost(number_, buffer);
+}
+
+arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
+    const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& to) {
+  if (!to->is_cpu()) return nullptr;
+  ARROW_RETURN_NOT_OK(Prepare(buffer));
+  ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(buffer));
+  ARROW_ASSIGN_OR_RAISE(auto copy, to->AllocateBuffer(buffer.size()));
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().copy_to_host(from.get(), 0, copy->mutable_data(), buffer.size(), failure);
+  }));
+  return copy;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferFrom(
+    const std::shared_ptr<arrow::Buffer>& buffer,
+    const std::shared_ptr<arrow::MemoryManager>& from) {
+  if (!from->is_cpu()) return nullptr;
+  ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
+  if (buffer->size() == 0) return AllocateBuffer(0);
+  uint64_t address = 0;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().device_address(number_, buffer->data(), &address, failure);
+  }));
+  if (address == 0) return nullptr;
+  return std::make_shared<arrow::Buffer>(static_cast<uintptr_t>(address), buffer->size(),
+                                         shared_from_this(), buffer);
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferTo(
+    const std::shared_ptr<arrow::Buffer>& buffer,
+    const std::shared_ptr<arrow::MemoryManager>& to) {
+  if (!to->is_cpu()) return nullptr;
+  ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
+  if (buffer->size() == 0) return to->AllocateBuffer(0);
+  void* address = nullptr;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().host_address(number_, buffer->address(), &address, failure);
+  }));
+  if (address == nullptr) return nullptr;
+  // The view carries no event, so its reader cannot wait any more.
+  ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));
+  return std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(address), buffer->size(), to,
+                                         buffer, arrow::DeviceAllocationType::kCUDA_HOST);
+}
+
+}  // namespace arrow_cuda

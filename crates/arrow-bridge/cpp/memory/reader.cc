@@ -1,0 +1,92 @@
+#include "memory/reader.h"
+
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+arrow::Status CheckSize(int64_t size) {
+  if (size < 0) return arrow::Status::Invalid("cannot read a negative size: ", size);
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckRead(int64_t size, const void* out) {
+  ARROW_RETURN_NOT_OK(CheckSize(size));
+  if (size > 0 && out == nullptr) return arrow::Status::Invalid("cannot read into null");
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Status Reader::Close() {
+  Rust().reader_close(rust_.get());
+  return arrow::Status::OK();
+}
+
+bool Reader::closed() const { return Rust().reader_is_closed(rust_.get()); }
+
+arrow::Result<int64_t> Reader::Tell() const {
+  int64_t position = 0;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().reader_tell(rust_.get(), &position, failure);
+  }));
+  return position;
+}
+
+arrow::Status Reader::Seek(int64_t position) {
+  return Try(
+      [&](Failure* failure) { return Rust().reader_seek(rust_.get(), position, failure); });
+}
+
+arrow::Result<int64_t> Reader::GetSize() {
+  int64_t size = 0;
+  ARROW_RETURN_NOT_OK(
+      Try([&](Failure* failure) { return Rust().reader_size(rust_.get(), &size, failure); }));
+  return size;
+}
+
+arrow::Result<int64_t> Reader::Read(int64_t size, void* out) {
+  ARROW_RETURN_NOT_OK(CheckRead(size, out));
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    count = Rust().reader_read(rust_.get(), size, out, failure);
+    return count >= 0;
+  }));
+  return count;
+}
+
+arrow::Result<int64_t> Reader::ReadAt(int64_t position, int64_t size, void* out) {
+  ARROW_RETURN_NOT_OK(CheckRead(size, out));
+  int64_t count = 0;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    count = Rust().reader_read_at(rust_.get(), position, size, out, failure);
+    return count >= 0;
+  }));
+  return count;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> Reader::Read(int64_t size) {
+  ARROW_RETURN_NOT_OK(CheckSize(size));
+  Handle<RustBuffer> slice;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    slice.reset(Rust().reader_read_buffer(rust_.get(), size, failure));
+    return slice != nullptr;
+  }));
+  return Part(std::move(slice));
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> Reader::ReadAt(int64_t position, int64_t size) {
+  ARROW_RETURN_NOT_OK(CheckSize(size));
+  Handle<RustBuffer> slice;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    slice.reset(Rust().reader_read_buffer_at(rust_.get(), position, size, failure));
+    return slice != nullptr;
+  }));
+  return Part(std::move(slice));
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> Reader::Part(Handle<RustBuffer> slice) const {
+  return DeviceBuffer::Make(std::move(slice), buffer_);
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,116 @@
+#include "memory/resolve.h"
+
+#include "memory/device.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+// The nearest DeviceBuffer among a buffer and its parents.  It lives as long as `buffer`.
+const DeviceBuffer* FindWhole(const arrow::Buffer& buffer) {
+  for (const auto* part = &buffer; part != nullptr; part = part->parent().get()) {
+    if (const auto* ours = AsDeviceBuffer(*part)) return ours;
+    // A view on the CPU has the device memory as its parent, but other addresses.
+    if (part->device_type() == arrow::DeviceAllocationType::kCUDA_HOST) return nullptr;
+  }
+  return nullptr;
+}
+
+// `buffer` as a slice of `whole`, which is writable where both are.
+arrow::Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffer& buffer) {
+  const uint64_t offset = buffer.size() == 0 ? 0 : buffer.address() - whole.address();
+  const auto size = static_cast<uint64_t>(whole.size());
+  if (offset > size || static_cast<uint64_t>(buffer.size()) > size - offset) {
+    return arrow::Status::Invalid("buffer lies outside the CudaBuffer that it is a part of");
+  }
+  const bool is_mutable = buffer.is_mutable() && whole.is_mutable();
+  Handle<RustBuffer> slice;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    slice.reset(Rust().buffer_slice(whole.rust(), static_cast<int64_t>(offset), buffer.size(),
+                                    is_mutable, failure));
+    return slice != nullptr;
+  }));
+  return slice;
+}
+
+arrow::Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
+  const auto device = static_cast<int32_t>(buffer.device()->device_id());
+  Handle<RustBuffer> view;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    view.reset(Rust().buffer_view(device, buffer.address(), buffer.size(), buffer.is_mutable(),
+                                  owner, failure));
+    return view != nullptr;
+  }));
+  return view;
+}
+
+arrow::Status NotOnDevice() {
+  return arrow::Status::TypeError("buffer is not backed by a CudaBuffer");
+}
+
+using Keeper = std::shared_ptr<arrow::Buffer>;
+
+void DropKeeper(void* owner) { delete static_cast<Keeper*>(owner); }
+
+void DropNothing(void*) {}
+
+}  // namespace
+
+arrow::Status CheckSpan(const arrow::Buffer& buffer) {
+  if (buffer.size() < 0) {
+    return arrow::Status::Invalid("buffer has a negative size: ", buffer.size());
+  }
+  if (buffer.size() > 0 && buffer.address() == 0) {
+    return arrow::Status::Invalid("buffer of ", buffer.size(), " bytes has a null address");
+  }
+  return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer) {
+  for (const auto* part = &buffer; part != nullptr; part = part->parent().get()) {
+    if (auto event = part->device_sync_event()) return event;
+  }
+  return nullptr;
+}
+
+arrow::Status WaitUntilReady(const arrow::Buffer& buffer) {
+  const auto event = EventOf(buffer);
+  return event == nullptr ? arrow::Status::OK() : event->Wait();
+}
+
+bool IsOnDevice(const arrow::Buffer& buffer) {
+  // libarrow's mutable slices of device memory claim to be the CPU's: ask the parents as well.
+  return IsCuda(*buffer.memory_manager()) || FindWhole(buffer) != nullptr;
+}
+
+arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
+    const std::shared_ptr<arrow::Buffer>& buffer) {
+  if (auto ours = AsDeviceBuffer(buffer)) return ours;
+  ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
+  if (const auto* whole = FindWhole(*buffer)) {
+    ARROW_ASSIGN_OR_RAISE(auto slice, SliceOf(*whole, *buffer));
+    // The parent is the device buffer itself: a chain of such parents can be taken apart.
+    auto parent = buffer->parent();
+    while (parent.get() != whole) parent = parent->parent();
+    return DeviceBuffer::Make(std::move(slice), std::move(parent));
+  }
+  if (!IsCuda(*buffer->memory_manager())) return NotOnDevice();
+  ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));
+  const Owner owner{new Keeper(buffer), DropKeeper};
+  ARROW_ASSIGN_OR_RAISE(auto view, ViewOf(*buffer, owner));
+  return DeviceBuffer::Make(std::move(view), buffer);
+}
+
+arrow::Result<Borrowed> Borrowed::From(const arrow::Buffer& buffer) {
+  if (const auto* ours = AsDeviceBuffer(buffer)) return Borrowed(ours->rust());
+  ARROW_RETURN_NOT_OK(CheckSpan(buffer));
+  if (const auto* whole = FindWhole(buffer)) {
+    ARROW_ASSIGN_OR_RAISE(auto slice, SliceOf(*whole, buffer));
+    return Borrowed(std::move(slice));
+  }
+  if (!IsCuda(*buffer.memory_manager())) return NotOnDevice();
+  ARROW_ASSIGN_OR_RAISE(auto view, ViewOf(buffer, Owner{nullptr, DropNothing}));
+  return Borrowed(std::move(view));
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,85 @@
+#include "memory/writer.h"
+
+#include "memory/resolve.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+arrow::Status CheckWrite(const void* data, int64_t size) {
+  if (size < 0) return arrow::Status::Invalid("cannot write a negative size: ", size);
+  if (size > 0 && data == nullptr) return arrow::Status::Invalid("cannot write from null");
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<Writer>> Writer::Open(std::shared_ptr<DeviceBuffer> buffer) {
+  Handle<RustWriter> rust;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    rust.reset(Rust().writer_open(buffer->rust(), failure));
+    return rust != nullptr;
+  }));
+  return std::make_shared<Writer>(std::move(buffer), std::move(rust));
+}
+
+arrow::Status Writer::SetBufferSize(int64_t size) {
+  return Try([&](Failure* failure) {
+    return Rust().writer_set_buffer_size(rust_.get(), size, failure);
+  });
+}
+
+arrow::Status Writer::Close() {
+  return Try([&](Failure* failure) { return Rust().writer_close(rust_.get(), failure); });
+}
+
+bool Writer::closed() const { return Rust().writer_is_closed(rust_.get()); }
+
+arrow::Result<int64_t> Writer::Tell() const {
+  int64_t position = 0;
+  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+    return Rust().writer_tell(rust_.get(), &position, failure);
+  }));
+  return position;
+}
+
+arrow::Status Writer::Seek(int64_t position) {
+  return Try(
+      [&](Failure* failure) { return Rust().writer_seek(rust_.get(), position, failure); });
+}
+
+arrow::Status Writer::Flush() {
+  return Try([&](Failure* failure) { return Rust().writer_flush(rust_.get(), failure); });
+}
+
+arrow::Status Writer::Write(const void* data, int64_t size) {
+  ARROW_RETURN_NOT_OK(CheckWrite(data, size));
+  return Try([&](Failure* failure) {
+    return Rust().writer_write(rust_.get(), data, size, failure);
+  });
+}
+
+arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
+  if (data == nullptr) return arrow::Status::Invalid("cannot write a null buffer");
+  ARROW_RETURN_NOT_OK(WaitUntilReady(*data));
+  if (IsOnDevice(*data)) {
+    ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(*data));
+    return Try([&](Failure* failure) {
+      return Rust().writer_write_device(rust_.get(), from.get(), failure);
+    });
+  }
+  if (data->is_cpu()) return Write(data->data(), data->size());
+  // Memory of some other kind of device: libarrow may know a way to the CPU.
+  ARROW_ASSIGN_OR_RAISE(
+      const auto host, arrow::Buffer::ViewOrCopy(data, arrow::default_cpu_memory_manager()));
+  return Write(host->data(), host->size());
+}
+
+arrow::Status Writer::WriteAt(int64_t position, const void* data, int64_t size) {
+  ARROW_RETURN_NOT_OK(CheckWrite(data, size));
+  return Try([&](Failure* failure) {
+    return Rust().writer_write_at(rust_.get(), position, data, size, failure);
+  });
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,104 @@
+#include "messages/batch.h"
+
+#include <cstring>
+#include <utility>
+
+#include "arrow/device.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/ipc/message.h"
+#include "arrow/ipc/options.h"
+#include "arrow/ipc/reader.h"
+#include "memory/on_device.h"
+#include "messages/check.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+using BufferPtr = std::shared_ptr<arrow::Buffer>;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+
+// A part of device memory that asks Rust for nothing: a batch has hundreds of them.
+class Part : public arrow::Buffer {
+ public:
+  Part(const BufferPtr& whole, int64_t offset, int64_t size)
+      : arrow::Buffer(static_cast<uintptr_t>(whole->address() + static_cast<uint64_t>(offset)),
+                      size, whole->memory_manager(), whole) {
+    is_mutable_ = whole->is_mutable();
+  }
+};
+
+// A message's body as the file that libarrow takes the batch's buffers from.
+class Body : public arrow::io::RandomAccessFile {
+ public:
+  explicit Body(BufferPtr whole) : whole_(std::move(whole)) {}
+
+  using arrow::io::RandomAccessFile::ReadAt;
+  arrow::Result<BufferPtr> ReadAt(int64_t position, int64_t size) override {
+    if (position < 0 || size < 0 || position > whole_->size() ||
+        size > whole_->size() - position) {
+      return Status::Invalid("a buffer lies outside the message's body");
+    }
+    return std::make_shared<Part>(whole_, position, size);
+  }
+
+  // Nothing of it is for libarrow to look into.
+  arrow::Result<int64_t> ReadAt(int64_t, int64_t, void*) override { return OnDevice(); }
+  arrow::Result<int64_t> Read(int64_t, void*) override { return OnDevice(); }
+  arrow::Result<BufferPtr> Read(int64_t) override { return OnDevice(); }
+
+  arrow::Result<int64_t> GetSize() override { return whole_->size(); }
+  bool supports_zero_copy() const override { return true; }
+  Status Seek(int64_t) override { return Status::OK(); }
+  arrow::Result<int64_t> Tell() const override { return 0; }
+  Status Close() override { return Status::OK(); }
+  bool closed() const override { return false; }
+
+ private:
+  static Status OnDevice() { return Status::NotImplemented("the body lies in device memory"); }
+
+  const BufferPtr whole_;
+};
+
+arrow::Result<BatchPtr> Load(const std::shared_ptr<arrow::Schema>& schema,
+                             const arrow::ipc::DictionaryMemo& memo, const BufferPtr& metadata,
+                             const BufferPtr& body) {
+  const auto options = arrow::ipc::IpcReadOptions::Defaults();
+  ARROW_ASSIGN_OR_RAISE(const auto message, arrow::ipc::Message::Open(metadata, body));
+  // libarrow says best what is wrong with a message of another kind.
+  if (body->is_cpu() || message->type() != arrow::ipc::MessageType::RECORD_BATCH) {
+    return arrow::ipc::ReadRecordBatch(*message, schema, &memo, options);
+  }
+  Body file(body);
+  return arrow::ipc::ReadRecordBatch(*metadata, schema, &memo, options, &file);
+}
+
+}  // namespace
+
+arrow::Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata) {
+  const auto size = static_cast<int64_t>(metadata.size());
+  ARROW_ASSIGN_OR_RAISE(BufferPtr copy, arrow::AllocateBuffer(size));
+  std::memcpy(copy->mutable_data(), metadata.data(), metadata.size());
+  return copy;
+}
+
+arrow::Result<BatchPtr> ReadBatch(const std::shared_ptr<arrow::Schema>& schema,
+                                  const arrow::ipc::DictionaryMemo* memo,
+                                  std::span<const uint8_t> metadata, BufferPtr body,
+                                  bool is_compressed) {
+  // An empty body has no place on the device.
+  if (is_compressed || body->size() == 0) {
+    ARROW_ASSIGN_OR_RAISE(body,
+                          arrow::Buffer::Copy(body, arrow::default_cpu_memory_manager()));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto aligned, AlignedCopy(metadata));
+  const arrow::ipc::DictionaryMemo nothing;
+  ARROW_ASSIGN_OR_RAISE(const auto batch,
+                        Load(schema, memo == nullptr ? nothing : *memo, aligned, body));
+  ARROW_RETURN_NOT_OK(CheckBatch(*batch));
+  if (!IsOnDevice(*batch)) return batch;
+  return arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), batch->column_data(),
+                                  arrow::DeviceAllocationType::kCUDA);
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,215 @@
+#include "messages/check.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrow/array/data.h"
+#include "arrow/buffer.h"
+#include "arrow/extension_type.h"
+#include "arrow/type.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::ArrayData;
+using arrow::DataType;
+using arrow::DataTypeLayout;
+using arrow::Status;
+using arrow::Type;
+
+// Offsets of these mark the beginning and the end of each value: one more than values.
+bool HasEndOffset(Type::type id) {
+  switch (id) {
+    case Type::BINARY:
+    case Type::STRING:
+    case Type::LARGE_BINARY:
+    case Type::LARGE_STRING:
+    case Type::LIST:
+    case Type::LARGE_LIST:
+    case Type::MAP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Texts begin with what follows the place, which the caller puts before them: most arrays are as
+// they should be, and nobody asks where they are.
+class Checker {
+ public:
+  Status Check(const ArrayData& data) {
+    if (data.type == nullptr) return Wrong("has no type");
+    const DataType& type = StorageOf(*data.type);
+    ARROW_RETURN_NOT_OK(CheckCounts(data, type));
+    ARROW_RETURN_NOT_OK(CheckBuffers(data, type));
+    ARROW_RETURN_NOT_OK(CheckChildren(data, type));
+    return CheckDictionary(data, type);
+  }
+
+ private:
+  template <typename... Args>
+  Status Wrong(Args&&... args) const {
+    return Status::Invalid(" ", std::forward<Args>(args)...);
+  }
+
+  Status Step(const std::string& step, const std::shared_ptr<ArrayData>& data) const {
+    if (data == nullptr) return Wrong("has no ", step);
+    const Status status = Checker().Check(*data);
+    return status.ok() ? status : status.WithMessage(", ", step, status.message());
+  }
+
+  Status CheckCounts(const ArrayData& data, const DataType& type) {
+    if (data.length < 0) return Wrong("has a negative length: ", data.length);
+    if (data.offset < 0) return Wrong("has a negative offset: ", data.offset);
+    if (__builtin_add_overflow(data.offset, data.length, &end_)) {
+      return Wrong("is impossibly long: offset ", data.offset, ", length ", data.length);
+    }
+    const int64_t nulls = data.null_count;
+    if (nulls > data.length || (nulls < 0 && nulls != arrow::kUnknownNullCount)) {
+      return Wrong("has an impossible null count: ", nulls, " of ", data.length);
+    }
+    const bool has_bitmap = !data.buffers.empty() && data.buffers[0] != nullptr;
+    if (nulls > 0 && type.id() != Type::NA && !has_bitmap) {
+      return Wrong("has ", nulls, " nulls and no validity bitmap");
+    }
+    return Status::OK();
+  }
+
+  Status CheckBuffers(const ArrayData& data, const DataType& type) const {
+    const DataTypeLayout layout = type.layout();
+    const size_t fixed = layout.buffers.size();
+    const size_t count = data.buffers.size();
+    if (count < fixed || (count > fixed && !layout.variadic_spec.has_value())) {
+      return Wrong("has ", count, " buffers, ", fixed, " needed");
+    }
+    for (size_t i = 0; i < fixed; ++i) {
+      ARROW_RETURN_NOT_OK(CheckBuffer(data, type, layout.buffers[i], i));
+    }
+    for (size_t i = fixed; i < count; ++i) {
+      if (data.buffers[i] == nullptr) return Wrong("has no buffer ", i);
+      if (data.buffers[i]->size() < 0) return Wrong("has a negative size in buffer ", i);
+    }
+    return Status::OK();
+  }
+
+  Status CheckBuffer(const ArrayData& data, const DataType& type,
+                     const DataTypeLayout::BufferSpec& spec, size_t index) const {
+    const bool is_offsets = index == 1 && HasEndOffset(type.id());
+    const int64_t size = data.buffers[index] == nullptr ? 0 : data.buffers[index]->size();
+    if (size < 0) return Wrong("has a negative size in buffer ", index, ": ", size);
+    const bool sized =
+        spec.kind == DataTypeLayout::BITMAP || spec.kind == DataTypeLayout::FIXED_WIDTH;
+    const bool optional_bitmap = index == 0 && data.buffers[index] == nullptr;
+    // An empty array needs nothing, but whoever finds offsets there reads the first of them.
+    if (!sized || optional_bitmap || (data.length == 0 && !(is_offsets && size > 0))) {
+      return Status::OK();
+    }
+    int64_t entries = end_;
+    int64_t needed = 0;
+    bool overflow = is_offsets && __builtin_add_overflow(entries, 1, &entries);
+    if (spec.kind == DataTypeLayout::BITMAP) {
+      needed = entries / 8 + (entries % 8 != 0);
+    } else {
+      overflow = overflow || __builtin_mul_overflow(entries, spec.byte_width, &needed);
+    }
+    if (overflow) return Wrong("is impossibly long: ", end_, " values");
+    if (size < needed) {
+      return Wrong("has ", size, " bytes in buffer ", index, ", ", needed, " needed");
+    }
+    return Status::OK();
+  }
+
+  Status CheckChildren(const ArrayData& data, const DataType& type) const {
+    const auto fields = static_cast<size_t>(type.num_fields());
+    const auto& children = data.child_data;
+    if (children.size() != fields) {
+      return Wrong("has ", children.size(), " children, ", fields, " needed");
+    }
+    for (size_t i = 0; i < fields; ++i) {
+      const auto& field = *type.field(static_cast<int>(i));
+      ARROW_RETURN_NOT_OK(Step("child " + std::to_string(i) + " '" + field.name() + "'",
+                               children[i]));
+      if (!children[i]->type->Equals(*field.type())) {
+        return Wrong("has a child ", i, " of type ", children[i]->type->ToString());
+      }
+    }
+    return CheckChildLengths(children, type);
+  }
+
+  Status CheckChildLengths(const arrow::ArrayDataVector& children, const DataType& type) const {
+    switch (type.id()) {
+      case Type::STRUCT:
+      case Type::SPARSE_UNION:
+        for (const auto& child : children) {
+          if (child->length < end_) return TooFewValues(child->length, end_);
+        }
+        return Status::OK();
+      case Type::FIXED_SIZE_LIST: {
+        const int64_t width = static_cast<const arrow::FixedSizeListType&>(type).list_size();
+        int64_t needed = 0;
+        if (width < 0 || __builtin_mul_overflow(end_, width, &needed)) {
+          return Wrong("has impossible lists: ", end_, " of ", width, " values");
+        }
+        const int64_t length = children[0]->length;
+        return length < needed ? TooFewValues(length, needed) : Status::OK();
+      }
+      case Type::RUN_END_ENCODED: {
+        const ArrayData& runs = *children[0];
+        const int64_t needed = end_ > 0 ? 1 : 0;
+        if (runs.length < needed) return TooFewValues(runs.length, needed);
+        if (runs.null_count > 0) return Wrong("has run ends that are null");
+        const int64_t values = children[1]->length;
+        return values < runs.length ? TooFewValues(values, runs.length) : Status::OK();
+      }
+      default:
+        return Status::OK();
+    }
+  }
+
+  Status TooFewValues(int64_t length, int64_t needed) const {
+    return Wrong("has a child of ", length, " values, ", needed, " needed");
+  }
+
+  Status CheckDictionary(const ArrayData& data, const DataType& type) const {
+    if (type.id() == Type::DICTIONARY) return Step("dictionary", data.dictionary);
+    return data.dictionary == nullptr ? Status::OK() : Wrong("has an unexpected dictionary");
+  }
+
+  // One past the last value, offset included.
+  int64_t end_ = 0;
+};
+
+}  // namespace
+
+const DataType& StorageOf(const DataType& type) {
+  const DataType* storage = &type;
+  while (storage->id() == Type::EXTENSION) {
+    storage = static_cast<const arrow::ExtensionType*>(storage)->storage_type().get();
+  }
+  return *storage;
+}
+
+Status CheckBatch(const arrow::RecordBatch& batch) {
+  if (batch.schema()->num_fields() != batch.num_columns()) {
+    return Status::Invalid("Malformed batch: ", batch.num_columns(), " columns, ",
+                           batch.schema()->num_fields(), " needed");
+  }
+  for (int i = 0; i < batch.num_columns(); ++i) {
+    const std::shared_ptr<ArrayData> data = batch.column_data(i);
+    Status status;
+    if (data == nullptr || data->length != batch.num_rows()) {
+      status = Status::Invalid(" has not the batch's length, ", batch.num_rows());
+    } else {
+      status = Checker().Check(*data);
+    }
+    if (!status.ok()) {
+      return status.WithMessage("Malformed batch: column ", i, " '", batch.column_name(i), "'",
+                                status.message());
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace arrow_cuda

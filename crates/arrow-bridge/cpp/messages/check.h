@@ -1,0 +1,17 @@
+// Whether the buffers of a batch are as long as its arrays claim.
+#pragma once
+
+#include "arrow/array/data.h"
+#include "arrow/record_batch.h"
+#include "arrow/status.h"
+#include "arrow/type_fwd.h"
+
+namespace arrow_cuda {
+
+// Reads no data, only sizes, so it does for arrays on a device.
+arrow::Status CheckBatch(const arrow::RecordBatch& batch);
+
+// The type that says how the data is laid out: an extension's is its storage's.
+const arrow::DataType& StorageOf(const arrow::DataType& type);
+
+}  // namespace arrow_cuda

@@ -1,0 +1,91 @@
+// The reader that Python has: device memory goes only to code that is known to cope with it.
+//
+// Most of libarrow takes what `Read` returns for CPU memory: the readers of CSV, JSON and
+// Parquet, streams that decompress or transcode, even the IPC reader itself for footers,
+// compressed bodies, delta dictionaries and batches of the other byte order.  They would follow
+// a null pointer.  So a buffer that is read here is a copy in host memory, except for the body
+// of an IPC message that libarrow only cuts up.  Such a body is recognised by what precedes it:
+//
+//   stream:  read 4 bytes (0xFFFFFFFF), read 4 bytes (n), read a buffer of n (the metadata),
+//            read a buffer of as many bytes as the metadata says: the body;
+//   file:    read the footer at the file's end, then blocks of prefix, metadata and body, by
+//            one read or by two.
+//
+// Python's `read_buffer` always gives device memory: it asks Rust, not this class.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "border/ffi.h"
+#include "memory/reader.h"
+
+namespace arrow_cuda {
+
+class MessageReader : public Reader {
+ public:
+  using Reader::Reader;
+
+  using Reader::ReadAt;
+  arrow::Result<int64_t> Read(int64_t size, void* out) override;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t size) override;
+  arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
+
+  // Takes metadata that was found at `position`, for the next buffer that is read there.
+  void ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
+                      const MessageFacts& facts);
+  void ForgetMetadata();
+
+ private:
+  struct Range {
+    int64_t position = -1;
+    int64_t size = 0;
+
+    bool operator==(const Range&) const = default;
+  };
+
+  // Metadata on the host, and what it says.
+  struct Metadata {
+    std::shared_ptr<arrow::Buffer> bytes;
+    MessageFacts facts;
+  };
+
+  enum class Part { kUnknown, kMetadata, kBody, kFooter };
+
+  Part Recognise(const Range& range);
+  void NotePrefix(int64_t position, int64_t count, const void* bytes);
+  void NoteFooter(const Range& range, std::span<const uint8_t> bytes);
+
+  // Whether the body that these facts are about may stay on the device.
+  arrow::Result<bool> Admit(const MessageFacts& facts);
+  // Expects the body at `position`, if it may stay.
+  arrow::Status Expect(const MessageFacts& facts, int64_t position);
+
+  // The metadata that was expected in the range, else what is read there.
+  arrow::Result<Metadata> MetadataAt(const Range& range);
+
+  // Whether the range is a block of an IPC file, body included, that may stay on the device.
+  arrow::Result<bool> AdmitBlock(const Range& range);
+
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadHost(const Range& range);
+
+  // Reading and moving on is one step, as in any file.
+  std::mutex position_mutex_;
+
+  // Several threads may read at positions of their own.  What one forgets of another's costs
+  // a copy to the host, no more.
+  std::mutex mutex_;
+  Range metadata_;
+  Range body_;
+  Range footer_;
+  Range expected_range_;
+  Metadata expected_;
+  bool is_file_ = false;
+  bool is_swapped_ = false;
+  bool dictionary_on_device_ = false;
+};
+
+}  // namespace arrow_cuda

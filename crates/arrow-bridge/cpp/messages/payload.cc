@@ -1,0 +1,97 @@
+#include "messages/payload.h"
+
+#include <cstddef>
+
+#include "arrow/buffer.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/ipc/options.h"
+#include "messages/offsets.h"
+#include "memory/resolve.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+
+// Whether the buffer lies within the one that it was cut from.
+bool IsWithin(const arrow::Buffer& buffer, const arrow::Buffer& whole) {
+  const uint64_t offset = buffer.address() - whole.address();
+  const auto capacity = static_cast<uint64_t>(whole.capacity());
+  return offset <= capacity && static_cast<uint64_t>(buffer.size()) <= capacity - offset;
+}
+
+// Texts are cut by the offsets that are found in the data, whatever they are.
+Status CheckPart(const arrow::Buffer& buffer) {
+  if (buffer.size() == 0) return Status::OK();
+  if (!buffer.is_cpu()) return Status::Invalid("a buffer of the batch lies on a device");
+  const auto whole = buffer.parent();
+  const bool is_cut = whole != nullptr && whole->is_cpu();
+  if (buffer.size() < 0 || (is_cut && !IsWithin(buffer, *whole))) return OffsetsLeadOutside();
+  return CheckSpan(buffer);
+}
+
+// Notes what is written to it instead of copying it.  Only bytes that belong to no buffer are
+// copied, into `framing`; their parts get an address once all is written.
+class Recorder : public arrow::io::OutputStream {
+ public:
+  Recorder(std::vector<uint8_t>* framing, std::vector<HostPart>* parts)
+      : framing_(framing), parts_(parts) {}
+
+  Status Write(const void* data, int64_t size) override {
+    if (size <= 0) return Status::OK();
+    const auto* bytes = static_cast<const uint8_t*>(data);
+    framing_->insert(framing_->end(), bytes, bytes + size);
+    if (parts_->empty() || parts_->back().data != nullptr) parts_->push_back({nullptr, 0});
+    parts_->back().size += static_cast<size_t>(size);
+    position_ += size;
+    return Status::OK();
+  }
+
+  // The payload keeps the buffer.
+  Status Write(const std::shared_ptr<arrow::Buffer>& buffer) override {
+    if (buffer->size() <= 0) return Status::OK();
+    parts_->push_back({buffer->data(), static_cast<size_t>(buffer->size())});
+    position_ += buffer->size();
+    return Status::OK();
+  }
+
+  void Finish() {
+    const uint8_t* next = framing_->data();
+    for (auto& part : *parts_) {
+      if (part.data != nullptr) continue;
+      part.data = next;
+      next += part.size;
+    }
+  }
+
+  Status Close() override { return Status::OK(); }
+  bool closed() const override { return false; }
+  arrow::Result<int64_t> Tell() const override { return position_; }
+
+ private:
+  std::vector<uint8_t>* const framing_;
+  std::vector<HostPart>* const parts_;
+  int64_t position_ = 0;
+};
+
+}  // namespace
+
+arrow::Result<std::span<const HostPart>> Payload::Parts() {
+  const auto options = arrow::ipc::IpcWriteOptions::Defaults();
+  message_ = {};
+  framing_.clear();
+  parts_.clear();
+  for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
+  ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch_, options, &message_));
+  for (const auto& buffer : message_.body_buffers) {
+    if (buffer != nullptr) ARROW_RETURN_NOT_OK(CheckPart(*buffer));
+  }
+  Recorder recorder(&framing_, &parts_);
+  int32_t metadata_length = 0;
+  ARROW_RETURN_NOT_OK(
+      arrow::ipc::WriteIpcPayload(message_, options, &recorder, &metadata_length));
+  recorder.Finish();
+  return parts_;
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,190 @@
+#include "pyarrow/objects.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "border/rust.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+using BufferPtr = std::shared_ptr<arrow::Buffer>;
+using SchemaPtr = std::shared_ptr<arrow::Schema>;
+using ArrayPtr = std::shared_ptr<arrow::Array>;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
+using TablePtr = std::shared_ptr<arrow::Table>;
+using InputPtr = std::shared_ptr<arrow::io::InputStream>;
+using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
+using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
+
+// What `cdef class X(_Weakrefable)` begins with.
+struct Head {
+  ptrdiff_t refcount;
+  void* type;
+  PyObject* weakrefs;
+  void** vtable;
+};
+
+// All as in pyarrow's lib.pxd.  Rust compares these sizes with the types' `__basicsize__`.
+struct BufferObject {
+  Head head;
+  BufferPtr buffer;
+  ptrdiff_t shape[1];
+  ptrdiff_t strides[1];
+};
+static_assert(sizeof(BufferObject) == 64);
+
+struct FileObject {
+  Head head;
+  InputPtr input;
+  FilePtr file;
+  OutputPtr output;
+  int is_readable;
+  int is_writable;
+  int is_seekable;
+  int is_appending;
+  int own_file;
+};
+static_assert(sizeof(FileObject) == 104);
+
+// Has no methods of its own, so no vtable.
+struct MemoObject {
+  ptrdiff_t refcount;
+  void* type;
+  PyObject* weakrefs;
+  std::shared_ptr<arrow::ipc::DictionaryMemo> owner;
+  arrow::ipc::DictionaryMemo* memo;
+};
+static_assert(sizeof(MemoObject) == 48);
+
+// Slots of the vtables, in the order of lib.pxd.
+constexpr size_t kBufferInit = 0;
+constexpr size_t kSetRandomAccessFile = 0;
+constexpr size_t kSetOutputStream = 2;
+
+template <typename Function>
+Function* Slot(void** vtable, size_t index) {
+  return reinterpret_cast<Function*>(vtable[index]);
+}
+
+FileObject* AsFile(PyObject* object) {
+  auto* file = reinterpret_cast<FileObject*>(object);
+  return file != nullptr && file->head.vtable == Pyarrow().native_file_vtable ? file : nullptr;
+}
+
+arrow::Status NotFresh(const char* name) {
+  return arrow::Status::TypeError("not a new pyarrow.", name);
+}
+
+// The setters return None, or null with a Python exception set.
+arrow::Status Finish(PyObject* none) {
+  if (none == nullptr) return PythonError();
+  Pyarrow().decref(none);
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+BufferPtr UnwrapBuffer(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<BufferPtr (*)(PyObject*)>(Pyarrow().unwrap_buffer)(object);
+}
+
+ArrayPtr UnwrapArray(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<ArrayPtr (*)(PyObject*)>(Pyarrow().unwrap_array)(object);
+}
+
+BatchPtr UnwrapBatch(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
+}
+
+ChunkedPtr UnwrapChunkedArray(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<ChunkedPtr (*)(PyObject*)>(Pyarrow().unwrap_chunked_array)(object);
+}
+
+TablePtr UnwrapTable(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<TablePtr (*)(PyObject*)>(Pyarrow().unwrap_table)(object);
+}
+
+SchemaPtr UnwrapSchema(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
+}
+
+FilePtr UnwrapFile(PyObject* native_file) {
+  const auto* file = AsFile(native_file);
+  return file == nullptr ? nullptr : file->file;
+}
+
+OutputPtr UnwrapStream(PyObject* native_file) {
+  const auto* file = AsFile(native_file);
+  return file == nullptr ? nullptr : file->output;
+}
+
+arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo) {
+  const auto* object = reinterpret_cast<const MemoObject*>(dictionary_memo);
+  return object == nullptr ? nullptr : object->memo;
+}
+
+arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
+  auto* object = reinterpret_cast<PyObject* (*)(const BufferPtr&)>(Pyarrow().wrap_buffer)(buffer);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapArray(const ArrayPtr& array) {
+  auto* object = reinterpret_cast<PyObject* (*)(const ArrayPtr&)>(Pyarrow().wrap_array)(array);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
+  auto* object = reinterpret_cast<PyObject* (*)(const BatchPtr&)>(Pyarrow().wrap_batch)(batch);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
+  auto* object = reinterpret_cast<PyObject* (*)(const TablePtr&)>(Pyarrow().wrap_table)(table);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
+  auto* object = reinterpret_cast<BufferObject*>(fresh);
+  if (object == nullptr || object->head.vtable != Pyarrow().buffer_vtable) {
+    return NotFresh("Buffer");
+  }
+  Slot<void(PyObject*, const BufferPtr&)>(object->head.vtable, kBufferInit)(fresh, buffer);
+  return arrow::Status::OK();
+}
+
+arrow::Status InitReadable(PyObject* fresh, FilePtr file) {
+  auto* object = AsFile(fresh);
+  if (object == nullptr) return NotFresh("NativeFile");
+  auto* set = Slot<PyObject*(PyObject*, FilePtr)>(object->head.vtable, kSetRandomAccessFile);
+  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(file))));
+  object->is_readable = 1;
+  return arrow::Status::OK();
+}
+
+arrow::Status InitWritable(PyObject* fresh, OutputPtr stream) {
+  auto* object = AsFile(fresh);
+  if (object == nullptr) return NotFresh("NativeFile");
+  auto* set = Slot<PyObject*(PyObject*, OutputPtr)>(object->head.vtable, kSetOutputStream);
+  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(stream))));
+  object->is_writable = 1;
+  return arrow::Status::OK();
+}
+
+WithoutGil::WithoutGil() : state_(Pyarrow().save_thread()) {}
+
+WithoutGil::~WithoutGil() { Pyarrow().restore_thread(state_); }
+
+}  // namespace arrow_cuda

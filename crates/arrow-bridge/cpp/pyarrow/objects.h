@@ -1,0 +1,56 @@
+// pyarrow's Cython objects, without Python.h: their layout and their internal methods.
+//
+// Everything here wants the GIL.
+#pragma once
+
+#include <memory>
+
+#include "arrow/array/array_base.h"
+#include "arrow/buffer.h"
+#include "arrow/chunked_array.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/ipc/dictionary.h"
+#include "arrow/record_batch.h"
+#include "arrow/table.h"
+#include "border/ffi.h"
+
+namespace arrow_cuda {
+
+// Null when the object is not of that kind, or was made by `__new__` and never filled.
+std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
+std::shared_ptr<arrow::Array> UnwrapArray(PyObject* object);
+std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
+std::shared_ptr<arrow::ChunkedArray> UnwrapChunkedArray(PyObject* object);
+std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
+std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
+std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
+std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
+
+// Of a pyarrow.DictionaryMemo, which the caller has made sure of; it owns what it gives.  Needs no
+// GIL.  Null for null.
+arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
+
+// A new pyarrow object.
+arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
+arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
+arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
+arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
+
+// Fill an object that `__new__` has just made.
+arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
+arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
+arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);
+
+// Lets other Python threads run while this one may block.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  void* const state_;
+};
+
+}  // namespace arrow_cuda

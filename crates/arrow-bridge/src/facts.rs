@@ -1,0 +1,33 @@
+//! What Rust has read in a message, as C++ wants to know it.
+
+use crate::ffi::{MessageFacts, MessageKind};
+use arrow_cuda_ipc::{Content, Metadata};
+
+impl MessageFacts {
+    /// Nothing is known, so anything has to be reckoned with.
+    pub(crate) const UNREADABLE: Self = Self {
+        kind: MessageKind::Unreadable,
+        body_size: 0,
+        is_swapped: true,
+        is_delta: true,
+        stays_on_device: false,
+        is_compressed: true,
+    };
+
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let kind = match metadata.content {
+            Content::Schema { .. } => MessageKind::Schema,
+            Content::Dictionary { .. } => MessageKind::Dictionary,
+            Content::Batch => MessageKind::Batch,
+            Content::Other => MessageKind::Other,
+        };
+        Self {
+            kind,
+            body_size: metadata.body_length.cast_signed(),
+            is_swapped: metadata.content == Content::Schema { is_swapped: true },
+            is_delta: metadata.content == Content::Dictionary { is_delta: true },
+            stays_on_device: metadata.stays_on_device(),
+            is_compressed: metadata.is_compressed(),
+        }
+    }
+}

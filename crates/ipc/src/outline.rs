@@ -1,0 +1,144 @@
+//! What a message's metadata and a file's footer hold, verified as far as this crate reads it.
+//!
+//! arrow-ipc's own verification refuses a message in which any text is not UTF-8.  libarrow takes
+//! any bytes for names and custom metadata, so a message like that is no damaged one.  Here texts
+//! are verified as bytes, and the fields of a schema are left to libarrow.
+
+use arrow_ipc::{
+    DictionaryBatch, Endianness, Footer, KeyValue, Message, MessageHeader, MetadataVersion,
+    RecordBatch, Schema, root_as_footer_unchecked, root_as_message_unchecked,
+};
+use flatbuffers::{
+    ForwardsUOffset, InvalidFlatbuffer, Vector, Verifiable, Verifier, VerifierOptions,
+};
+
+/// The header of a message.
+pub(crate) enum Header<'a> {
+    Schema(Endianness),
+    Dictionary(DictionaryBatch<'a>),
+    Batch(RecordBatch<'a>),
+    /// A tensor, something newer, or nothing.
+    Other,
+}
+
+/// The parts of a message's metadata that this crate reads.
+pub(crate) struct Outline<'a> {
+    pub(crate) header: Header<'a>,
+    pub(crate) body_length: i64,
+    pub(crate) version: MetadataVersion,
+    pub(crate) has_custom_metadata: bool,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn of(metadata: &'a [u8]) -> Result<Self, InvalidFlatbuffer> {
+        verify::<MessageParts>(metadata)?;
+        // SAFETY: what is read below was verified; no text and no field of a schema is read.
+        let message = unsafe { root_as_message_unchecked(metadata) };
+        let header = match message.header_type() {
+            MessageHeader::Schema => {
+                message.header_as_schema().map(|it| Header::Schema(it.endianness()))
+            }
+            MessageHeader::DictionaryBatch => {
+                message.header_as_dictionary_batch().map(Header::Dictionary)
+            }
+            MessageHeader::RecordBatch => message.header_as_record_batch().map(Header::Batch),
+            _ => None,
+        };
+        Ok(Self {
+            header: header.unwrap_or(Header::Other),
+            body_length: message.bodyLength(),
+            version: message.version(),
+            has_custom_metadata: message.custom_metadata().is_some(),
+        })
+    }
+}
+
+/// The byte order of a file's batches, none where the footer has no schema.
+pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFlatbuffer> {
+    verify::<FooterParts>(footer)?;
+    // SAFETY: the schema's place and its byte order were verified; nothing else is read.
+    let schema = unsafe { root_as_footer_unchecked(footer) }.schema();
+    Ok(schema.map(|schema| schema.endianness()))
+}
+
+fn verify<T: Verifiable>(bytes: &[u8]) -> Result<(), InvalidFlatbuffer> {
+    let options = VerifierOptions::default();
+    <ForwardsUOffset<T>>::run_verifier(&mut Verifier::new(&options, bytes), 0)
+}
+
+struct MessageParts;
+
+impl Verifiable for MessageParts {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        verifier
+            .visit_table(at)?
+            .visit_field::<MetadataVersion>("version", Message::VT_VERSION, false)?
+            .visit_union::<MessageHeader, _>(
+                "header_type",
+                Message::VT_HEADER_TYPE,
+                "header",
+                Message::VT_HEADER,
+                false,
+                |header, verifier, at| match header {
+                    MessageHeader::Schema => {
+                        <ForwardsUOffset<SchemaParts>>::run_verifier(verifier, at)
+                    }
+                    MessageHeader::DictionaryBatch => {
+                        <ForwardsUOffset<DictionaryBatch<'_>>>::run_verifier(verifier, at)
+                    }
+                    MessageHeader::RecordBatch => {
+                        <ForwardsUOffset<RecordBatch<'_>>>::run_verifier(verifier, at)
+                    }
+                    _ => Ok(()),
+                },
+            )?
+            .visit_field::<i64>("bodyLength", Message::VT_BODYLENGTH, false)?
+            .visit_field::<Many<KeyValueParts>>(
+                "custom_metadata",
+                Message::VT_CUSTOM_METADATA,
+                false,
+            )?
+            .finish();
+        Ok(())
+    }
+}
+
+struct FooterParts;
+
+impl Verifiable for FooterParts {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        verifier
+            .visit_table(at)?
+            .visit_field::<ForwardsUOffset<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
+            .finish();
+        Ok(())
+    }
+}
+
+struct SchemaParts;
+
+impl Verifiable for SchemaParts {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        verifier
+            .visit_table(at)?
+            .visit_field::<Endianness>("endianness", Schema::VT_ENDIANNESS, false)?
+            .finish();
+        Ok(())
+    }
+}
+
+type Many<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
+type Text = ForwardsUOffset<Vector<'static, u8>>;
+
+struct KeyValueParts;
+
+impl Verifiable for KeyValueParts {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        verifier
+            .visit_table(at)?
+            .visit_field::<Text>("key", KeyValue::VT_KEY, false)?
+            .visit_field::<Text>("value", KeyValue::VT_VALUE, false)?
+            .finish();
+        Ok(())
+    }
+}
