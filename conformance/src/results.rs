@@ -25,12 +25,15 @@ pub struct Outcome {
     pub name: String,
     /// What the case says of itself.
     pub title: String,
-    /// `passed`, `failed` or `skipped`.
+    /// `passed` or `failed`, as the package compares, or `skipped`.
     pub status: String,
     /// How long it took.
     pub seconds: f64,
     /// What was different, or what is lacking.
     pub detail: String,
+    /// What the case showed, unless it was skipped.  It is not kept: the snapshots have it.
+    #[serde(default, skip_serializing)]
+    pub transcript: Option<String>,
 }
 
 impl Results {
@@ -53,7 +56,7 @@ impl Results {
         Self::read(&kept_path(simulated))
     }
 
-    /// Keeps these results as the last ones, without what is of that machine only.
+    /// Keeps these results as the last ones, without the facts about that one machine.
     ///
     /// # Errors
     ///
@@ -88,7 +91,7 @@ fn kept_path(simulated: bool) -> PathBuf {
     crate::root().join("results").join(name)
 }
 
-/// Whether a fact is of one machine or one moment, and concerns nobody else.
+/// Whether a fact describes one machine or one moment only.
 fn is_local(key: &str) -> bool {
     matches!(key, "path" | "environment" | "platform" | "free_memory")
 }
