@@ -106,3 +106,21 @@ fn forget(fact: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transcripts_are_read_and_not_kept() {
+        let written = r#"{"date": "", "machine": {}, "cases": [
+            {"name": "a/b", "title": "", "status": "passed", "seconds": 0.1, "detail": "",
+             "transcript": ">>> 1\n1\n"}]}"#;
+        let results: Results = serde_json::from_str(written).expect("it is of this form");
+        assert_eq!(results.cases[0].transcript.as_deref(), Some(">>> 1\n1\n"));
+        let kept = serde_json::to_string(&results).expect("it can be written");
+        assert!(!kept.contains("transcript"));
+        let read: Results = serde_json::from_str(&kept).expect("kept results can be read");
+        assert_eq!(read.cases[0].transcript, None);
+    }
+}
