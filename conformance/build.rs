@@ -1,4 +1,4 @@
-//! A test is made for each case when the tests are compiled: again when cases come or go.
+//! Compiles the tests again when cases come or go, because there is a test for each case.
 
 fn main() {
     println!("cargo::rerun-if-changed=cases");

@@ -128,6 +128,10 @@ for buf in parts: buf.slice(start=0)
     }
 
 
+def test_each_case_begins_with_its_title():
+    assert [name for name, script in CASES.items() if not re.match(r"# \S", script)] == []
+
+
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_case_is_listed(name):
     assert any(entry.get("case") == name for entry in [*ITEMS, *DIFFERENCES])

@@ -1,27 +1,26 @@
-//! `conformance`: runs the suite, keeps results, and renders the pages about them.
+//! `conformance`: keeps the results of runs, and renders the pages about them.
 
 use conformance::report::{self, Column};
 use conformance::results::Results;
-use conformance::{case, manifest, root};
+use conformance::{manifest, root};
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 const USAGE: &str = "\
-conformance [run [FILE]]      replays all cases with the package of the Python that
-                              CONFORMANCE_PYTHON names (else python3), prints the table in
-                              Markdown and writes the results to FILE (conformance.json)
+conformance table FILE        prints a run's results as a table in Markdown
 conformance keep FILE         keeps a run's results as the last ones of their kind of device
 conformance render [--check]  writes docs/conformance.md and docs/differences.md from what is kept;
-                              with --check only tells whether they are up to date";
+                              with --check only tells whether they are up to date
+
+`python -m pyarrow_cuda_compat conformance --json FILE` replays the cases and writes FILE.";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        [] | ["run"] => run(Path::new("conformance.json")),
-        ["run", file] => run(Path::new(file)),
+        ["table", file] => table(Path::new(file)),
         ["keep", file] => keep(Path::new(file)),
         ["render"] => render(write),
         ["render", "--check"] => render(check),
@@ -36,23 +35,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs the suite of the installed package, whose exit status is this one's.
-fn run(file: &Path) -> io::Result<ExitCode> {
-    let status = Command::new(case::python())
-        .args(["-m", "pyarrow_cuda_compat", "conformance", "--json"])
-        .arg(file)
-        .env("PYTHONSAFEPATH", "1")
-        .stdout(Stdio::null())
-        .status()?;
-    // With other codes no case was run.
-    if matches!(status.code(), Some(0 | 1)) {
-        let results = Results::read(file)?;
-        let name = if results.is_simulated() { "Simulator" } else { "GPU" };
-        let columns = [Column { name, results: &results }];
-        io::stdout()
-            .write_all(report::conformance(&manifest::documents()?, &columns).as_bytes())?;
-    }
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+fn table(file: &Path) -> io::Result<ExitCode> {
+    let results = Results::read(file)?;
+    let name = if results.is_simulated() { "Simulator" } else { "GPU" };
+    let columns = [Column { name, results: &results }];
+    io::stdout().write_all(report::conformance(&manifest::documents()?, &columns).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn keep(file: &Path) -> io::Result<ExitCode> {
@@ -60,7 +48,7 @@ fn keep(file: &Path) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Renders each page, and hands it on with its path.
+/// Renders each page, and passes it with its path to `page`.
 fn render(page: fn(&Path, &str) -> io::Result<bool>) -> io::Result<ExitCode> {
     let (simulator, gpu) = (Results::kept(true)?, Results::kept(false)?);
     let columns =

@@ -25,12 +25,15 @@ pub struct Outcome {
     pub name: String,
     /// What the case says of itself.
     pub title: String,
-    /// `passed`, `failed` or `skipped`.
+    /// `passed` or `failed`, as the package compares, or `skipped`.
     pub status: String,
     /// How long it took.
     pub seconds: f64,
     /// What was different, or what is lacking.
     pub detail: String,
+    /// What the case showed, unless it was skipped.  It is not kept: the snapshots have it.
+    #[serde(default, skip_serializing)]
+    pub transcript: Option<String>,
 }
 
 impl Results {
@@ -53,7 +56,7 @@ impl Results {
         Self::read(&kept_path(simulated))
     }
 
-    /// Keeps these results as the last ones, without what is of that machine only.
+    /// Keeps these results as the last ones, without the facts about that one machine.
     ///
     /// # Errors
     ///
@@ -88,7 +91,7 @@ fn kept_path(simulated: bool) -> PathBuf {
     crate::root().join("results").join(name)
 }
 
-/// Whether a fact is of one machine or one moment, and concerns nobody else.
+/// Whether a fact describes one machine or one moment only.
 fn is_local(key: &str) -> bool {
     matches!(key, "path" | "environment" | "platform" | "free_memory")
 }
@@ -101,5 +104,23 @@ fn forget(fact: &mut Value) {
         }
         Value::Array(facts) => facts.iter_mut().for_each(forget),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transcripts_are_read_and_not_kept() {
+        let written = r#"{"date": "", "machine": {}, "cases": [
+            {"name": "a/b", "title": "", "status": "passed", "seconds": 0.1, "detail": "",
+             "transcript": ">>> 1\n1\n"}]}"#;
+        let results: Results = serde_json::from_str(written).expect("it is of this form");
+        assert_eq!(results.cases[0].transcript.as_deref(), Some(">>> 1\n1\n"));
+        let kept = serde_json::to_string(&results).expect("it can be written");
+        assert!(!kept.contains("transcript"));
+        let read: Results = serde_json::from_str(&kept).expect("kept results can be read");
+        assert_eq!(read.cases[0].transcript, None);
     }
 }

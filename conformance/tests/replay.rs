@@ -1,18 +1,30 @@
-//! Replays each case and compares its transcript with the snapshot, which holds for the simulated
-//! device and for real ones.
+//! Compares the transcript of each case with its snapshot, which holds for the simulated device
+//! and for GPUs.
 //!
-//! `CONFORMANCE_PYTHON` names the interpreter that has the package.  After a wanted change
-//! `INSTA_UPDATE=always` writes the snapshots anew.
+//! `CONFORMANCE_RESULTS` names the results of `python -m pyarrow_cuda_compat conformance --json`,
+//! by a path from the repository's root.  After a wanted change `INSTA_UPDATE=always` writes the
+//! snapshots anew.
 //!
-//! `CONFORMANCE_MAY_LACK` says for want of what a case may be left out: how the reasons begin,
-//! separated by commas, such as `a GPU, a second device`.  Empty, it is no reason at all; unset,
-//! any reason will do.
+//! `CONFORMANCE_MAY_LACK` lists for which reasons a case may have been skipped: how they begin,
+//! separated by commas, such as `a GPU, a second device`.  When it is empty, no case may be; when
+//! it is unset, any reason will do.
 
-use conformance::case::{Case, Replay};
+use conformance::results::{Outcome, Results};
 use conformance::root;
 use rstest::rstest;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static RESULTS: LazyLock<Result<Results, String>> = LazyLock::new(|| {
+    let file = env::var_os("CONFORMANCE_RESULTS").ok_or(
+        "CONFORMANCE_RESULTS must name what \
+         `python -m pyarrow_cuda_compat conformance --json FILE` has written",
+    )?;
+    Results::read(&root().join("..").join(file)).map_err(|error| error.to_string())
+});
 
 #[rstest]
 fn replay(
@@ -20,27 +32,40 @@ fn replay(
     #[files("*/*.py")]
     path: PathBuf,
 ) {
-    // Where it lay when this was compiled is not where it lies now, on another machine.
+    // The place where it was compiled; on another machine the suite is elsewhere.
     let compiled = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
-    let script = path.strip_prefix(compiled).expect("it lies below `cases`");
-    let case = Case::read(&root().join("cases").join(script)).expect("the case can be read");
-    let transcript = match case.replay().expect("there is a Python with the package") {
-        Replay::Played(transcript) => transcript,
-        Replay::Skipped(reason) => {
-            let allowed = std::env::var("CONFORMANCE_MAY_LACK").ok();
-            assert!(may_lack(allowed.as_deref(), &reason), "left out: {reason}");
-            eprintln!("left out: {reason}");
-            return;
-        }
+    let name = name(path.strip_prefix(compiled).expect("it lies below `cases`"));
+    let outcome = outcome(&name);
+    let Some(transcript) = &outcome.transcript else {
+        let allowed = env::var("CONFORMANCE_MAY_LACK").ok();
+        assert!(may_lack(allowed.as_deref(), &outcome.detail), "skipped: {}", outcome.detail);
+        return;
     };
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(root().join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(case.snapshot(), transcript));
+    settings.bind(|| insta::assert_snapshot!(snapshot(&name), transcript));
 }
 
-/// Whether a case that says it `needs` something may be left out.
+/// What came of the case of that name.
+fn outcome(name: &str) -> &'static Outcome {
+    let results = RESULTS.as_ref().unwrap_or_else(|error| panic!("{error}"));
+    let outcome = results.cases.iter().find(|outcome| outcome.name == name);
+    outcome.unwrap_or_else(|| panic!("the results lack {name}"))
+}
+
+/// The name of a script by its path in `cases/`: `cuda_buffer/slice`.
+fn name(script: &Path) -> String {
+    script.with_extension("").to_str().expect("ASCII").to_owned()
+}
+
+/// The name of a case's snapshot, without the suffix.
+fn snapshot(name: &str) -> String {
+    name.replace('/', "__")
+}
+
+/// Whether a case may be skipped for this reason.
 fn may_lack(allowed: Option<&str>, reason: &str) -> bool {
     let lacking = reason.strip_prefix("needs ").unwrap_or(reason);
     allowed.is_none_or(|list| {
@@ -51,22 +76,28 @@ fn may_lack(allowed: Option<&str>, reason: &str) -> bool {
 #[rstest]
 #[case::anything(None, "needs a GPU", true)]
 #[case::nothing(Some(""), "needs a GPU", false)]
-#[case::that(Some("a GPU"), "needs a GPU\n", true)]
-#[case::another(Some("a GPU"), "needs a second device\n", false)]
-#[case::one_of_them(Some("a GPU, numba.cuda"), "needs numba.cuda (No module)\n", true)]
-#[case::broken(Some("a GPU"), "needs numba kernels (no compiler)\n", false)]
+#[case::that(Some("a GPU"), "needs a GPU", true)]
+#[case::another(Some("a GPU"), "needs a second device", false)]
+#[case::one_of_them(Some("a GPU, numba.cuda"), "needs numba.cuda (No module)", true)]
+#[case::broken(Some("a GPU"), "needs numba kernels (no compiler)", false)]
 fn what_may_be_lacking(#[case] allowed: Option<&str>, #[case] reason: &str, #[case] may: bool) {
     assert_eq!(may_lack(allowed, reason), may);
 }
 
 #[test]
 fn each_snapshot_belongs_to_a_case() {
-    let cases = Case::all().expect("the cases can be read");
-    let wanted: BTreeSet<_> =
-        cases.iter().map(|case| format!("{}.snap", case.snapshot())).collect();
-    let found: BTreeSet<_> = std::fs::read_dir(root().join("snapshots"))
-        .expect("there are snapshots")
-        .map(|entry| entry.expect("it can be listed").file_name().into_string().expect("ASCII"))
+    let cases = root().join("cases");
+    let scripts = files(&cases).into_iter().flat_map(|area| files(&area));
+    let scripts = scripts.filter(|path| path.extension().is_some_and(|suffix| suffix == "py"));
+    let wanted: BTreeSet<_> = scripts
+        .map(|path| name(path.strip_prefix(&cases).expect("it lies there")))
+        .map(|name| root().join("snapshots").join(format!("{}.snap", snapshot(&name))))
         .collect();
-    assert_eq!(found, wanted);
+    assert_eq!(files(&root().join("snapshots")), wanted);
+}
+
+/// What a folder holds.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    entries.map(|entry| entry.expect("it can be listed").path()).collect()
 }

@@ -1,5 +1,14 @@
-"""The conformance suite as the wheel carries it: ``python -m pyarrow_cuda_compat conformance``.
+"""The conformance suite that the wheel carries: ``python -m pyarrow_cuda_compat conformance``.
 
-``replay`` runs one script as Python's prompt would; ``cases`` knows the scripts and what they
-must show; ``runner`` runs them and tells.
+========== ===================================================================================
+module     what it does
+========== ===================================================================================
+cases      finds the cases: scripts, each with its snapshot
+replay     runs one script as Python's prompt would, and masks what differs between machines
+outcome    replays a case in a process of its own and compares its transcript with the snapshot
+runner     the command: replays many cases at a time
+report     writes the outcomes as a table and as JSON
+========== ===================================================================================
+
+A transcript is made here and nowhere else.  The project's crate ``conformance`` reads the JSON.
 """

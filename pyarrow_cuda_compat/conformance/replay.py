@@ -1,24 +1,25 @@
 """Runs one script as Python's prompt would, and prints the transcript.
 
-    python replay.py SCRIPT [SECONDS]
+    python replay.py SCRIPT SECONDS
 
 Each statement is echoed, what an expression gives is shown, and an exception does not end the
 session.  What differs from machine to machine is masked: addresses and the names of devices.
-After so many seconds it is ended from outside of Python, whatever it waits for.
+After SECONDS a watchdog ends the process, which needs no GIL for that.
 
-A script begins with its title, and may go on with what it needs beside a device:
+A script begins with its title, and a second line may name what it needs beside a device:
 
     # A kernel over a device buffer.
     # needs: gpu, numba.cuda
 
-which is `gpu`, `two devices`, `5 GiB` of free memory on the first device (or another number),
-`numba kernels`, or modules; of `cupy`, `torch` and `jax` also that they can use the GPU.  Where
-something is lacking the exit status is 77, and the transcript says what.  A line
+A need is `gpu`, `two devices`, `5 GiB` of free memory on the first device (or another number),
+`numba kernels`, or a module; `cupy`, `torch` and `jax` must also be able to use the GPU.  When
+something is lacking, the exit status is 77 and the output says what.  A line
 
     # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 
 sets a variable before anything is imported.
-Needs nothing but the standard library, so that a script sees only what it imports itself.
+
+This file imports the standard library only, so that a script sees only what it imports itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from __future__ import annotations
 import ast
 import builtins
 import faulthandler
-import importlib.util
+import importlib
 import os
 import pkgutil
 import re
@@ -38,8 +39,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 SKIPPED = 77
-# Without the package every script would show that, and nothing else.
-NO_PACKAGE = 69
+# A transcript begins with a prompt or a comment; so only the reason for a skip begins like this.
+LACKING = "needs "
 HEADER = re.compile(r"(#.*\n)+")
 NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
 ENVIRONMENT = re.compile(r"^# environment: (\w+)=(.*)$", re.MULTILINE)
@@ -168,7 +169,7 @@ def replay(source: str) -> int:
     os.environ.update(ENVIRONMENT.findall(head))
     missing = lacking(head)
     if missing:
-        print(f"needs {missing}")
+        print(f"{LACKING}{missing}")
         return SKIPPED
     output = Masked()
     sys.stdout = output
@@ -190,8 +191,6 @@ def replay(source: str) -> int:
 
 
 if __name__ == "__main__":
-    if importlib.util.find_spec("pyarrow_cuda_compat") is None:
-        print(f"{sys.executable} does not have pyarrow_cuda_compat", file=sys.stderr)
-        sys.exit(NO_PACKAGE)
-    faulthandler.dump_traceback_later(float((*sys.argv, "120")[2]), exit=True)
-    sys.exit(replay(Path(sys.argv[1]).read_text()))
+    script, seconds = sys.argv[1:]
+    faulthandler.dump_traceback_later(float(seconds), exit=True)
+    sys.exit(replay(Path(script).read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Runs the conformance suite against the installed package, and tells how it went."""
+"""The command ``conformance``: replays cases with the installed package, many at a time."""
 
 from __future__ import annotations
 
@@ -7,54 +7,64 @@ import json
 import os
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import info
-from . import cases
-from .cases import Case, Result
+from . import cases, outcome, report
+from .cases import Case
+from .outcome import Outcome
 
 EPILOG = """\
-The exit status is 0 when no case failed, 1 when one did, 2 when none could be run, and 130 when
-the run was broken off.
-Cases that need what this machine lacks (a second device, Numba) are skipped, and say so.
+The exit status is 0 when no case failed, 1 when one did, 2 when none could run, and 130 when
+you interrupted the run.
+A case that needs something that this machine lacks (a second device, Numba) is skipped, and the
+table says what is lacking.
 """
 BAR = 30
+# Each process has a context of its own, which takes about half a GiB of a GPU's memory.
+MOST_JOBS = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("name", nargs="*", help="run only cases whose names begin so")
+    parser.add_argument("name", nargs="*", help="replay only cases whose names begin with this")
     output = parser.add_mutually_exclusive_group()
     output.add_argument(
         "--json",
         metavar="FILE",
         type=writable,
-        help="also write the results there",
+        help="also write the results and the transcripts there",
     )
-    output.add_argument("--list", action="store_true", help="name the cases, and run none")
+    output.add_argument("--list", action="store_true", help="list the cases without replaying them")
+    parser.add_argument(
+        "--suite",
+        metavar="FOLDER",
+        type=Path,
+        default=cases.PACKAGED,
+        help="replay the suite of this folder, which has `cases` and `snapshots`, "
+        "instead of the one that the package carries",
+    )
     parser.add_argument(
         "--jobs",
         metavar="N",
         type=positive,
-        default=min(os.cpu_count() or 1, 8),
-        help="how many to run at the same time (default: %(default)s)",
+        default=min(len(os.sched_getaffinity(0)), MOST_JOBS),
+        help="how many cases to replay at the same time (default: %(default)s)",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds,
         default=120.0,
-        help="end a case after so long (default: %(default)g)",
+        help="end a case that takes longer (default: %(default)g)",
     )
 
 
 def writable(text: str) -> Path:
-    """Tried before the run, which would be lost otherwise; what is there stays until then."""
+    """Tries the file before the run, whose results would be lost; keeps what is in it so far."""
     path = Path(text)
     try:
         path.open("a").close()
@@ -79,7 +89,7 @@ def seconds(text: str) -> float:
 
 def main(arguments: argparse.Namespace) -> int:
     """Returns the exit status."""
-    chosen = cases.find(arguments.name)
+    chosen = cases.find(arguments.suite, arguments.name)
     if not chosen:
         print("There is no case of that name; --list names them all.", file=sys.stderr)
         return 2
@@ -88,39 +98,40 @@ def main(arguments: argparse.Namespace) -> int:
         for case in chosen:
             print(f"{case.name:<{width}}  {case.title}")
         return 0
-    facts = info.collect()
-    if not info.usable(facts):
-        print(info.render(facts), file=sys.stderr)
+    machine = info.collect()
+    if not info.usable(machine):
+        print(info.render(machine), file=sys.stderr)
         print("No case was run, because there is no usable device.", file=sys.stderr)
         return 2
-    done: list[Result] = []
+    done: list[Outcome] = []
     status = None
     try:
-        for result in progress(run_all(chosen, arguments), len(chosen)):
-            done.append(result)
+        for each in progress(run_all(chosen, arguments), len(chosen)):
+            done.append(each)
     except KeyboardInterrupt:
         status = 130
     done.sort(key=by_name)
-    # First: whoever reads the table may stop reading.
+    # Before the table, because whoever reads that may stop reading.
     if arguments.json:
-        arguments.json.write_text(json.dumps(as_dict(facts, done), indent=2) + "\n")
-    print(table(done))
+        results = json.dumps(report.as_dict(machine, done), indent=2)
+        arguments.json.write_text(f"{results}\n", encoding="utf-8")
+    print(report.table(done))
     return exit_status(done) if status is None else status
 
 
-def exit_status(done: list[Result]) -> int:
-    found = {result.status for result in done}
+def exit_status(done: list[Outcome]) -> int:
+    found = {each.status for each in done}
     return 1 if "failed" in found else 0 if "passed" in found else 2
 
 
-def by_name(result: Result) -> str:
-    return result.case.name
+def by_name(one: Outcome) -> str:
+    return one.case.name
 
 
-def run_all(chosen: list[Case], arguments: argparse.Namespace) -> Iterator[Result]:
-    """The results as they come."""
+def run_all(chosen: list[Case], arguments: argparse.Namespace) -> Iterator[Outcome]:
+    """The outcomes as they come."""
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        running = [pool.submit(cases.run, case, arguments.timeout) for case in chosen]
+        running = [pool.submit(outcome.run, case, arguments.timeout) for case in chosen]
         try:
             for future in as_completed(running):
                 yield future.result()
@@ -129,49 +140,16 @@ def run_all(chosen: list[Case], arguments: argparse.Namespace) -> Iterator[Resul
             raise
 
 
-def progress(results: Iterator[Result], total: int) -> Iterator[Result]:
-    """Passes the results on, and shows on a terminal how many there are."""
+def progress(outcomes: Iterator[Outcome], total: int) -> Iterator[Outcome]:
+    """Passes the outcomes on; a terminal shows how many there are so far."""
     shown = sys.stderr.isatty()
-    for count, result in enumerate(results, 1):
+    for count, each in enumerate(outcomes, 1):
         if shown:
             filled = BAR * count // total
             bar = "#" * filled + "." * (BAR - filled)
-            text = f"[{bar}] {count}/{total}  {result.case.name}"
+            text = f"[{bar}] {count}/{total}  {each.case.name}"
             width = shutil.get_terminal_size().columns - 1
             print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
-        yield result
+        yield each
     if shown:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def table(results: list[Result]) -> str:
-    width = max((len(result.case.name) for result in results), default=0)
-    lines = []
-    for result in results:
-        reason = f"  ({result.detail})" if result.status == "skipped" else ""
-        name = f"{result.case.name:<{width}}"
-        lines.append(f"{result.status:<7}  {name}  {result.seconds:6.2f} s  "
-                     f"{result.case.title}{reason}")  # fmt: skip
-    for result in results:
-        if result.status == "failed":
-            lines += ["", f"=== {result.case.name}", result.detail]
-    counts = Counter(result.status for result in results)
-    parts = [f"{counts[status]} {status}" for status in ("passed", "failed", "skipped")]
-    return "\n".join([*lines, "", ", ".join(parts)])
-
-
-def as_dict(facts: dict[str, object], results: list[Result]) -> dict[str, object]:
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "machine": facts,
-        "cases": [
-            {
-                "name": result.case.name,
-                "title": result.case.title,
-                "status": result.status,
-                "seconds": round(result.seconds, 3),
-                "detail": result.detail,
-            }
-            for result in results
-        ],
-    }

@@ -33,7 +33,7 @@ void AddEventsOf(const ArrayData& data, Events* events) {
 
 // What a structure with an event of its own holds beside what libarrow has put there.
 struct Attached {
-  std::unique_ptr<RustEvent, Release> event;
+  Handle<RustEvent> event;
   void (*release)(ArrowArray*);
   void* private_data;
 };
@@ -97,7 +97,7 @@ Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
     return Rust().event_pending(device, events.data(), events.size(), &pending, failure);
   }));
   if (pending == nullptr) return Status::OK();
-  std::unique_ptr<RustEvent, Release> event(pending);
+  Handle<RustEvent> event(pending);
   ArrowArray& array = exported->array;
   exported->sync_event = Rust().event_place(pending);
   auto attached = std::make_unique<Attached>(std::move(event), array.release, array.private_data);

@@ -74,7 +74,7 @@ arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream(unsigne
     made = Rust().stream_create(number_, flags, failure);
     return made != nullptr;
   }));
-  std::unique_ptr<RustStream, Release> stream(made);
+  Handle<RustStream> stream(made);
   void* place = Rust().stream_place(made);
   return std::make_shared<Stream>(std::move(stream), place, [](void*) {});
 }
@@ -87,7 +87,7 @@ arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::WrapStream(
     wrapped = Rust().stream_wrap(number_, static_cast<void**>(place), failure);
     return wrapped != nullptr;
   }));
-  std::unique_ptr<RustStream, Release> stream(wrapped);
+  Handle<RustStream> stream(wrapped);
   return std::make_shared<Stream>(std::move(stream), place, std::move(release));
 }
 
@@ -115,7 +115,7 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Make
     made = Rust().event_create(device, failure);
     return made != nullptr;
   }));
-  std::unique_ptr<RustEvent, Release> event(made);
+  Handle<RustEvent> event(made);
   void* place = Rust().event_place(made);
   return std::make_shared<SyncEvent>(std::move(event), place, [](void*) {});
 }
@@ -123,7 +123,7 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Make
 arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap(
     int32_t device, void* place, release_fn_t release) {
   if (!release) release = [](void*) {};
-  std::unique_ptr<RustEvent, Release> event;
+  Handle<RustEvent> event;
   if (place != nullptr) {
     ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
       event.reset(Rust().event_wrap(device, static_cast<void**>(place), failure));

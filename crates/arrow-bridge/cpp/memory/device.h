@@ -49,16 +49,10 @@ class Device : public arrow::Device {
 // Whether memory that this manager manages is a GPU's.
 bool IsCuda(const arrow::MemoryManager& manager);
 
-// Gives a Rust object back.
-struct Release {
-  void operator()(RustStream* stream) const { Rust().stream_release(stream); }
-  void operator()(RustEvent* event) const { Rust().event_release(event); }
-};
-
 class Device::Stream : public arrow::Device::Stream {
  public:
   // `place` is where the handle lies, null for the default stream, as libarrow's class has it.
-  Stream(std::unique_ptr<RustStream, Release> stream, void* place, release_fn_t release)
+  Stream(Handle<RustStream> stream, void* place, release_fn_t release)
       : arrow::Device::Stream(place, std::move(release)), stream_(std::move(stream)) {}
 
   const RustStream* rust() const { return stream_.get(); }
@@ -67,13 +61,13 @@ class Device::Stream : public arrow::Device::Stream {
   arrow::Status Synchronize() const override;
 
  private:
-  const std::unique_ptr<RustStream, Release> stream_;
+  const Handle<RustStream> stream_;
 };
 
 class Device::SyncEvent : public arrow::Device::SyncEvent {
  public:
   // `event` is null where `place` is.
-  SyncEvent(std::unique_ptr<RustEvent, Release> event, void* place, release_fn_t release)
+  SyncEvent(Handle<RustEvent> event, void* place, release_fn_t release)
       : arrow::Device::SyncEvent(place, std::move(release)), event_(std::move(event)) {}
 
   // The event that somebody else has put at `place`, null for none.
@@ -89,7 +83,7 @@ class Device::SyncEvent : public arrow::Device::SyncEvent {
   arrow::Status Record(const arrow::Device::Stream& stream) override;
 
  private:
-  const std::unique_ptr<RustEvent, Release> event_;
+  const Handle<RustEvent> event_;
 };
 
 }  // namespace arrow_cuda

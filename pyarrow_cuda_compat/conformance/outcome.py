@@ -1,0 +1,94 @@
+"""Replays a case in a process of its own and compares its transcript with the snapshot."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from .cases import Case
+from .replay import LACKING, SKIPPED
+
+REPLAY = Path(__file__).with_name("replay.py")
+# These variables make Python itself write to standard error.
+TALKATIVE = {"PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONWARNINGS"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``passed``, ``failed`` or ``skipped``; the detail is the difference, or what is lacking."""
+
+    case: Case
+    status: str
+    seconds: float
+    transcript: str | None
+    detail: str = ""
+
+
+def run(case: Case, timeout: float) -> Outcome:
+    """Replays a case; it has failed when it takes longer than the timeout, in seconds."""
+    start = time.perf_counter()
+    status, stdout, stderr = replay(case, timeout)
+    seconds = time.perf_counter() - start
+    if status == SKIPPED and stdout.startswith(LACKING):
+        return Outcome(case, "skipped", seconds, None, stdout.strip())
+    transcript = stdout
+    if stderr:
+        transcript += f"[stderr]\n{stderr}\n"
+    if stderr.startswith("Timeout ("):
+        transcript += f"[not done after {timeout:g} s]\n"
+    elif status:
+        transcript += f"[{ending(status)}]\n"
+    difference = compare(case.expected(), transcript)
+    return Outcome(case, "failed" if difference else "passed", seconds, transcript, difference)
+
+
+def replay(case: Case, timeout: float) -> tuple[int, str, str]:
+    """The exit status of the replay, and what it wrote to standard output and standard error."""
+    # PYTHONSAFEPATH also keeps the processes that the script starts from importing what lies in
+    # the current folder.
+    env = {name: value for name, value in os.environ.items() if name not in TALKATIVE}
+    env |= {"PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
+    # Files instead of pipes: a process that the script leaves behind would hold a pipe open.
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        done = subprocess.run(
+            [sys.executable, str(REPLAY), str(case.script), str(timeout)],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=env,
+        )
+        return done.returncode, text_of(stdout), text_of(stderr)
+
+
+def text_of(file: IO[bytes]) -> str:
+    """All of a file, its line endings unchanged."""
+    file.seek(0)
+    return file.read().decode("utf-8", "backslashreplace")
+
+
+def ending(status: int) -> str:
+    if status < 0:
+        return f"ended by signal {-status}, {signal.strsignal(-status)}"
+    return f"exit status {status}"
+
+
+def compare(expected: str, transcript: str) -> str:
+    """The difference between the two; empty when there is none."""
+    lines = difflib.unified_diff(
+        lines_of(expected), lines_of(transcript), "documented", "here", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def lines_of(text: str) -> list[str]:
+    """What insta compares too: without white space at the end, and with Windows' line endings
+    as others, while no other character ends a line."""
+    return text.rstrip().replace("\r\n", "\n").split("\n")

@@ -1,0 +1,303 @@
+"""How a case's transcript is made, masked and compared, and when a case is skipped."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+from pyarrow_cuda_compat.conformance import outcome, replay
+from pyarrow_cuda_compat.conformance.cases import Case
+
+SNAPSHOTS = Path(__file__).parent.parent / "conformance" / "snapshots"
+
+
+@pytest.fixture
+def play(tmp_path):
+    """Replays a script, whose snapshot is this transcript, and returns the outcome."""
+
+    def play(script, transcript="", timeout=60):
+        case = Case("area/case", tmp_path / "case.py", tmp_path / "case.snap")
+        case.script.write_bytes(script.encode())
+        case.snapshot.write_bytes(f"---\nsource: test\n---\n{transcript}".encode())
+        return outcome.run(case, timeout)
+
+    return play
+
+
+# --- the prompt ---------------------------------------------------------------------------------
+
+
+def test_a_prompt(play):
+    script = (
+        "# The title.\n"
+        "x = [1,\n     2]\n"
+        "\n"
+        "# A comment.\n"
+        "x\n"
+        "None\n"
+        "for each in x:\n    print(each, end=';')\n"
+        "x[2]\n"
+        "_\n"
+    )
+    assert play(script).transcript.splitlines() == [
+        ">>> x = [1,",
+        "...      2]",
+        "# A comment.",
+        ">>> x",
+        "[1, 2]",
+        ">>> None",
+        ">>> for each in x:",
+        "...     print(each, end=';')",
+        "1;2;",
+        ">>> x[2]",
+        "Traceback (most recent call last):",
+        "IndexError: list index out of range",
+        ">>> _",
+        "[1, 2]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("import ctypes; ctypes.string_at(0)", "[ended by signal 11, Segmentation fault]\n"),
+        ("import os; os._exit(3)", "[exit status 3]\n"),
+        ("import sys; print('oh', file=sys.stderr)", "[stderr]\noh\n\n"),
+        ("import sys; sys.exit('oh')", "[stderr]\noh\n\n[exit status 1]\n"),
+        # As a replay that skips its case; but this one has begun.
+        (f"import sys; sys.exit({replay.SKIPPED})", f"[exit status {replay.SKIPPED}]\n"),
+    ],
+)
+def test_the_end_of_a_transcript(play, statement, told):
+    result = play(f"# A case.\n{statement}\n")
+    assert result.status == "failed"
+    assert result.transcript == f">>> {statement}\n{told}"
+
+
+def test_a_case_that_hangs(play):
+    result = play("# A case.\nimport time\ntime.sleep(600)\n", timeout=0.1)
+    assert result.status == "failed"
+    assert result.transcript.endswith("[not done after 0.1 s]\n")
+
+
+def test_a_case_that_leaves_a_process_behind(play, tmp_path):
+    """The suite does not wait for it, although it has the case's standard output open."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waits = f"""
+import os, signal
+signal.alarm(30)
+fifo = os.open({str(fifo)!r}, os.O_RDWR)
+os.read(fifo, 1)
+os.read(fifo, 1)
+"""
+    script = f"""# A case.
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", {waits!r}])
+_ = open({str(fifo)!r}, "w").write("b")
+import os; os._exit(0)
+"""
+    assert play(script).transcript.endswith("os._exit(0)\n")
+    # This fails when nobody reads: when the process is over.
+    still_there = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    os.write(still_there, b"e")
+    os.close(still_there)
+
+
+# --- what a transcript does not depend on -------------------------------------------------------
+
+
+def test_standard_input(play):
+    """A case finds it empty, instead of reading what was meant for the command."""
+    read, write = os.pipe()
+    stdin = os.dup(0)
+    os.dup2(read, 0)
+    try:
+        os.write(write, b"meant for the command\n")
+        os.close(write)
+        result = play("# A case.\nimport sys\nsys.stdin.read()\n")
+    finally:
+        os.dup2(stdin, 0)
+        os.close(read)
+        os.close(stdin)
+    assert result.transcript.endswith(">>> sys.stdin.read()\n''\n")
+
+
+def test_a_talkative_python(play, monkeypatch):
+    for name in outcome.TALKATIVE - {"PYTHONWARNINGS"}:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PYTHONWARNINGS", "always")
+    script = "# A case.\n_ = open('/dev/null')\n_ = 0\n"
+    assert play(script).transcript == ">>> _ = open('/dev/null')\n>>> _ = 0\n"
+
+
+def test_another_encoding_than_utf_8(tmp_path):
+    """Scripts and snapshots are UTF-8, whatever this machine's files are."""
+    script, snapshot = tmp_path / "case.py", tmp_path / "case.snap"
+    script.write_bytes("# Für alle.\nprint('é')\n".encode())
+    snapshot.write_bytes("---\nsource: test\n---\n>>> print('é')\né\n".encode())
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from pyarrow_cuda_compat.conformance import cases, outcome\n"
+        "case = cases.Case('area/case', *map(Path, sys.argv[1:]))\n"
+        "print(ascii(case.title), outcome.run(case, 60).status)"
+    )
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(script), str(snapshot)],
+        env=os.environ | ascii_only,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("'F\\xfcr alle.' passed\n", "")
+
+
+# --- comparison: as insta compares in the crate's tests -----------------------------------------
+
+
+@pytest.mark.parametrize("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_only_line_feeds_end_lines(separator):
+    assert outcome.compare("a\nb\n", f"a{separator}b\n") != ""
+
+
+def test_what_makes_no_difference():
+    assert outcome.compare("a\nb", "a\nb \n\n") == ""
+    assert outcome.compare("a\nb", "a\r\nb\r\n") == ""
+    assert outcome.compare("a\nb", "a \nb") != ""
+
+
+def test_bytes_are_kept(play):
+    statement = r"_ = __import__('os').write(1, b'a\rb\xff\n')"
+    shown = f">>> {statement}\na\rb\\xff\n"
+    result = play(f"# A case.\n{statement}\n", shown)
+    assert (result.transcript, result.detail) == (shown, "")
+    assert play(f"# A case.\n{statement}\n", shown.replace("\r", "\n")).status == "failed"
+
+
+# --- needs --------------------------------------------------------------------------------------
+
+NEEDS = ["no_such_module", "numba kernels", "cupy", "torch", "jax"]
+
+
+@pytest.mark.parametrize("need", NEEDS)
+def test_what_is_lacking(play, monkeypatch, tmp_path, need):
+    if need == "jax" and any(name.startswith("jax_cuda") for _, name, _ in iter_modules()):
+        pytest.skip("jax has its plugin here")
+    for name in ("cupy", "torch"):
+        (tmp_path / f"{name}.py").write_text("class cuda: is_available = lambda: False")
+    (tmp_path / "jax.py").touch()
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").touch()
+    (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result = play(f"# A case.\n# needs: {need}\nprint(1)\n")
+    assert (result.status, result.transcript) == ("skipped", None)
+    assert result.detail.startswith(f"needs {need} (")
+
+
+@pytest.mark.parametrize("need", ["cupy", "torch", "jax"])
+def test_a_library_that_can_use_the_gpu(play, monkeypatch, tmp_path, need):
+    for name in ("cupy", "torch"):
+        (tmp_path / f"{name}.py").write_text("class cuda: is_available = lambda: True")
+    for name in ("jax", "jax_cuda99_plugin"):
+        (tmp_path / f"{name}.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert play(f"# A case.\n# needs: {need}\nprint(1)\n").transcript == ">>> print(1)\n1\n"
+
+
+def test_variables_are_set_before_anything_is_imported(play, monkeypatch, tmp_path):
+    (tmp_path / "looks.py").write_text("import os; assert os.environ['OF_THE_CASE'] == 'a b'")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result = play("# A case.\n# environment: OF_THE_CASE=a b\n# needs: looks\nprint(1)\n")
+    assert result.transcript == ">>> print(1)\n1\n"
+
+
+@pytest.mark.simulator
+def test_a_case_for_hardware(play):
+    assert play("# A case.\n# needs: gpu\nprint(1)\n").detail == "needs a GPU"
+
+
+def test_a_case_for_two_devices(play, contexts):
+    lacking = play("# A case.\n# needs: two devices\nprint(1)\n", ">>> print(1)\n1\n").detail
+    assert lacking == ("needs a second device" if len(contexts) < 2 else "")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("memory", "lacking"), [("3G", "needs 4 GiB of free device memory"), ("5G", "")]
+)
+def test_a_case_for_large_memory(play, monkeypatch, memory, lacking):
+    monkeypatch.setenv("CUDA_SIM_MEMORY", memory)
+    assert play("# A case.\n# needs: 4 GiB\nprint(1)\n", ">>> print(1)\n1\n").detail == lacking
+
+
+# --- masks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shown", "masked"),
+    [
+        ("<a at 0x7f0123456789>", "<a at 0x<address>>"),
+        ("0x10", "0x10"),
+        ('(device_number=1, name="NVIDIA H200")', '(device_number=1, name="<device>")'),
+    ],
+)
+def test_masks(shown, masked):
+    assert replay.mask(shown) == masked
+
+
+@pytest.mark.parametrize(
+    ("shown", "masked"),
+    [
+        ("30088364544", "<address>"),
+        ("(30088364544, 16)", "(<address>, 16)"),
+        ("4294967295", "4294967295"),
+        ("9223372036854775807", "9223372036854775807"),
+        ("b'30088364544'", "b'30088364544'"),
+        ("['30088364544']", "['30088364544']"),
+        ("3.0088364544", "3.0088364544"),
+        ("0.30088364544", "0.30088364544"),
+        ("30088364544.5", "30088364544.5"),
+        ("[30088364544.0, 30088364544]", "[30088364544.0, <address>]"),
+        ("-30088364544", "-30088364544"),
+        ("(-30088364544, -1.30088364544)", "(-30088364544, -1.30088364544)"),
+    ],
+)
+def test_masks_of_values(shown, masked):
+    assert replay.mask_value(shown) == masked
+
+
+def test_masks_are_put_on(play):
+    script = "# A case.\nx = 30088364544\nx\nprint(hex(x))\nprint(x)\n"
+    assert play(script).transcript.splitlines()[1:] == [
+        ">>> x",
+        "<address>",
+        ">>> print(hex(x))",
+        "0x<address>",
+        # Not what an expression gives.
+        ">>> print(x)",
+        "30088364544",
+    ]
+
+
+def test_what_the_snapshots_mask():
+    """Nothing but addresses: a size above 4 GiB would look like one, and be masked unnoticed."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in SNAPSHOTS.glob("*.snap")}
+    assert {name for name, text in texts.items() if "0x<address>" in text} == {
+        "context__new_buffer",
+        "context__numba_arguments",
+        "context__two_devices_refused",
+        "cuda_buffer__repr",
+        "differences__array_interface",
+        "differences__read_only",
+        "host_buffer__new",
+        "streams__two_devices",
+    }
+    # As a number of its own.
+    assert [name for name, text in texts.items() if re.search("(?<!0x)<address>", text)] == [
+        "host_buffer__new"
+    ]
