@@ -515,8 +515,8 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> *mut PyObject,
     /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
-    /// checked it.  Whoever reads a buffer there next gets these bytes.  With null for `metadata`
-    /// the reader expects nothing any more.
+    /// checked it.  Whoever reads a buffer there gets these bytes, until `metadata` is null in
+    /// another call.
     pub(crate) expect_metadata: unsafe extern "C" fn(
         reader: *mut PyObject,
         position: i64,

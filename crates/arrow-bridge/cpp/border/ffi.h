@@ -336,8 +336,8 @@ struct BridgeApi {
                           RustBuffer *body,
                           Failure *failure);
   /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
-  /// checked it.  Whoever reads a buffer there next gets these bytes.  With null for `metadata`
-  /// the reader expects nothing any more.
+  /// checked it.  Whoever reads a buffer there gets these bytes, until `metadata` is null in
+  /// another call.
   bool (*expect_metadata)(PyObject *reader,
                           int64_t position,
                           const uint8_t *metadata,

@@ -153,8 +153,7 @@ void MessageReader::ForgetMetadata() {
 arrow::Result<MessageReader::Metadata> MessageReader::MetadataAt(const Range& range) {
   {
     std::lock_guard lock(mutex_);
-    auto expected = std::exchange(expected_, Metadata{});
-    if (range == std::exchange(expected_range_, Range{})) return expected;
+    if (range == expected_range_) return expected_;
   }
   ARROW_ASSIGN_OR_RAISE(auto bytes, ReadHost(range));
   const MessageFacts facts = FactsOf(*bytes, /*is_footer=*/false);

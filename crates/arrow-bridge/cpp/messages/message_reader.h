@@ -34,7 +34,7 @@ class MessageReader : public Reader {
   arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
 
-  // Takes metadata that was found at `position`, for the next buffer that is read there.
+  // Takes metadata that was found at `position`, for whoever reads it before it is forgotten.
   void ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
                       const MessageFacts& facts);
   void ForgetMetadata();
