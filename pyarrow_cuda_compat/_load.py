@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
+from collections.abc import Callable
+from importlib import import_module
 
 import pyarrow
 
@@ -17,15 +19,37 @@ if pyarrow.cpp_version_info.major not in SUPPORTED:
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore] # noqa: E402
 
-from . import _native  # noqa: E402  (needs a pyarrow that is supported)
+from . import _native, pickling  # noqa: E402  (need a pyarrow that is supported)
 
 _BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
 BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
 
-_native._start(BRIDGE)
+
+
+def _of_numba(name: str) -> Callable[[object], object]:
+    """A function of the module `numba` here, which is imported by the first call."""
+
+    def function(argument: object) -> object:
+        found: Callable[[object], object] = getattr(import_module(f"{__package__}.numba"), name)
+        return found(argument)
+
+    return function
+
+
+_native._start(
+    BRIDGE,
+    {
+        "context_from_numba": _of_numba("context_from_numba"),
+        "context_to_numba": _of_numba("context_to_numba"),
+        "buffer_from_numba": _of_numba("buffer_from_numba"),
+        "buffer_to_numba": _of_numba("buffer_to_numba"),
+        "reduce_buffer": pickling.reduce_buffer,
+        "copy_buffer": pickling.copy_buffer,
+    },
+)
 _hook.install()
 
-from . import _device_arrays, _watch, pickling  # noqa: E402  (need the classes)
+from . import _device_arrays, _watch  # noqa: E402  (need the classes)
 
 pickling.register()
 _device_arrays.install()

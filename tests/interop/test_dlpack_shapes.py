@@ -1,6 +1,7 @@
 """Which types, shapes and Arrow arrays are tensors."""
 
 import gc
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +18,7 @@ from support.libraries.dlpack import look
         *[(f"<u{size}", 1, 8 * size) for size in (2, 4, 8)],
         *[(f"<f{size}", 2, 8 * size) for size in (2, 4, 8)],
         ("|u1", 1, 8),
-        ("i1", 0, 8),
-        ("=f8", 2, 64),
+        ("|i1", 0, 8),
     ],
 )
 def test_types_of_elements(memory, typestr, code, bits):
@@ -33,10 +33,43 @@ def test_types_of_elements(memory, typestr, code, bits):
     assert read.dtype == expected.dtype
 
 
+@pytest.mark.parametrize(("given", "typestr"), [("i1", "|i1"), ("=f8", "<f8"), ("u2", "<u2")])
+def test_a_typestr_is_written_in_one_way(memory, given, typestr):
+    tensor = DeviceTensor(memory, given, (3,))
+    assert tensor.typestr == tensor.__cuda_array_interface__["typestr"] == typestr
+
+
 @pytest.mark.parametrize("typestr", ["", "<", "x4", ">i4", "<i3", "<f1", "<c8", "|b1", "i", "|V8"])
 def test_what_is_no_type_of_elements(memory, typestr):
-    with pytest.raises(ValueError, match="is no type of elements"):
+    with pytest.raises(ValueError, match=re.escape(f"type {typestr!r}: pass the typestr")):
         DeviceTensor(memory, typestr, (1,))
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.dtype("f4"), np.dtype("=f4"), np.float32, np.zeros(1, "f4").dtype], ids=repr
+)
+def test_a_dtype_names_the_elements(memory, dtype):
+    tensor = DeviceTensor(memory, dtype, (2, 3))
+    assert (tensor.typestr, tensor.shape) == ("<f4", (2, 3))
+    assert np.from_dlpack(tensor, device="cpu").dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.dtype(">f4"), np.dtype("c8"), np.dtype(bool), np.dtype("M8[ns]"), np.dtype("S3"), None],
+    ids=repr,
+)
+def test_dtypes_that_a_tensor_cannot_have(memory, dtype):
+    with pytest.raises(ValueError, match="pass the typestr or dtype of integers or") as raised:
+        DeviceTensor(memory, dtype, (1,))
+    assert repr(dtype) in str(raised.value)
+
+
+def test_what_numpy_takes_for_no_dtype(memory):
+    with pytest.raises(TypeError):
+        DeviceTensor(memory, 5, (1,))
+    with pytest.raises(ValueError, match="cannot have Python objects as elements"):
+        DeviceTensor(memory, object, (1,))
 
 
 def test_shapes(memory):

@@ -12,7 +12,6 @@ mod foreign;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod queued;
 pub mod range;
-pub mod strided;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;

@@ -1,13 +1,68 @@
 //! Failures as the exceptions that pyarrow raises for the same.
+//!
+//! Every failure of a lower layer becomes a [`Failure`], by one `From` for each layer's error, and
+//! [`exception`] alone chooses the class that Python raises.
 
 use arrow_cuda_bridge::{Fault, Kind};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use arrow_cuda_driver::LoadError;
+use arrow_cuda_numba_bridge::Error as ArrayError;
+use pyo3::exceptions::{PyBufferError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
+/// A failure of a lower layer.
+pub(crate) enum Failure {
+    /// One that libarrow and pyarrow have a class for.
+    Fault(Fault),
+    /// An array that cannot be exchanged in this way.
+    Unsupported(String),
+    /// An array whose description is wrong.
+    Invalid(String),
+}
+
+macro_rules! faults {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Fault(error.into())
+            }
+        })*
+    };
+}
+
+faults!(
+    Fault,
+    arrow_cuda_driver::CudaError,
+    arrow_cuda_buffer::Error,
+    arrow_cuda_host_io::Error,
+    arrow_cuda_ipc::Error
+);
+
+impl From<&LoadError> for Failure {
+    fn from(error: &LoadError) -> Self {
+        arrow_cuda_driver::CudaError::Load(error.clone()).into()
+    }
+}
+
+impl From<ArrayError> for Failure {
+    fn from(error: ArrayError) -> Self {
+        match error {
+            ArrayError::Buffer(error) => error.into(),
+            ArrayError::OutOfHostMemory(_) => Self::Fault(Fault::new(Kind::Memory, error)),
+            ArrayError::Unsupported(text) => Self::Unsupported(text),
+            ArrayError::Invalid(text) => Self::Invalid(text),
+        }
+    }
+}
+
 /// The exception for a failure.
-pub(crate) fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
-    let text = fault.text.clone();
+fn exception(py: Python<'_>, failure: Failure) -> PyErr {
+    let fault = match failure {
+        Failure::Fault(fault) => fault,
+        Failure::Unsupported(text) => return PyBufferError::new_err(text),
+        Failure::Invalid(text) => return PyValueError::new_err(text),
+    };
+    let text = fault.text;
     match fault.kind {
         Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
         Kind::Type => pyarrow_exception(py, "ArrowTypeError", text),
@@ -39,9 +94,9 @@ pub(crate) trait OrRaise<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
-impl<T, E: Into<Fault>> OrRaise<T> for Result<T, E> {
+impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
-        self.map_err(|error| raised(py, &error.into()))
+        self.map_err(|error| exception(py, error.into()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What `pyarrow_cuda_compat/info.py` asks of the driver.
 
 use crate::errors::OrRaise;
-use arrow_cuda_context::{Context, Device};
-use arrow_cuda_driver::{CudaResult, call, is_simulated, library_name};
+use arrow_cuda_context::{Context, Device, driver_version};
+use arrow_cuda_driver::{CudaResult, is_simulated, library_name};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,9 +16,7 @@ pub(crate) fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("library", library)?;
     facts.set_item("simulated", simulated)?;
-    let mut version = 0i32;
-    // SAFETY: the place outlives the call.
-    unsafe { call!(cuDriverGetVersion((&raw mut version).cast())) }.or_raise(py)?;
+    let version = driver_version().or_raise(py)?;
     facts.set_item("cuda", format!("{}.{}", version / 1000, version % 1000 / 10))?;
     facts.set_item("devices", py.detach(Device::count).or_raise(py)?)?;
     Ok(facts)

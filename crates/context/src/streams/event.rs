@@ -52,6 +52,15 @@ unsafe impl Send for State {}
 // SAFETY: and by several at a time.
 unsafe impl Sync for State {}
 
+/// Clones are equal, and so are two objects for one event of the driver.
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.raw == other.0.raw && self.context().is_same(other.context())
+    }
+}
+
+impl Eq for Event {}
+
 impl Event {
     /// An event that takes no time stamps, which is the faster kind.
     ///

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const SOON: Duration = Duration::from_micros(100);
 
 /// The work that may still use memory which changes hands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// All of it is complete.
     Nothing,
@@ -36,6 +36,8 @@ pub enum Consumer {
     OnOtherStream,
     /// Nobody knows: some libraries ignore what a producer says.
     Unknown,
+    /// In another process, whose work nothing orders after this one's.
+    InOtherProcess,
 }
 
 impl Context {
@@ -71,6 +73,7 @@ impl Context {
                 Ok(())
             }
             Consumer::Unknown => self.wait_for(&Pending::DefaultStream),
+            Consumer::InOtherProcess => self.wait_for(&Pending::AnyStream),
         }
     }
 
@@ -86,7 +89,7 @@ impl Context {
     ///
     /// let context = Context::primary(0)?;
     /// context.synchronize()?;
-    /// assert!(matches!(context.pending(&[])?, Pending::Nothing));
+    /// assert_eq!(context.pending(&[])?, Pending::Nothing);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
     ///

@@ -1,0 +1,189 @@
+//! The CUDA array interface: the dictionary by which Python libraries describe their device arrays
+//! to each other.
+
+use crate::error::NON_CONTIGUOUS;
+use crate::{ElementType, Error, Layout, Span};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Pending;
+
+/// The version of the interface that descriptions made here have.
+pub const VERSION: i64 = 3;
+
+/// The number by which the interface names the legacy default stream.
+const LEGACY_DEFAULT_STREAM: u64 = 1;
+
+/// The entries of `__cuda_array_interface__`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayInterface {
+    /// How many elements there are along each dimension.
+    pub shape: Vec<i64>,
+    /// The type of the elements, from `typestr`.
+    pub element: ElementType,
+    /// Where the first element lies, the first item of `data`: none, or 0, only for an array without
+    /// elements.
+    pub address: Option<u64>,
+    /// Whether the memory must not be written to, the second item of `data`.
+    pub is_read_only: bool,
+    /// The distance between neighbours along each dimension, in bytes; none for dense elements in
+    /// the order of C.
+    pub strides: Option<Vec<i64>>,
+    /// The version of the interface; none where the dictionary has no number there.
+    pub version: Option<i64>,
+    /// The stream on which work on the array may be pending: 1 and 2 are the default streams, other
+    /// numbers are handles.
+    pub stream: Option<u64>,
+    /// Whether a mask says which elements are valid.
+    pub has_mask: bool,
+}
+
+/// The memory that the elements of an array cover.
+#[derive(Clone, Debug)]
+pub struct ArrayMemory {
+    /// Where it begins; 0 when there is none.
+    pub address: u64,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Whether it may be written to.
+    pub is_mutable: bool,
+    /// The work that may still write to it.
+    pub pending: Pending,
+}
+
+impl ArrayInterface {
+    /// Describes elements whose first one lies at a buffer's start, and on which no work is
+    /// pending.
+    pub fn of(buffer: &DeviceBuffer, layout: &Layout) -> Self {
+        let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
+        Self {
+            shape: layout.shape().to_vec(),
+            element: layout.element(),
+            address: Some(buffer.address()),
+            is_read_only: !buffer.is_mutable(),
+            strides,
+            version: Some(VERSION),
+            stream: None,
+            has_mask: false,
+        }
+    }
+
+    /// The memory that the array covers.  Its elements may be in any order, but side by side.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for arrays with a mask or with gaps, and for a description that
+    /// contradicts itself.
+    pub fn memory(&self) -> Result<ArrayMemory, Error> {
+        if self.has_mask {
+            return Err(Error::Invalid("masked arrays are not supported".into()));
+        }
+        let shape = self.shape.clone();
+        let layout = match &self.strides {
+            None => Layout::row_major(self.element, shape)?,
+            Some(strides) => Layout::strided(self.element, shape, strides.clone())?,
+        };
+        if !layout.is_contiguous() {
+            return Err(Error::Invalid(NON_CONTIGUOUS.into()));
+        }
+        let Span { start, size } = layout.span();
+        let address = match self.address.unwrap_or(0) {
+            0 if size > 0 => {
+                return Err(Error::Invalid(format!("an array of {size} bytes at no address")));
+            }
+            0 => 0,
+            first => first.checked_add_signed(start).ok_or_else(|| {
+                Error::Invalid("the array's strides leave the address space".into())
+            })?,
+        };
+        let is_mutable = !self.is_read_only;
+        Ok(ArrayMemory { address, size, is_mutable, pending: self.pending()? })
+    }
+
+    fn pending(&self) -> Result<Pending, Error> {
+        match self.stream {
+            Some(0) => {
+                Err(Error::Invalid("stream 0 is not allowed in __cuda_array_interface__".into()))
+            }
+            Some(LEGACY_DEFAULT_STREAM) => Ok(Pending::DefaultStream),
+            Some(_) => Ok(Pending::AnyStream),
+            None if self.version.is_some_and(|version| version >= VERSION) => Ok(Pending::Nothing),
+            // Before version 3 an array could not name its stream; PyTorch and JAX have such arrays.
+            None => Ok(Pending::AnyStream),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn interface() -> ArrayInterface {
+        ArrayInterface {
+            shape: vec![2, 3],
+            element: ElementType::int(4),
+            address: Some(0x1000),
+            is_read_only: false,
+            strides: None,
+            version: Some(3),
+            stream: None,
+            has_mask: false,
+        }
+    }
+
+    #[rstest]
+    #[case::dense(|_: &mut ArrayInterface| (), (0x1000, 24))]
+    #[case::by_column(|array: &mut ArrayInterface| array.strides = Some(vec![4, 8]), (0x1000, 24))]
+    #[case::backwards(|array: &mut ArrayInterface| array.strides = Some(vec![-12, -4]), (0xfec, 24))]
+    #[case::empty(|array: &mut ArrayInterface| array.shape = vec![0, 9], (0x1000, 0))]
+    #[case::empty_at_no_address(
+        |array: &mut ArrayInterface| (array.shape, array.address) = (vec![0], None), (0, 0)
+    )]
+    fn memory(#[case] change: impl FnOnce(&mut ArrayInterface), #[case] expected: (u64, u64)) {
+        let mut array = interface();
+        change(&mut array);
+        let memory = array.memory().expect("a sound description");
+        assert_eq!((memory.address, memory.size), expected);
+        assert!(memory.is_mutable);
+        array.is_read_only = true;
+        assert!(!array.memory().expect("a sound description").is_mutable);
+    }
+
+    #[rstest]
+    #[case(Some(3), None, Pending::Nothing)]
+    #[case(Some(99), None, Pending::Nothing)]
+    #[case(Some(2), None, Pending::AnyStream)]
+    #[case(None, None, Pending::AnyStream)]
+    #[case(Some(3), Some(1), Pending::DefaultStream)]
+    #[case(None, Some(1), Pending::DefaultStream)]
+    #[case(Some(3), Some(2), Pending::AnyStream)]
+    #[case(Some(3), Some(0x7000), Pending::AnyStream)]
+    fn pending(
+        #[case] version: Option<i64>,
+        #[case] stream: Option<u64>,
+        #[case] expected: Pending,
+    ) {
+        let array = ArrayInterface { version, stream, ..interface() };
+        assert_eq!(array.memory().expect("a sound description").pending, expected);
+    }
+
+    #[rstest]
+    #[case(|array: &mut ArrayInterface| array.shape = vec![-1], "a length of -1")]
+    #[case(|array: &mut ArrayInterface| array.strides = Some(vec![4]), "2 lengths but 1 strides")]
+    #[case(|array: &mut ArrayInterface| array.address = None, "24 bytes at no address")]
+    #[case(|array: &mut ArrayInterface| array.address = Some(0), "24 bytes at no address")]
+    #[case(
+        |array: &mut ArrayInterface| {
+            (array.address, array.strides) = (Some(4), Some(vec![-12, -4]));
+        },
+        "leave the address space"
+    )]
+    #[case(|array: &mut ArrayInterface| array.stream = Some(0), "stream 0")]
+    #[case(|array: &mut ArrayInterface| array.has_mask = true, "masked")]
+    #[case(|array: &mut ArrayInterface| array.strides = Some(vec![16, 4]), "non-contiguous")]
+    fn refused(#[case] change: impl FnOnce(&mut ArrayInterface), #[case] text: &str) {
+        let mut array = interface();
+        change(&mut array);
+        let error = array.memory().expect_err("no such array");
+        assert!(matches!(&error, Error::Invalid(found) if found.contains(text)), "{error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Memory to other libraries, as a tensor.
+
+use super::abi::{
+    self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
+};
+use crate::{Error, Layout};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+/// The memory of a tensor, which the tensor keeps.
+#[derive(Debug)]
+pub enum Memory {
+    /// Device memory, shared with other buffers.
+    Device(DeviceBuffer),
+    /// A copy on the host.
+    Host(HostBytes),
+}
+
+impl From<DeviceBuffer> for Memory {
+    fn from(buffer: DeviceBuffer) -> Self {
+        Self::Device(buffer)
+    }
+}
+
+/// Host memory, aligned as vector instructions like it.
+#[derive(Debug)]
+pub struct HostBytes {
+    lines: Vec<Line>,
+    size: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+impl HostBytes {
+    /// A copy of a buffer on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfHostMemory`], and what the copy fails with.
+    pub fn copy_of(buffer: &DeviceBuffer) -> Result<Self, Error> {
+        let no_room = |_| Error::OutOfHostMemory(buffer.size());
+        let size = usize::try_from(buffer.size()).unwrap_or(usize::MAX);
+        let mut lines: Vec<Line> = Vec::new();
+        let count = size.div_ceil(size_of::<Line>());
+        lines.try_reserve_exact(count).map_err(no_room)?;
+        let out = lines.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: `size` bytes of the memory reserved above.
+        let out = unsafe { std::slice::from_raw_parts_mut(out, size) };
+        buffer.copy_to_uninit(0, out)?;
+        Ok(Self { lines, size: buffer.size() })
+    }
+
+    fn address(&self) -> u64 {
+        if self.size == 0 { 0 } else { self.lines.as_ptr() as u64 }
+    }
+}
+
+/// Memory, and the layout of the elements that begin there.
+#[derive(Debug)]
+pub struct Tensor {
+    memory: Memory,
+    layout: Layout,
+    dtype: DLDataType,
+}
+
+impl Tensor {
+    /// The elements whose first one lies at the memory's start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when the elements do not lie within the memory, and
+    /// [`Error::Unsupported`] for a type or strides that DLPack cannot describe.
+    pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
+        let available = match &memory {
+            Memory::Device(buffer) => buffer.size(),
+            Memory::Host(bytes) => bytes.size,
+        };
+        let span = layout.span();
+        if span.start < 0 || span.size > available {
+            return Err(Error::Invalid(format!(
+                "elements of {} bytes do not fit into memory of {available} bytes",
+                span.size
+            )));
+        }
+        let dtype = layout.element().to_dlpack()?;
+        let item_size = i64::from(layout.element().size());
+        if layout.size() > 0 && layout.strides().iter().any(|stride| stride % item_size != 0) {
+            return Err(Error::Unsupported(
+                "DLPack cannot describe strides that are not multiples of the element size".into(),
+            ));
+        }
+        Ok(Self { memory, layout, dtype })
+    }
+
+    /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
+    /// any thread; `is_copied` tells the consumer that nobody else has the memory.
+    pub fn into_versioned(self, is_copied: bool) -> NonNull<DLManagedTensorVersioned> {
+        let is_read_only = matches!(&self.memory, Memory::Device(buffer) if !buffer.is_mutable());
+        let read_only = if is_read_only { abi::READ_ONLY } else { 0 };
+        let copied = if is_copied { abi::IS_COPIED } else { 0 };
+        self.into_structure(|dl_tensor, manager_ctx| DLManagedTensorVersioned {
+            version: DLPackVersion { major: abi::MAJOR, minor: abi::MINOR },
+            manager_ctx,
+            deleter: Some(delete_versioned),
+            flags: read_only | copied,
+            dl_tensor,
+        })
+    }
+
+    /// The structure before version 1, which owns the memory.  The consumer calls its deleter once,
+    /// on any thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for read-only memory: this form cannot say so.
+    pub fn into_legacy(self) -> Result<NonNull<DLManagedTensor>, Error> {
+        if let Memory::Device(buffer) = &self.memory
+            && !buffer.is_mutable()
+        {
+            return Err(Error::Unsupported(
+                "the memory is read-only, which DLPack before 1.0 cannot tell a consumer".into(),
+            ));
+        }
+        Ok(self.into_structure(|dl_tensor, manager_ctx| DLManagedTensor {
+            dl_tensor,
+            manager_ctx,
+            deleter: Some(delete_legacy),
+        }))
+    }
+
+    fn into_structure<T>(self, structure: impl FnOnce(DLTensor, *mut c_void) -> T) -> NonNull<T> {
+        let (address, device) = match &self.memory {
+            Memory::Device(buffer) => (buffer.address(), device_of(buffer.context())),
+            Memory::Host(bytes) => {
+                (bytes.address(), DLDevice { device_type: abi::CPU, device_id: 0 })
+            }
+        };
+        let mut shape = self.layout.shape().to_vec();
+        // DLPack counts strides in elements.
+        let item_size = i64::from(self.layout.element().size());
+        let mut strides: Vec<i64> =
+            self.layout.strides().iter().map(|stride| stride / item_size).collect();
+        let tensor = DLTensor {
+            data: address as *mut c_void,
+            device,
+            ndim: i32::try_from(shape.len()).expect("a shape of few dimensions"),
+            dtype: self.dtype,
+            shape: shape.as_mut_ptr(),
+            strides: strides.as_mut_ptr(),
+            byte_offset: 0,
+        };
+        let kept = Box::new(Kept { _memory: self.memory, _shape: shape, _strides: strides });
+        let structure = structure(tensor, Box::into_raw(kept).cast());
+        NonNull::from(Box::leak(Box::new(structure)))
+    }
+}
+
+fn device_of(context: &Context) -> DLDevice {
+    let number = context.device().number();
+    DLDevice { device_type: abi::CUDA, device_id: number.cast_signed() }
+}
+
+/// What a structure that was given away points to.
+struct Kept {
+    _memory: Memory,
+    _shape: Vec<i64>,
+    _strides: Vec<i64>,
+}
+
+unsafe extern "C" fn delete_versioned(tensor: *mut DLManagedTensorVersioned) {
+    // SAFETY: a consumer calls this once, with what `into_structure` has made.
+    unsafe {
+        let structure = Box::from_raw(tensor);
+        delete(structure.manager_ctx);
+    }
+}
+
+unsafe extern "C" fn delete_legacy(tensor: *mut DLManagedTensor) {
+    // SAFETY: a consumer calls this once, with what `into_structure` has made.
+    unsafe {
+        let structure = Box::from_raw(tensor);
+        delete(structure.manager_ctx);
+    }
+}
+
+unsafe fn delete(kept: *mut c_void) {
+    // SAFETY: the box that `into_structure` has leaked.
+    let kept = unsafe { Box::from_raw(kept.cast::<Kept>()) };
+    // Releases do not panic; should one, C could not take it.
+    drop(catch_unwind(AssertUnwindSafe(|| drop(kept))));
+}

@@ -1,0 +1,160 @@
+//! Memory from other libraries, as a tensor.
+
+use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
+use crate::error::NON_CONTIGUOUS;
+use crate::{ElementType, Error, Layout, Span};
+use std::ptr::NonNull;
+use std::slice;
+
+/// More dimensions than any library has; a shape of more is taken for a lie.
+const MOST_DIMENSIONS: i32 = 1024;
+
+/// A structure of another library, whose deleter is called when this is dropped.
+#[derive(Debug)]
+pub struct Imported(Form);
+
+#[derive(Debug)]
+enum Form {
+    Legacy(NonNull<DLManagedTensor>),
+    Versioned(NonNull<DLManagedTensorVersioned>),
+}
+
+// SAFETY: DLPack demands of deleters that any thread may call them.
+unsafe impl Send for Imported {}
+// SAFETY: shared references only read.
+unsafe impl Sync for Imported {}
+
+/// The memory of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportedMemory {
+    /// [`abi::CUDA`] and others.
+    pub device_type: i32,
+    /// The device's number.
+    pub device_id: i32,
+    /// Where the elements begin; 0 when there are none.
+    pub address: u64,
+    /// How many bytes they cover.
+    pub size: u64,
+    /// Whether they may be written to.
+    pub is_mutable: bool,
+}
+
+impl Imported {
+    /// Takes a structure over, in the form before version 1.
+    ///
+    /// # Safety
+    ///
+    /// It must be valid, and nobody else may call its deleter from now on.
+    pub unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
+        Self(Form::Legacy(tensor))
+    }
+
+    /// Takes a structure over that begins with its version.
+    ///
+    /// # Safety
+    ///
+    /// It must be valid, as far as its version defines it, and nobody else may call its deleter
+    /// from now on.
+    pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Self {
+        Self(Form::Versioned(tensor))
+    }
+
+    /// Where the elements lie.  They may be in any order, but side by side.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a structure of another version, for elements that do not fill
+    /// whole bytes, and for layouts with gaps; [`Error::Invalid`] for a structure that contradicts
+    /// itself.
+    pub fn memory(&self) -> Result<ImportedMemory, Error> {
+        match self.0 {
+            // SAFETY: valid by the promise of the constructors, which own it.
+            Form::Legacy(tensor) => unsafe { memory(&tensor.as_ref().dl_tensor, true) },
+            Form::Versioned(tensor) => {
+                // SAFETY: every version begins with its number; the rest is read only in ours.
+                unsafe {
+                    let version = (&raw const (*tensor.as_ptr()).version).read();
+                    if version.major != abi::MAJOR {
+                        return Err(Error::Unsupported(format!(
+                            "a tensor of DLPack {}.{} cannot be read, only one of {}.x",
+                            version.major,
+                            version.minor,
+                            abi::MAJOR
+                        )));
+                    }
+                    let tensor = tensor.as_ref();
+                    memory(&tensor.dl_tensor, tensor.flags & abi::READ_ONLY == 0)
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Imported {
+    fn drop(&mut self) {
+        // SAFETY: the constructors' promise: nobody else calls it.  The place of the deleter is
+        // the same in every version of the structure.
+        unsafe {
+            match self.0 {
+                Form::Legacy(tensor) => {
+                    if let Some(deleter) = (*tensor.as_ptr()).deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+                Form::Versioned(tensor) => {
+                    if let Some(deleter) = (*tensor.as_ptr()).deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// The tensor's shape and strides must have as many elements as it says, where it says any.
+unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, Error> {
+    let invalid = |text: String| Err(Error::Invalid(text));
+    let dimensions = match usize::try_from(tensor.ndim) {
+        Ok(dimensions) if tensor.ndim <= MOST_DIMENSIONS => dimensions,
+        _ => return invalid(format!("a tensor of {} dimensions", tensor.ndim)),
+    };
+    if dimensions > 0 && tensor.shape.is_null() {
+        return invalid(format!("a tensor of {dimensions} dimensions has no shape"));
+    }
+    let list = |list: *mut i64| match dimensions {
+        0 => &[][..],
+        // SAFETY: the caller's promise; `list` is checked not to be null.
+        _ => unsafe { slice::from_raw_parts(list, dimensions) },
+    };
+    let element = ElementType::from_dlpack(tensor.dtype)?;
+    let shape = list(tensor.shape).to_vec();
+    let layout = if tensor.strides.is_null() {
+        Layout::row_major(element, shape)?
+    } else {
+        let item_size = i64::from(element.size());
+        let strides = list(tensor.strides).iter().map(|stride| stride.checked_mul(item_size));
+        let Some(strides) = strides.collect() else {
+            return invalid("the tensor's strides overflow".into());
+        };
+        Layout::strided(element, shape, strides)?
+    };
+    if !layout.is_contiguous() {
+        return Err(Error::Unsupported(NON_CONTIGUOUS.into()));
+    }
+    let Span { start, size } = layout.span();
+    let mut address = 0;
+    if size > 0 {
+        if tensor.data.is_null() {
+            return invalid(format!("a tensor of {size} bytes at no address"));
+        }
+        let first = (tensor.data as u64).checked_add(tensor.byte_offset);
+        let Some(begin) = first.and_then(|first| first.checked_add_signed(start)) else {
+            return invalid("the tensor's elements leave the address space".into());
+        };
+        address = begin;
+    }
+    let (device_type, device_id) = (tensor.device.device_type, tensor.device.device_id);
+    Ok(ImportedMemory { device_type, device_id, address, size, is_mutable })
+}

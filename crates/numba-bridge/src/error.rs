@@ -1,0 +1,46 @@
+//! What can go wrong in an exchange.
+
+use arrow_cuda_buffer::Error as BufferError;
+use std::fmt;
+
+/// Why an array was not exchanged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The memory, or the driver, refused.
+    Buffer(BufferError),
+    /// The host has no room for a copy of this many bytes.
+    OutOfHostMemory(u64),
+    /// The tensor is sound, but DLPack or this crate cannot exchange it.
+    Unsupported(String),
+    /// The description of the array contradicts itself or the memory, or names memory that is not in
+    /// one piece.
+    Invalid(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Buffer(error) => error.fmt(f),
+            Self::OutOfHostMemory(size) => write!(f, "the host has no room for {size} bytes"),
+            Self::Unsupported(text) | Self::Invalid(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Buffer(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BufferError> for Error {
+    fn from(error: BufferError) -> Self {
+        Self::Buffer(error)
+    }
+}
+
+/// What both protocols say of elements with gaps between them.
+pub(crate) const NON_CONTIGUOUS: &str = "array data is non-contiguous";

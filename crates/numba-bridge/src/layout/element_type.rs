@@ -1,0 +1,294 @@
+//! What the elements of an array are.
+
+use crate::Error;
+use crate::dlpack::abi::DLDataType;
+use std::fmt;
+
+/// The type of an array's elements: the same fact as NumPy's typestr (`<f4`) and as DLPack's code
+/// and bits.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::ElementType;
+///
+/// let element: ElementType = "<f4".parse()?;
+/// assert_eq!((element, element.size()), (ElementType::float(4), 4));
+/// assert_eq!(element.to_string(), "<f4");
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementType {
+    kind: Kind,
+    size: u32,
+    is_swapped: bool,
+}
+
+/// What the bytes of an element mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// True or false, in one byte.
+    Bool,
+    /// A signed integer.
+    Int,
+    /// An unsigned integer.
+    UInt,
+    /// A floating-point number of IEEE 754.
+    Float,
+    /// Two such numbers: the real and the imaginary part.
+    Complex,
+    /// Anything else: dates, text, structures.  Only the size is known.
+    Opaque,
+}
+
+/// DLPack's codes, from its specification.
+mod code {
+    pub(super) const INT: u8 = 0;
+    pub(super) const UINT: u8 = 1;
+    pub(super) const FLOAT: u8 = 2;
+    pub(super) const COMPLEX: u8 = 5;
+    pub(super) const BOOL: u8 = 6;
+}
+
+impl ElementType {
+    /// A signed integer of that many bytes.
+    pub const fn int(size: u32) -> Self {
+        Self::native(Kind::Int, size)
+    }
+
+    /// An unsigned integer of that many bytes.
+    pub const fn uint(size: u32) -> Self {
+        Self::native(Kind::UInt, size)
+    }
+
+    /// A floating-point number of that many bytes.
+    pub const fn float(size: u32) -> Self {
+        Self::native(Kind::Float, size)
+    }
+
+    const fn native(kind: Kind, size: u32) -> Self {
+        Self { kind, size, is_swapped: false }
+    }
+
+    /// What the bytes mean.
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// The size of an element, in bytes.
+    pub const fn size(self) -> u32 {
+        self.size
+    }
+
+    /// Whether this is an integer or a floating-point number of a size and byte order that this
+    /// machine computes with.
+    pub const fn is_native_number(self) -> bool {
+        let is_number = matches!(self.kind, Kind::Int | Kind::UInt | Kind::Float);
+        is_number && self.size <= 8 && !self.is_swapped
+    }
+
+    /// The type that DLPack describes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for elements that do not fill whole bytes.
+    pub fn from_dlpack(dtype: DLDataType) -> Result<Self, Error> {
+        let bits = u32::from(dtype.bits) * u32::from(dtype.lanes);
+        if bits == 0 || !bits.is_multiple_of(8) {
+            return Err(Error::Unsupported(format!(
+                "elements of {bits} bits do not fill whole bytes"
+            )));
+        }
+        let size = bits / 8;
+        let kind = match dtype.code {
+            _ if dtype.lanes > 1 => Kind::Opaque,
+            code::INT => Kind::Int,
+            code::UINT => Kind::UInt,
+            code::FLOAT => Kind::Float,
+            code::COMPLEX => Kind::Complex,
+            code::BOOL => Kind::Bool,
+            _ => Kind::Opaque,
+        };
+        Ok(Self::native(kind, size))
+    }
+
+    /// DLPack's description of the type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for opaque elements, and for those in the other byte order than this
+    /// machine's: DLPack cannot describe them.
+    pub fn to_dlpack(self) -> Result<DLDataType, Error> {
+        let code = match self.kind {
+            Kind::Bool => code::BOOL,
+            Kind::Int => code::INT,
+            Kind::UInt => code::UINT,
+            Kind::Float => code::FLOAT,
+            Kind::Complex => code::COMPLEX,
+            Kind::Opaque => return Err(self.unknown_to_dlpack()),
+        };
+        match u8::try_from(self.size * 8) {
+            Ok(bits) if !self.is_swapped => Ok(DLDataType { code, bits, lanes: 1 }),
+            _ => Err(self.unknown_to_dlpack()),
+        }
+    }
+
+    fn unknown_to_dlpack(self) -> Error {
+        Error::Unsupported(format!("DLPack cannot describe elements of type '{self}'"))
+    }
+}
+
+impl std::str::FromStr for ElementType {
+    type Err = Error;
+
+    /// Reads a typestr: a byte order (`<`, `>`, `=`, `|`, or none for this machine's), a letter for
+    /// the kind, and the size, in bytes except for text.
+    fn from_str(typestr: &str) -> Result<Self, Error> {
+        let unknown = || Error::Invalid(format!("'{typestr}' does not name an element type"));
+        let (is_swapped, name) = match typestr.strip_prefix('>') {
+            Some(name) => (cfg!(target_endian = "little"), name),
+            None => (false, typestr.strip_prefix(['<', '=', '|']).unwrap_or(typestr)),
+        };
+        let mut letters = name.chars();
+        let letter = letters.next().ok_or_else(unknown)?;
+        // Dates and times have their unit behind the size.
+        let (count, has_unit) = match letters.as_str().split_once('[') {
+            Some((count, unit)) if unit.ends_with(']') => (count, true),
+            Some(_) => return Err(unknown()),
+            None => (letters.as_str(), false),
+        };
+        // Not every text that Rust takes for a number is one here: no sign.
+        let is_count = count.bytes().all(|digit| digit.is_ascii_digit());
+        let count: u32 = count.parse().ok().filter(|_| is_count).ok_or_else(unknown)?;
+        let (kind, size) = match (letter, count) {
+            ('m' | 'M', 8) => (Kind::Opaque, 8),
+            _ if has_unit => return Err(unknown()),
+            ('b', 1) => (Kind::Bool, 1),
+            ('i', 1 | 2 | 4 | 8) => (Kind::Int, count),
+            ('u', 1 | 2 | 4 | 8) => (Kind::UInt, count),
+            ('f', 2 | 4 | 8 | 16) => (Kind::Float, count),
+            ('c', 8 | 16 | 32) => (Kind::Complex, count),
+            ('S' | 'V', _) => (Kind::Opaque, count),
+            ('U', _) => (Kind::Opaque, count.checked_mul(4).ok_or_else(unknown)?),
+            _ => return Err(unknown()),
+        };
+        let has_order = size > 1 && kind != Kind::Opaque;
+        Ok(Self { kind, size, is_swapped: is_swapped && has_order })
+    }
+}
+
+impl fmt::Display for ElementType {
+    /// The typestr.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = match self.kind {
+            Kind::Bool => 'b',
+            Kind::Int => 'i',
+            Kind::UInt => 'u',
+            Kind::Float => 'f',
+            Kind::Complex => 'c',
+            Kind::Opaque => 'V',
+        };
+        let is_little = cfg!(target_endian = "little") != self.is_swapped;
+        let order = match self.kind {
+            Kind::Opaque => '|',
+            _ if self.size == 1 => '|',
+            _ if is_little => '<',
+            _ => '>',
+        };
+        write!(f, "{order}{letter}{}", self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("<f4", "<f4", 4)]
+    #[case("=i8", "<i8", 8)]
+    #[case("i2", "<i2", 2)]
+    #[case("<u1", "|u1", 1)]
+    #[case(">u2", ">u2", 2)]
+    #[case(">u1", "|u1", 1)]
+    #[case("|b1", "|b1", 1)]
+    #[case("<c16", "<c16", 16)]
+    #[case("<f16", "<f16", 16)]
+    #[case("|V12", "|V12", 12)]
+    #[case("|S5", "|V5", 5)]
+    #[case("<U5", "|V20", 20)]
+    #[case("<M8[ns]", "|V8", 8)]
+    #[case("<m8", "|V8", 8)]
+    #[case("|V0", "|V0", 0)]
+    fn typestrs(#[case] typestr: &str, #[case] printed: &str, #[case] size: u32) {
+        let element: ElementType = typestr.parse().expect("a typestr");
+        assert_eq!((element.to_string().as_str(), element.size()), (printed, size));
+        assert_eq!(printed.parse(), Ok(element));
+    }
+
+    #[rstest]
+    fn what_is_not_a_typestr(
+        #[values(
+            "",
+            "<",
+            "<<f4",
+            "f",
+            "x4",
+            "<i3",
+            "<f1",
+            "b2",
+            "f+4",
+            "f 4",
+            "f4 ",
+            "f4[ns]",
+            "M8[ns",
+            "|O",
+            "|O8",
+            "U4294967295",
+            "V4294967296",
+            "float32",
+            "é4"
+        )]
+        typestr: &str,
+    ) {
+        let error = typestr.parse::<ElementType>().expect_err("no typestr");
+        assert!(matches!(error, Error::Invalid(text) if text.contains(typestr)));
+    }
+
+    #[rstest]
+    #[case("|b1", 6, 8)]
+    #[case("<i2", 0, 16)]
+    #[case("|u1", 1, 8)]
+    #[case("<f8", 2, 64)]
+    #[case("<c16", 5, 128)]
+    fn dlpack(#[case] typestr: &str, #[case] code: u8, #[case] bits: u8) {
+        let element: ElementType = typestr.parse().expect("a typestr");
+        let dtype = DLDataType { code, bits, lanes: 1 };
+        assert_eq!(element.to_dlpack(), Ok(dtype));
+        assert_eq!(ElementType::from_dlpack(dtype), Ok(element));
+    }
+
+    #[rstest]
+    fn what_dlpack_cannot_describe(#[values(">f4", "|V8", "|S3", "<c32")] typestr: &str) {
+        let element: ElementType = typestr.parse().expect("a typestr");
+        assert!(matches!(element.to_dlpack(), Err(Error::Unsupported(_))));
+        assert!(!element.is_native_number());
+    }
+
+    proptest! {
+        #[test]
+        fn every_type_of_dlpack_has_its_size(code in any::<u8>(), bits in any::<u8>(), lanes in 0..9u16) {
+            let total = u32::from(bits) * u32::from(lanes);
+            match ElementType::from_dlpack(DLDataType { code, bits, lanes }) {
+                Ok(element) => prop_assert_eq!(element.size() * 8, total),
+                Err(_) => prop_assert!(total == 0 || total % 8 > 0),
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in any::<String>()) {
+            if let Ok(element) = text.parse::<ElementType>() {
+                prop_assert_eq!(element.to_string().parse(), Ok(element));
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How the elements of an n-dimensional array lie in memory.  Pure arithmetic.
+
+mod element_type;
+
+pub use element_type::{ElementType, Kind};
+
+use crate::Error;
+
+/// The shape of an array, the strides between its elements, and their type.
+///
+/// Lengths count elements, strides are in **bytes**: the distance between neighbours along a
+/// dimension, negative for one that is stored backwards.  Every layout that exists has a size and a
+/// [`span`](Self::span) that fit into 63 bits; elements may have gaps between them, or share places.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Layout, Span};
+///
+/// let rows = Layout::row_major(ElementType::float(4), vec![2, 3])?;
+/// assert_eq!((rows.strides(), rows.size()), (&[12, 4][..], 24));
+///
+/// let backwards = Layout::strided(ElementType::float(4), vec![5], vec![-4])?;
+/// assert_eq!(backwards.span(), Span { start: -16, size: 20 });
+/// assert!(backwards.is_contiguous());
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    element: ElementType,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    /// All elements together, in bytes.
+    size: u64,
+    span: Span,
+}
+
+/// A range of bytes, relative to an array's first element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Where the range begins: 0, or negative where strides are.
+    pub start: i64,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+impl Layout {
+    /// Elements side by side, with the last dimension the densest: NumPy's and C's order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a negative length, and for a size that overflows.
+    pub fn row_major(element: ElementType, shape: Vec<i64>) -> Result<Self, Error> {
+        let size = size(element, &shape)?;
+        let strides = row_major_strides(element, &shape);
+        Ok(Self { element, shape, strides, size, span: Span { start: 0, size } })
+    }
+
+    /// Elements at a distance from each other, which `strides` has in bytes for each dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a negative length, a number of strides that is not the number of
+    /// dimensions, and for a size or span that overflows.
+    pub fn strided(
+        element: ElementType,
+        shape: Vec<i64>,
+        strides: Vec<i64>,
+    ) -> Result<Self, Error> {
+        let size = size(element, &shape)?;
+        if strides.len() != shape.len() {
+            return Err(Error::Invalid(format!(
+                "the array has {} lengths but {} strides",
+                shape.len(),
+                strides.len()
+            )));
+        }
+        let span = match size {
+            0 => Span::default(),
+            _ => span(element, &shape, &strides)
+                .ok_or_else(|| Error::Invalid("the array's strides overflow".into()))?,
+        };
+        Ok(Self { element, shape, strides, size, span })
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// How many elements there are along each dimension.
+    pub fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    /// The distance between neighbours along each dimension, in bytes.
+    pub fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    /// The size of all elements together, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// From the first byte of any element to the last one, gaps included.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Whether the elements lie side by side in the order of C, the last dimension the densest.
+    pub fn is_row_major(&self) -> bool {
+        self.is_dense_in((0..self.shape.len()).rev())
+    }
+
+    /// Whether the elements lie side by side in the order of Fortran, the first dimension the
+    /// densest.
+    pub fn is_column_major(&self) -> bool {
+        self.is_dense_in(0..self.shape.len())
+    }
+
+    /// Whether the elements lie side by side, in any order, each at a place of its own.
+    pub fn is_contiguous(&self) -> bool {
+        let mut order: Vec<usize> = (0..self.shape.len()).collect();
+        order.sort_unstable_by_key(|dimension| self.strides[*dimension].unsigned_abs());
+        self.steps(order).all(|(stride, dense)| stride.unsigned_abs() == dense)
+    }
+
+    fn is_dense_in(&self, order: impl IntoIterator<Item = usize>) -> bool {
+        self.steps(order).all(|(stride, dense)| i64::try_from(dense) == Ok(stride))
+    }
+
+    /// The stride of each dimension and the size of all that is denser, from the densest on.
+    ///
+    /// A dimension of one element is left out, since its stride is never used; so is every
+    /// dimension of an array without bytes.
+    fn steps(&self, order: impl IntoIterator<Item = usize>) -> impl Iterator<Item = (i64, u64)> {
+        let is_used = move |dimension: &usize| self.size > 0 && self.shape[*dimension] > 1;
+        let first = u64::from(self.element.size());
+        order.into_iter().filter(is_used).scan(first, |dense, dimension| {
+            let step = (self.strides[dimension], *dense);
+            // At most the size of all elements.
+            *dense *= self.shape[dimension].unsigned_abs();
+            Some(step)
+        })
+    }
+}
+
+/// The size of all elements together, in bytes.
+fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
+    if let Some(length) = shape.iter().find(|length| **length < 0) {
+        return Err(Error::Invalid(format!("the array's shape has a length of {length}")));
+    }
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    let size =
+        shape.iter().try_fold(i64::from(element.size()), |size, length| size.checked_mul(*length));
+    let size = size.ok_or_else(|| Error::Invalid("the array's size overflows".into()))?;
+    Ok(size.unsigned_abs())
+}
+
+/// Without elements the strides are never used, and may be as large as they can be.
+fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
+    let mut strides = vec![i64::from(element.size()); shape.len()];
+    for at in (1..shape.len()).rev() {
+        strides[at - 1] = strides[at].saturating_mul(shape[at].max(1));
+    }
+    strides
+}
+
+/// The span of an array that has elements; none when it overflows.
+fn span(element: ElementType, shape: &[i64], strides: &[i64]) -> Option<Span> {
+    let (mut start, mut end) = (0i64, i64::from(element.size()));
+    for (length, stride) in shape.iter().zip(strides) {
+        let reach = stride.checked_mul(length - 1)?;
+        if reach < 0 {
+            start = start.checked_add(reach)?;
+        } else {
+            end = end.checked_add(reach)?;
+        }
+    }
+    Some(Span { start, size: end.checked_sub(start)?.unsigned_abs() })
+}
+
+#[cfg(test)]
+mod tests;

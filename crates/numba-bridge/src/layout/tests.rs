@@ -1,0 +1,131 @@
+//! Layouts against the places of their elements, one by one.
+
+use super::*;
+use proptest::prelude::*;
+use rstest::rstest;
+use std::collections::BTreeSet;
+
+/// The first byte of every element, the last dimension stepped through first.
+fn places(shape: &[i64], strides: &[i64]) -> Vec<i64> {
+    let mut places = vec![0];
+    for (length, stride) in shape.iter().zip(strides) {
+        places = places
+            .iter()
+            .flat_map(|place| (0..*length).map(move |at| place + at * stride))
+            .collect();
+    }
+    places
+}
+
+/// The same with the first dimension stepped through first.
+fn places_by_column(shape: &[i64], strides: &[i64]) -> Vec<i64> {
+    let reversed = |list: &[i64]| list.iter().rev().copied().collect::<Vec<_>>();
+    places(&reversed(shape), &reversed(strides))
+}
+
+/// Whether elements at these places follow each other without gaps, in this order.
+fn follow_each_other(places: &[i64], item_size: i64) -> bool {
+    places.iter().enumerate().all(|(at, place)| *place == at as i64 * item_size)
+}
+
+fn bytes(item_size: u32) -> ElementType {
+    format!("|V{item_size}").parse().expect("a typestr")
+}
+
+/// Lengths with strides, and the size of an element.
+fn layouts() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, i64)> {
+    let by_chance = (prop::collection::vec((0..4i64, -40..40i64), 0..4), 1..5i64);
+    prop_oneof![by_chance, dense_in_some_order()].prop_map(|(dimensions, item_size)| {
+        let (shape, strides) = dimensions.into_iter().unzip();
+        (shape, strides, item_size)
+    })
+}
+
+/// Layouts without gaps, which chance rarely makes.
+fn dense_in_some_order() -> impl Strategy<Value = (Vec<(i64, i64)>, i64)> {
+    let dimensions = prop::collection::vec((0..4i64, any::<bool>()), 0..4);
+    (dimensions, 1..5i64).prop_flat_map(|(dimensions, item_size)| {
+        let mut dense = item_size;
+        let dimensions: Vec<(i64, i64)> = dimensions
+            .into_iter()
+            .map(|(length, is_backwards)| {
+                let stride = if is_backwards { -dense } else { dense };
+                dense *= length.max(1);
+                (length, stride)
+            })
+            .collect();
+        (Just(dimensions).prop_shuffle(), Just(item_size))
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_layout_is_what_its_elements_cover((shape, strides, item_size) in layouts()) {
+        let places = places(&shape, &strides);
+        let covered: BTreeSet<i64> =
+            places.iter().flat_map(|place| *place..place + item_size).collect();
+        let layout = Layout::strided(bytes(item_size as u32), shape.clone(), strides.clone());
+        let layout = layout.expect("small numbers");
+        let expected = match (covered.first(), covered.last()) {
+            (Some(first), Some(last)) => {
+                Span { start: *first, size: (last - first + 1).unsigned_abs() }
+            }
+            _ => Span::default(),
+        };
+        prop_assert_eq!(layout.span(), expected);
+        let size = places.len() as u64 * item_size.unsigned_abs();
+        prop_assert_eq!(layout.size(), size);
+        let has_no_gaps = covered.len() as u64 == size && expected.size == size;
+        prop_assert_eq!(layout.is_contiguous(), has_no_gaps);
+        prop_assert_eq!(layout.is_row_major(), follow_each_other(&places, item_size));
+        let by_column = places_by_column(&shape, &strides);
+        prop_assert_eq!(layout.is_column_major(), follow_each_other(&by_column, item_size));
+    }
+
+    #[test]
+    fn a_row_major_layout_has_the_strides_that_say_so(
+        shape in prop::collection::vec(0..5i64, 0..5), item_size in 1..9u32,
+    ) {
+        let layout = Layout::row_major(bytes(item_size), shape.clone()).expect("small numbers");
+        prop_assert!(layout.is_row_major() && layout.is_contiguous());
+        let strided = Layout::strided(bytes(item_size), shape, layout.strides().to_vec());
+        prop_assert_eq!(strided, Ok(layout));
+    }
+
+    #[test]
+    fn nothing_overflows(
+        layout in prop::collection::vec((any::<i64>(), any::<i64>()), 0..5), item_size in 0..9u32,
+    ) {
+        let (shape, strides): (Vec<i64>, Vec<i64>) = layout.into_iter().unzip();
+        drop(Layout::row_major(bytes(item_size), shape.clone()));
+        if let Ok(layout) = Layout::strided(bytes(item_size), shape, strides) {
+            let span = layout.span();
+            prop_assert!(span.start <= 0 && span.start.unsigned_abs() <= span.size);
+            if layout.is_contiguous() {
+                prop_assert_eq!(span.size, layout.size());
+            }
+        }
+    }
+}
+
+#[rstest]
+#[case::negative_length(vec![2, -1], vec![1, 1], "a length of -1")]
+#[case::too_few_strides(vec![2, 3], vec![1], "2 lengths but 1 strides")]
+#[case::size(vec![1 << 40, 1 << 40], vec![1, 1], "size overflows")]
+#[case::forwards(vec![3], vec![1 << 62], "strides overflow")]
+#[case::backwards(vec![3], vec![i64::MIN], "strides overflow")]
+#[case::both_ways(vec![2, 2], vec![i64::MAX - 8, -100], "strides overflow")]
+fn refused(#[case] shape: Vec<i64>, #[case] strides: Vec<i64>, #[case] text: &str) {
+    let error = Layout::strided(bytes(1), shape, strides).expect_err("no such layout");
+    assert!(matches!(&error, Error::Invalid(found) if found.contains(text)), "{error}");
+}
+
+#[test]
+fn an_array_without_elements_has_no_bytes() {
+    for shape in [vec![0], vec![i64::MAX, i64::MAX, 0]] {
+        let layout = Layout::row_major(bytes(8), shape).expect("a layout");
+        assert_eq!((layout.size(), layout.span()), (0, Span::default()));
+    }
+    let layout = Layout::strided(bytes(8), vec![0, 2], vec![i64::MAX, 3]).expect("a layout");
+    assert_eq!((layout.size(), layout.is_contiguous()), (0, true));
+}

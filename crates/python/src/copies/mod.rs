@@ -1,0 +1,182 @@
+//! What the copies of a `CudaBuffer` do: their arguments, checked in upstream's order.
+
+mod bounds;
+mod limits;
+mod on_stream;
+pub(crate) mod source;
+
+use crate::errors::{OrRaise, incorrect_type};
+use crate::names::{Names, PACKAGE};
+use crate::pyarrow::from_pyarrow::{
+    check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
+};
+use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::streams::argument::stream_argument;
+use arrow_cuda_buffer::DeviceBuffer;
+use bounds::{after, more_than_available, to_copy};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::wrap_pyfunction;
+use source::Data;
+
+pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
+    let module = names.module();
+    names.function(wrap_pyfunction!(limits::set_transfer_limits, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(limits::transfer_limits, module)?, PACKAGE)
+}
+
+/// Where the bytes go that are copied to the host.
+pub(crate) struct Target<'py> {
+    /// A host buffer; a new one is allocated otherwise.
+    pub(crate) buf: Option<Bound<'py, PyAny>>,
+    pub(crate) memory_pool: Option<Bound<'py, PyAny>>,
+    pub(crate) resizable: Option<Bound<'py, PyAny>>,
+}
+
+/// `CudaBuffer.copy_to_host`.
+pub(crate) fn to_host<'py>(
+    py: Python<'py>,
+    buffer: &DeviceBuffer,
+    position: i64,
+    nbytes: i64,
+    target: Target<'py>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let available = after(position, buffer.size())?;
+    check_pool("memory_pool", target.memory_pool.as_ref())?;
+    let (out, size) = match target.buf {
+        None => {
+            let size = if nbytes < 0 { available } else { nbytes.cast_unsigned() };
+            if size > available {
+                return Err(more_than_available("from device buffer"));
+            }
+            (allocate(py, size, target.memory_pool, target.resizable)?, size)
+        }
+        Some(out) => {
+            let room = span(&out)
+                .ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", &out))?
+                .size
+                .cast_unsigned();
+            let size = if nbytes < 0 { available.min(room) } else { nbytes.cast_unsigned() };
+            if size > room {
+                return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
+            }
+            if size > available {
+                return Err(more_than_available("from device buffer"));
+            }
+            (out, size)
+        }
+    };
+    let position = position.cast_unsigned();
+    if let Some(stream) = stream {
+        let stream = stream_argument("stream", stream, &[buffer.context()])?;
+        on_stream::to_host(&stream, buffer, position, &out, size)?;
+        return Ok(out);
+    }
+    let bytes = host_bytes_mut(&out, size)?;
+    py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)?;
+    Ok(out)
+}
+
+/// A new host buffer, of pyarrow's making where something particular is asked for.
+fn allocate<'py>(
+    py: Python<'py>,
+    size: u64,
+    memory_pool: Option<Bound<'py, PyAny>>,
+    resizable: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
+    if memory_pool.is_none() && !resizable {
+        return allocate_host(py, size);
+    }
+    let options = PyDict::new(py);
+    options.set_item("memory_pool", memory_pool)?;
+    options.set_item("resizable", resizable)?;
+    pyarrow(py)?.allocate_buffer.bind(py).call((size,), Some(&options))
+}
+
+/// `CudaBuffer.copy_from_host`.
+pub(crate) fn from_host(
+    buffer: &DeviceBuffer,
+    data: &Bound<'_, PyAny>,
+    position: i64,
+    nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let py = data.py();
+    let room = after(position, buffer.size())?;
+    let position = position.cast_unsigned();
+    let data = match Data::of(data)? {
+        Data::Host(data) => data,
+        Data::Device(data) => {
+            let data = device_buffer(&data)?;
+            let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
+            copy_device(py, buffer, position, &data.slice(0, size).or_raise(py)?, stream)?;
+            return Ok(size);
+        }
+    };
+    let bytes = data.bytes()?;
+    let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
+    if let Some(stream) = stream {
+        let stream = stream_argument("stream", stream, &[buffer.context()])?;
+        on_stream::from_host(&stream, buffer, position, &data.buffer()?, size)?;
+        return Ok(size);
+    }
+    let bytes = &bytes[..size as usize];
+    py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+    Ok(size)
+}
+
+/// `CudaBuffer.copy_from_device`.
+pub(crate) fn from_device(
+    buffer: &DeviceBuffer,
+    buf: &Bound<'_, PyAny>,
+    position: i64,
+    nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let py = buf.py();
+    let room = after(position, buffer.size())?;
+    let data = cuda_buffer_argument(buf)?;
+    let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
+    let data = data.slice(0, size).or_raise(py)?;
+    copy_device(py, buffer, position.cast_unsigned(), &data, stream)?;
+    Ok(size)
+}
+
+fn copy_device(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: &DeviceBuffer,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let Some(stream) = stream else {
+        return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
+    };
+    let stream = stream_argument("stream", stream, &[buffer.context(), data.context()])?;
+    on_stream::from_device(py, &stream, buffer, position, data)
+}
+
+/// `CudaBuffer.fill`.
+pub(crate) fn fill(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    value: i64,
+    position: i64,
+    nbytes: i64,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let room = after(position, buffer.size())?;
+    let value = u8::try_from(value)
+        .map_err(|_| PyValueError::new_err(format!("value has to be a byte, not {value}")))?;
+    let size = to_copy(nbytes, room, room, "in device buffer")?;
+    let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
+    let Some(stream) = stream else {
+        return py.detach(|| part.fill(value)).or_raise(py);
+    };
+    let stream = stream_argument("stream", stream, &[buffer.context()])?;
+    on_stream::fill(py, &stream, &part, value)
+}

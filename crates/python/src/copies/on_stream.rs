@@ -1,0 +1,73 @@
+//! Copies of a `CudaBuffer` on a stream.
+//!
+//! What is queued keeps the Python objects whose memory it uses.  What comes back as finished is
+//! dropped with the GIL.
+
+use crate::errors::OrRaise;
+use crate::interpreter::Owner;
+use crate::pyarrow::from_pyarrow::{host_bytes, host_bytes_mut};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Stream;
+use pyo3::prelude::*;
+
+/// Copies to the first `size` bytes of a `pyarrow.Buffer` on the host.
+pub(crate) fn to_host(
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    position: u64,
+    out: &Bound<'_, PyAny>,
+    size: u64,
+) -> PyResult<()> {
+    let py = out.py();
+    let owner = Box::new(Owner::new(out.clone().unbind()));
+    let bytes = host_bytes_mut(out, size)?;
+    let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+    let queued = py.detach(|| {
+        // SAFETY: the owner keeps the memory; others may look at it meanwhile, as everywhere in
+        // Python.
+        unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }
+    });
+    queued.or_raise(py).map(drop)
+}
+
+/// Copies the first `size` bytes of a `pyarrow.Buffer` on the host.
+pub(crate) fn from_host(
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: &Bound<'_, PyAny>,
+    size: u64,
+) -> PyResult<()> {
+    let py = data.py();
+    let owner = Box::new(Owner::new(data.clone().unbind()));
+    let bytes = &host_bytes(data)?[..size as usize];
+    let queued = py.detach(|| {
+        // SAFETY: the owner keeps the memory; others may write to it meanwhile, as everywhere in
+        // Python.
+        unsafe {
+            buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), bytes.len(), owner)
+        }
+    });
+    queued.or_raise(py).map(drop)
+}
+
+/// Copies another device buffer.
+pub(crate) fn from_device(
+    py: Python<'_>,
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: &DeviceBuffer,
+) -> PyResult<()> {
+    py.detach(|| buffer.queue_copy_from_device(stream, position, data)).or_raise(py).map(drop)
+}
+
+/// Sets every byte.
+pub(crate) fn fill(
+    py: Python<'_>,
+    stream: &Stream,
+    buffer: &DeviceBuffer,
+    value: u8,
+) -> PyResult<()> {
+    py.detach(|| buffer.queue_fill(stream, value)).or_raise(py).map(drop)
+}

@@ -1,0 +1,110 @@
+//! The data that an argument brings: bytes on the host, or memory of a device.
+
+use crate::errors::expected;
+use crate::pyarrow::from_pyarrow::{
+    as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span,
+};
+use crate::pyarrow::to_pyarrow::wrap_memory_of;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::mem::MaybeUninit;
+
+/// Anything that upstream's `py_buffer` takes.
+pub(crate) enum Data<'py> {
+    Host(HostData<'py>),
+    /// A `CudaBuffer`.
+    Device(Bound<'py, PyAny>),
+}
+
+/// Bytes on the host, and what keeps them.
+pub(crate) enum HostData<'py> {
+    /// A `pyarrow.Buffer`.
+    Buffer(Bound<'py, PyAny>),
+    /// Another object's, by Python's buffer protocol: a `pyarrow.Buffer` over them takes longer to
+    /// make than a small copy has time for.
+    Exported(Exported<'py>),
+}
+
+impl<'py> Data<'py> {
+    /// The data of an object.
+    ///
+    /// Raises what `pyarrow.py_buffer` raises.
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        check_tensor(object)?;
+        // One that was never initialised must not be asked.
+        if !is_buffer(object)?
+            && let Some(exported) = Exported::by(object)
+        {
+            return Ok(Self::Host(HostData::Exported(exported)));
+        }
+        let buffer = as_buffer(object)?;
+        let span = span(&buffer).ok_or_else(|| expected("Buffer", object))?;
+        if span.is_cpu {
+            return Ok(Self::Host(HostData::Buffer(buffer)));
+        }
+        let is_ours = is_cuda_buffer(&buffer)?;
+        Ok(Self::Device(if is_ours { buffer } else { wrap_memory_of(&buffer)? }))
+    }
+}
+
+impl<'py> HostData<'py> {
+    /// The bytes, as many as there are now: a buffer may be resized by other threads, as long as
+    /// they run.
+    pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
+        match self {
+            Self::Buffer(buffer) => host_bytes(buffer),
+            Self::Exported(exported) => Ok(exported.bytes()),
+        }
+    }
+
+    /// A `pyarrow.Buffer` over the bytes, for those who keep it longer.
+    pub(crate) fn buffer(&self) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::Buffer(buffer) => Ok(buffer.clone()),
+            Self::Exported(exported) => as_buffer(&exported.object),
+        }
+    }
+}
+
+/// Bytes that an object has exported, and cannot move or free meanwhile.
+pub(crate) struct Exported<'py> {
+    object: Bound<'py, PyAny>,
+    /// Not to be moved: it may point into itself.
+    view: Box<ffi::Py_buffer>,
+}
+
+impl<'py> Exported<'py> {
+    /// None for an object that exports no contiguous bytes.
+    fn by(object: &Bound<'py, PyAny>) -> Option<Self> {
+        let mut view = Box::new(MaybeUninit::<ffi::Py_buffer>::uninit());
+        // SAFETY: a live object, and room for what it exports; the GIL is held.
+        let answer = unsafe {
+            ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_ANY_CONTIGUOUS)
+        };
+        if answer != 0 {
+            // Whoever asks next says what is wrong.
+            drop(PyErr::take(object.py()));
+            return None;
+        }
+        // SAFETY: the call has filled it.
+        let view = unsafe { Box::from_raw(Box::into_raw(view).cast::<ffi::Py_buffer>()) };
+        Some(Self { object: object.clone(), view })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let size = usize::try_from(self.view.len).unwrap_or(0);
+        if size == 0 {
+            return &[];
+        }
+        // SAFETY: the object keeps so many bytes there as long as the view is not released; they are
+        // only copied from, and others may write to them, as everywhere in Python.
+        unsafe { std::slice::from_raw_parts(self.view.buf.cast(), size) }
+    }
+}
+
+impl Drop for Exported<'_> {
+    fn drop(&mut self) {
+        // SAFETY: released once, with the GIL, which the object's borrow shows.
+        unsafe { ffi::PyBuffer_Release(&raw mut *self.view) };
+    }
+}

@@ -1,0 +1,143 @@
+//! `from_dlpack`: tensors of other libraries.
+
+use super::capsule;
+use crate::errors::OrRaise;
+use crate::exchange::views;
+use crate::memory::context::{PyContext, context_argument};
+use arrow_cuda_context::{Context, Pending};
+use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+/// The legacy default stream, on which all copies here are ordered.
+const DEFAULT_STREAM: i64 = 1;
+
+/// View the memory of a tensor of another library as a device buffer.
+///
+/// Parameters
+/// ----------
+/// x : object
+///     Anything that speaks DLPack (``__dlpack__`` and ``__dlpack_device__``):
+///     arrays of CuPy, PyTorch, JAX and others, on a CUDA device.  Its elements
+///     may be in any order, but have to lie side by side.  A capsule that such
+///     an object has given is taken as well, once.
+/// device : Context, optional
+///     Where the buffer has to lie; a tensor of another device is copied there.
+/// copy : bool, optional
+///     True for a copy in any case, False for an error where one is needed.
+///
+/// Returns
+/// -------
+/// buf : CudaBuffer
+///     The tensor's memory, which the buffer keeps, or the copy.  Work that
+///     its library has queued is ordered before every copy from the buffer;
+///     for a capsule, all work of the device is waited for instead.
+///
+/// Raises
+/// ------
+/// BufferError
+///     If the tensor cannot be exchanged: it lies on the host, has gaps, or is
+///     of another version of DLPack.
+/// TypeError
+///     If `x` does not speak DLPack.
+/// ValueError
+///     If it says what cannot be.
+/// OSError
+///     If the driver does not know the memory.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import from_dlpack
+/// >>> theirs = cuda.Context(0).buffer_from_data(b"a tensor of bytes")
+/// >>> buf = from_dlpack(theirs)
+/// >>> buf.address == theirs.address
+/// True
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device=None, copy=None))]
+pub(crate) fn from_dlpack<'py>(
+    x: &Bound<'py, PyAny>,
+    device: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let context = device.map(context_argument).transpose()?.map(PyContext::context);
+    let (tensor, is_ordered) = match x.cast::<PyCapsule>() {
+        Ok(capsule) => (capsule::take(capsule)?, false),
+        Err(_) => (capsule::take(ask(x)?.cast()?)?, true),
+    };
+    let memory = tensor.memory().or_raise(py)?;
+    let lies_on = context_of(py, &memory)?;
+    if !is_ordered {
+        // Nobody knows for which stream the capsule was made.
+        py.detach(|| lies_on.wait_for(&Pending::AnyStream)).or_raise(py)?;
+    }
+    let context = context.unwrap_or(&lies_on);
+    let is_elsewhere = context.device() != lies_on.device();
+    if is_elsewhere && copy == Some(false) {
+        return Err(PyBufferError::new_err(format!(
+            "memory of CUDA device {} cannot be had on device {} without a copy",
+            lies_on.device().number(),
+            context.device().number()
+        )));
+    }
+    let home = if is_elsewhere { &lies_on } else { context };
+    if memory.size == 0 {
+        return views::empty(py, context);
+    }
+    let owner =
+        PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?.into_any().unbind();
+    let ImportedMemory { address, size, is_mutable, .. } = memory;
+    let view = views::of_memory(py, home, address, size, is_mutable, Some(owner))?;
+    if is_elsewhere || copy == Some(true) {
+        return views::copy_of(&view, context);
+    }
+    Ok(view)
+}
+
+/// The capsule of an object that speaks DLPack, once its device was found to be one of ours.
+fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let (Some(dlpack), Some(device)) =
+        (object.getattr_opt("__dlpack__")?, object.getattr_opt("__dlpack_device__")?)
+    else {
+        return Err(PyTypeError::new_err(format!(
+            "expected an object with __dlpack__ and __dlpack_device__, got {}",
+            object.get_type().name()?
+        )));
+    };
+    let (device_type, _): (i32, i32) = device.call0()?.extract()?;
+    check_device_type(device_type)?;
+    let options = PyDict::new(py);
+    if device_type != abi::CUDA_HOST {
+        options.set_item("stream", DEFAULT_STREAM)?;
+    }
+    let versioned = options.copy()?;
+    versioned.set_item("max_version", (abi::MAJOR, abi::MINOR))?;
+    match dlpack.call((), Some(&versioned)) {
+        // Producers older than DLPack 1.0 do not know the argument.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => dlpack.call((), Some(&options)),
+        answer => answer,
+    }
+}
+
+fn check_device_type(device_type: i32) -> PyResult<()> {
+    match device_type {
+        abi::CUDA | abi::CUDA_HOST | abi::CUDA_MANAGED => Ok(()),
+        abi::CPU => Err(PyBufferError::new_err(
+            "the tensor lies on the host: Context.buffer_from_data copies it to a device",
+        )),
+        other => Err(PyBufferError::new_err(format!(
+            "the tensor lies on a device of type {other}, which is not CUDA's"
+        ))),
+    }
+}
+
+fn context_of(py: Python<'_>, memory: &ImportedMemory) -> PyResult<Context> {
+    check_device_type(memory.device_type)?;
+    let number = u32::try_from(memory.device_id).map_err(|_| {
+        PyValueError::new_err(format!("the tensor's device has number {}", memory.device_id))
+    })?;
+    py.detach(|| Context::primary(number)).or_raise(py)
+}

@@ -1,0 +1,41 @@
+//! Exchange with other libraries.
+
+pub(crate) mod array_interface;
+mod c_device;
+mod device_tensor;
+pub(crate) mod dlpack;
+mod element_type;
+mod numba;
+mod pickling;
+pub(crate) mod views;
+
+use crate::names::{Names, PACKAGE};
+use pyo3::prelude::*;
+use pyo3::wrap_pyfunction;
+
+pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
+    let module = names.module();
+    names.function(wrap_pyfunction!(dlpack::import::from_dlpack, module)?, PACKAGE)?;
+    names.class::<device_tensor::DeviceTensor>()?;
+    for function in [
+        wrap_pyfunction!(c_device::finish_export, module)?,
+        wrap_pyfunction!(c_device::prepare, module)?,
+        wrap_pyfunction!(c_device::prepare_import, module)?,
+        wrap_pyfunction!(c_device::finish_import, module)?,
+        wrap_pyfunction!(c_device::class_changed, module)?,
+        wrap_pyfunction!(numba::in_primary_context, module)?,
+        wrap_pyfunction!(numba::allocate, module)?,
+        wrap_pyfunction!(numba::allocation_of, module)?,
+        wrap_pyfunction!(numba::memory_info, module)?,
+        wrap_pyfunction!(pickling::any_is_on_device, module)?,
+        wrap_pyfunction!(pickling::array_skeleton, module)?,
+        wrap_pyfunction!(pickling::assemble, module)?,
+        wrap_pyfunction!(pickling::lend, module)?,
+        wrap_pyfunction!(pickling::new_packed_buffer, module)?,
+        wrap_pyfunction!(pickling::read_only, module)?,
+        wrap_pyfunction!(pickling::uuid, module)?,
+    ] {
+        names.private(&function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! What the Numba methods need of this extension.  The methods themselves are Python, as Numba
+//! is: `pyarrow_cuda_compat/numba.py`.
+
+use crate::errors::OrRaise;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::PyContext;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::CudaError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Calls a function while a device's primary context is current on this thread, which has its
+/// own context back afterwards.
+#[pyfunction]
+#[pyo3(name = "_in_primary_context")]
+pub(crate) fn in_primary_context<'py>(
+    function: &Bound<'py, PyAny>,
+    device_number: u32,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    let context = py.detach(|| Context::primary(device_number)).or_raise(py)?;
+    let _entered = context.enter().or_raise(py)?;
+    function.call0()
+}
+
+/// Allocates as `Context.new_buffer` does.  When the driver refuses, its code and the error's text
+/// come back instead of a buffer: Numba has an exception of its own for that.
+#[pyfunction]
+#[pyo3(name = "_allocate")]
+pub(crate) fn allocate<'py>(
+    py: Python<'py>,
+    context: &PyContext,
+    size: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    match py.detach(|| DeviceBuffer::allocate(context.context(), size)) {
+        Ok(buffer) => wrap_buffer(py, buffer),
+        Err(error) => match error.code() {
+            Some(code) => Ok((code, error.to_string()).into_pyobject(py)?.into_any()),
+            None => Err(error).or_raise(py),
+        },
+    }
+}
+
+/// The free bytes and all bytes of a context's device.
+#[pyfunction]
+#[pyo3(name = "_memory_info")]
+pub(crate) fn memory_info(py: Python<'_>, context: &PyContext) -> PyResult<(u64, u64)> {
+    let context = context.context();
+    py.detach(|| Ok::<_, CudaError>((context.free_memory()?, context.device().total_memory()?)))
+        .or_raise(py)
+}
+
+/// The driver's own handle of an exported allocation, and where in it the memory begins.
+#[pyfunction]
+#[pyo3(name = "_allocation_of")]
+pub(crate) fn allocation_of<'py>(
+    py: Python<'py>,
+    handle: &PyIpcMemHandle,
+) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+    let (allocation, offset) = handle
+        .handle()
+        .allocation()
+        .ok_or_else(|| PyValueError::new_err("memory of no bytes has no allocation"))?;
+    Ok((PyBytes::new(py, allocation), offset))
+}

@@ -1,0 +1,86 @@
+//! What pickling and Dask need of this extension.  The rest is Python, as they are:
+//! `pyarrow_cuda_compat/pickling.py` and `dask.py`.
+
+use crate::errors::OrRaise;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::context_argument;
+use crate::pyarrow::from_pyarrow::{
+    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
+};
+use crate::pyarrow::to_pyarrow::{assembled, skeleton, wrap_buffer, wrap_slice};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{Consumer, Device};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Whether any data of an array, chunked array, record batch or table lies in device memory,
+/// whatever the object says of itself.
+#[pyfunction]
+#[pyo3(name = "_is_on_device")]
+pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    check_has_arrays(object)?;
+    is_on_device(object)
+}
+
+/// An array without its data: an empty host buffer in place of each buffer that is not plain host
+/// memory, which is the empty one's parent.
+#[pyfunction]
+#[pyo3(name = "_skeleton")]
+pub(crate) fn array_skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    skeleton(array)
+}
+
+/// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate: it
+/// refuses empty memory of a device.
+#[pyfunction]
+#[pyo3(name = "_assemble")]
+pub(crate) fn assemble<'py>(
+    schema: &Bound<'py, PyAny>,
+    columns: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_schema_argument(schema)?;
+    assembled(schema, columns)
+}
+
+/// New memory for a buffer of an array: packed, as Arrow's own allocations are.
+#[pyfunction]
+#[pyo3(name = "_new_packed_buffer")]
+pub(crate) fn new_packed_buffer<'py>(
+    context: &Bound<'py, PyAny>,
+    nbytes: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = context.py();
+    let context = context_argument(context)?.context();
+    let buffer = py.detach(|| DeviceBuffer::allocate_packed(context, nbytes)).or_raise(py)?;
+    wrap_buffer(py, buffer)
+}
+
+/// The same memory, which may not be written to through the result.
+#[pyfunction]
+#[pyo3(name = "_read_only")]
+pub(crate) fn read_only<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    wrap_slice(buffer, cuda_buffer_argument(buffer)?.read_only())
+}
+
+/// Names a buffer's memory to another process for as long as the buffer stays; its context's
+/// work is waited for.
+#[pyfunction]
+#[pyo3(name = "_lend")]
+pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
+    let py = buffer.py();
+    let buffer = cuda_buffer_argument(buffer)?;
+    let handle = py.detach(|| {
+        let ready = buffer.context().make_ready_for(Consumer::InOtherProcess);
+        ready.map_err(arrow_cuda_buffer::Error::from)?;
+        arrow_cuda_ipc::lend(buffer)
+    });
+    Ok(PyIpcMemHandle::new(handle.or_raise(py)?))
+}
+
+/// What identifies a device in every process.
+#[pyfunction]
+#[pyo3(name = "_uuid")]
+pub(crate) fn uuid(py: Python<'_>, device_number: u32) -> PyResult<Bound<'_, PyBytes>> {
+    let uuid = py.detach(|| Device::get(device_number)?.uuid()).or_raise(py)?;
+    Ok(PyBytes::new(py, &uuid))
+}

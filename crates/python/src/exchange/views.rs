@@ -1,0 +1,96 @@
+//! Device buffers over memory that somebody else owns.
+
+use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::exchange::array_interface;
+use crate::interpreter::Owner;
+use crate::pyarrow::classes::classes;
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, device_buffer, is_cuda_buffer, span};
+use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use pyo3::prelude::*;
+
+/// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
+pub(crate) fn of_address<'py>(
+    py: Python<'py>,
+    context: &Context,
+    address: &Bound<'py, PyAny>,
+    size: i64,
+    base: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if size == 0 && !address.is_truthy()? {
+        return empty(py, context);
+    }
+    let size = non_negative("size", size)?;
+    of_memory(py, context, address.extract()?, size, true, base)
+}
+
+/// `Context.buffer_from_object`: a view of the memory that an object has.
+pub(crate) fn of_object<'py>(
+    context: &Context,
+    obj: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = obj.py();
+    if obj.is_instance(classes(py)?.host_buffer.bind(py))? {
+        let span = span(obj).ok_or_else(|| expected("HostBuffer", obj))?;
+        if span.size == 0 {
+            return empty(py, context);
+        }
+        let size = non_negative("size", span.size)?;
+        let base = Some(obj.clone().unbind());
+        return of_memory(py, context, span.address, size, span.is_mutable, base);
+    }
+    if is_cuda_buffer(obj)? {
+        cuda_buffer_argument(obj)?;
+        return Ok(obj.clone());
+    }
+    if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
+        return wrap_memory_of(obj);
+    }
+    if let Some(array) = array_interface::memory_of(obj)? {
+        if array.size == 0 {
+            return empty(py, context);
+        }
+        py.detach(|| context.wait_for(&array.pending)).or_raise(py)?;
+        let base = Some(obj.clone().unbind());
+        return of_memory(py, context, array.address, array.size, array.is_mutable, base);
+    }
+    Err(pyarrow_exception(
+        py,
+        "ArrowTypeError",
+        format!("cannot create device buffer view from `{}` object", obj.get_type().str()?),
+    ))
+}
+
+/// A buffer of no bytes.
+pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
+    wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
+}
+
+/// A view of memory that `base` keeps valid, at an address of the host or of the device.
+pub(crate) fn of_memory<'py>(
+    py: Python<'py>,
+    context: &Context,
+    address: u64,
+    size: u64,
+    is_mutable: bool,
+    base: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let address = py.detach(|| arrow_cuda_buffer::device_address(context, address)).or_raise(py)?;
+    let owner = Box::new(base.map(Owner::new));
+    // With the GIL: look-ups do not block, and a refused owner has to go at once.
+    let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
+    wrap_buffer(py, buffer)
+}
+
+/// A new buffer with the bytes of another one, which may lie on another device.
+pub(crate) fn copy_of<'py>(
+    buffer: &Bound<'py, PyAny>,
+    context: &Context,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let source = device_buffer(buffer)?;
+    let copy = py.detach(|| source.copy_to(context)).or_raise(py)?;
+    wrap_buffer(py, copy)
+}

@@ -1,0 +1,4 @@
+//! Device buffers as files.
+
+pub(crate) mod reader;
+pub(crate) mod writer;

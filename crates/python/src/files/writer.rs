@@ -1,0 +1,240 @@
+//! `BufferWriter`.
+
+use crate::copies::source::Data;
+use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
+use crate::pyarrow::graft::{Class, constructor, only_argument};
+use crate::pyarrow::to_pyarrow::open_file;
+use arrow_cuda_host_io::{BufferWriter, Error as FileError};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.BufferWriter",
+    signature: "(buffer)",
+    doc: c"Writes a device buffer as a file.\n\
+        \n\
+        Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
+        written past the buffer's end: such a write fails as a whole.\n\
+        \n\
+        Parameters\n\
+        ----------\n\
+        buffer : CudaBuffer\n\
+        \x20   The mutable buffer to write.\n\
+        \n\
+        Raises\n\
+        ------\n\
+        TypeError\n\
+        \x20   If `buffer` is no CudaBuffer.\n\
+        pyarrow.ArrowInvalid\n\
+        \x20   If `buffer` is not mutable.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> ctx = cuda.Context(0)\n\
+        >>> buf = ctx.new_buffer(8)\n\
+        >>> with cuda.BufferWriter(buf) as writer:\n\
+        ...     writer.buffer_size = 64\n\
+        ...     written = writer.write(b\"over\") + writer.write(b\"here\")\n\
+        >>> buf.to_pybytes()\n\
+        b'overhere'",
+    new: constructor!(open),
+};
+
+fn open<'py>(
+    class: &Bound<'py, PyType>,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let buffer = only_argument("BufferWriter", "buffer", arguments, keywords)?;
+    if !is_cuda_buffer(&buffer)? {
+        return Err(incorrect_type("buffer", "pyarrow._cuda.CudaBuffer", &buffer));
+    }
+    open_file(class, &buffer, true)
+}
+
+/// The methods of `BufferWriter`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "BufferWriter", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// Move to a position and write there.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int
+    ///     Where to write, in bytes from the buffer's start.
+    /// data : array-like
+    ///     The data: anything that `pyarrow.py_buffer` takes, device buffers
+    ///     included.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the position is outside the buffer, or the data does not fit.
+    /// ValueError
+    ///     If the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"........")
+    /// >>> writer = cuda.BufferWriter(buf)
+    /// >>> writer.writeat(2, b"here")
+    /// >>> writer.tell(), buf.to_pybytes()
+    /// (6, b'..here..')
+    fn writeat(slf: &Bound<'_, Self>, position: i64, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let data = Data::of(data)?;
+        let position = position_argument(position)?;
+        match data {
+            Data::Host(data) => {
+                let bytes = data.bytes()?;
+                py.detach(|| writer.write_at(position, bytes)).or_raise(py)
+            }
+            Data::Device(data) => {
+                let data = device_buffer(&data)?;
+                py.detach(|| writer.write_device_at(position, data)).or_raise(py)
+            }
+        }
+    }
+
+    /// Bring buffered bytes to the device.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy fails; the bytes stay buffered then.
+    /// ValueError
+    ///     If the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"....")
+    /// >>> writer = cuda.BufferWriter(buf)
+    /// >>> writer.buffer_size = 64
+    /// >>> written = writer.write(b"ab")
+    /// >>> writer.flush()
+    /// >>> buf.to_pybytes()
+    /// b'ab..'
+    fn flush(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        py.detach(|| writer.flush()).or_raise(py)
+    }
+
+    /// Change the position.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int
+    ///     The new position, in bytes.
+    /// whence : int, default 0
+    ///     0 to count from the buffer's start, 1 from the current position.
+    ///
+    /// Returns
+    /// -------
+    /// position : int
+    ///     The new position, in bytes from the buffer's start.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the position is outside the buffer.
+    /// ValueError
+    ///     If `whence` is neither, or the file is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.seek(2)
+    /// 2
+    /// >>> writer.seek(3, whence=1)
+    /// 5
+    #[pyo3(signature = (position, whence=0))]
+    fn seek(slf: &Bound<'_, Self>, position: i64, whence: i32) -> PyResult<u64> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let position = match whence {
+            0 => position,
+            1 => py.detach(|| writer.tell()).or_raise(py)?.cast_signed().saturating_add(position),
+            _ => {
+                return Err(PyValueError::new_err(format!("Invalid value of whence: {whence}")));
+            }
+        };
+        let position = position_argument(position)?;
+        py.detach(|| writer.seek(position)).or_raise(py)?;
+        Ok(position)
+    }
+
+    /// The size of the host buffer that collects writes, in bytes; 0 for none.
+    ///
+    /// Setting it flushes.  What waits in it reaches the device with `flush`, with a write
+    /// that fills it, when the position changes, and when the file is closed.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a negative size is set, or one for a closed file.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.buffer_size
+    /// 0
+    /// >>> writer.buffer_size = 64
+    #[getter]
+    fn buffer_size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        let writer = writer(slf)?;
+        Ok(slf.py().detach(|| writer.buffer_size()))
+    }
+
+    #[setter]
+    fn set_buffer_size(slf: &Bound<'_, Self>, buffer_size: i64) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let size = non_negative("buffer_size", buffer_size)?;
+        py.detach(|| writer.set_buffer_size(usize::try_from(size).unwrap_or(usize::MAX)))
+            .or_raise(py)
+    }
+
+    /// The number of bytes that wait in the host buffer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
+    /// >>> writer.buffer_size = 64
+    /// >>> written = writer.write(b"abc")
+    /// >>> writer.num_bytes_buffered
+    /// 3
+    #[getter]
+    fn num_bytes_buffered(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        let writer = writer(slf)?;
+        Ok(slf.py().detach(|| writer.bytes_buffered()))
+    }
+}
+
+fn open_writer<'a>(object: &'a Bound<'_, Methods>) -> PyResult<&'a BufferWriter> {
+    let writer = writer(object)?;
+    if object.py().detach(|| writer.is_closed()) {
+        return Err(PyValueError::new_err(FileError::Closed.to_string()));
+    }
+    Ok(writer)
+}
+
+fn position_argument(position: i64) -> PyResult<u64> {
+    u64::try_from(position).map_err(|_| PyOSError::new_err("position out of bounds"))
+}

@@ -1,0 +1,113 @@
+//! `IpcMemHandle`.
+
+use crate::errors::{OrRaise, incorrect_type};
+use crate::pyarrow::from_pyarrow::{check_pool, host_bytes, host_bytes_mut, span};
+use crate::pyarrow::pyarrow;
+use arrow_cuda_ipc::IpcMemHandle;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Names device memory of one process to another on the same machine.
+///
+/// Made by `CudaBuffer.export_for_ipc`, or from the bytes of another one, not by its
+/// constructor.  It owns nothing: the memory stays valid until the process that exported
+/// it ends.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+/// >>> type(handle).__name__
+/// 'IpcMemHandle'
+#[pyclass(frozen, subclass, weakref, name = "IpcMemHandle", module = "pyarrow._cuda")]
+pub(crate) struct PyIpcMemHandle {
+    handle: IpcMemHandle,
+}
+
+impl PyIpcMemHandle {
+    pub(crate) fn new(handle: IpcMemHandle) -> Self {
+        Self { handle }
+    }
+
+    pub(crate) fn handle(&self) -> &IpcMemHandle {
+        &self.handle
+    }
+}
+
+#[pymethods]
+impl PyIpcMemHandle {
+    /// Read a handle that another process has serialized.
+    ///
+    /// Parameters
+    /// ----------
+    /// opaque_handle : Buffer
+    ///     What `serialize` has given.
+    ///
+    /// Returns
+    /// -------
+    /// ipc_handle : IpcMemHandle
+    ///     To be opened by `Context.open_ipc_buffer`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If it is no Buffer; `pyarrow.py_buffer` makes one of bytes.
+    /// pyarrow.ArrowInvalid
+    ///     If there are too few bytes, or the size is negative.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> sent = ctx.buffer_from_data(b"shared").export_for_ipc().serialize()
+    /// >>> received = cuda.IpcMemHandle.from_buffer(sent)
+    /// >>> received.serialize().equals(sent)
+    /// True
+    #[staticmethod]
+    fn from_buffer(opaque_handle: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = opaque_handle.py();
+        if span(opaque_handle).is_none() {
+            return Err(incorrect_type("opaque_handle", "pyarrow.lib.Buffer", opaque_handle));
+        }
+        let handle = IpcMemHandle::from_bytes(host_bytes(opaque_handle)?).or_raise(py)?;
+        Ok(Self { handle })
+    }
+
+    /// Write the handle to a buffer, to be sent to another process.
+    ///
+    /// Parameters
+    /// ----------
+    /// pool : MemoryPool, optional
+    ///     Where to allocate the buffer; in the default pool when not given.
+    ///
+    /// Returns
+    /// -------
+    /// buf : Buffer
+    ///     72 bytes on the host; 80 for a part that does not begin where its
+    ///     allocation does, and 8 for memory of no bytes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+    /// >>> len(handle.serialize().to_pybytes())
+    /// 72
+    #[pyo3(signature = (pool=None))]
+    fn serialize<'py>(
+        &self,
+        py: Python<'py>,
+        pool: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        check_pool("pool", pool.as_ref())?;
+        let bytes = self.handle.to_bytes();
+        let options = PyDict::new(py);
+        options.set_item("memory_pool", pool)?;
+        let buffer = pyarrow(py)?.allocate_buffer.bind(py).call((bytes.len(),), Some(&options))?;
+        for (out, byte) in host_bytes_mut(&buffer, bytes.len() as u64)?.iter_mut().zip(bytes) {
+            out.write(byte);
+        }
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,198 @@
+//! Record batches as messages in device memory.
+
+use crate::errors::OrRaise;
+use crate::memory::context::context_argument;
+use crate::pyarrow::classes::classes;
+use crate::pyarrow::from_pyarrow::{
+    check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
+    is_cuda_buffer, is_on_device, payload, reader,
+};
+use crate::pyarrow::to_pyarrow::{batch_in, open_file, wrap_buffer};
+use arrow_cuda_bridge::{Fault, Payload};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use arrow_cuda_host_io::upload_gathered;
+use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// Write a record batch, as a message without its schema, into device memory.
+///
+/// Parameters
+/// ----------
+/// batch : RecordBatch
+///     The batch; one that lies on a device is brought to the host first.
+/// ctx : Context
+///     Where to allocate.
+///
+/// Returns
+/// -------
+/// dbuf : CudaBuffer
+///     Holds the bytes that ``batch.serialize()`` gives.
+///
+/// Raises
+/// ------
+/// OSError
+///     If the device has no room.
+/// pyarrow.ArrowInvalid
+///     If the batch is nested too deeply, or the offsets of a column lead outside its data.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> message.equals(batch.serialize())
+/// True
+#[pyfunction]
+pub(crate) fn serialize_record_batch<'py>(
+    batch: &Bound<'py, PyAny>,
+    ctx: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = batch.py();
+    check_batch_argument(batch)?;
+    let context = context_argument(ctx)?.context();
+    let mut message = payload(&on_host(batch)?)?;
+    let buffer = py.detach(|| uploaded(&mut message, context)).or_raise(py)?;
+    wrap_buffer(py, buffer)
+}
+
+/// Read the message at the start of a device buffer, or where a reader stands.
+///
+/// Parameters
+/// ----------
+/// source : CudaBuffer or BufferReader
+///     Where the message lies; a reader is moved behind it.
+/// pool : MemoryPool, optional
+///     Accepted for compatibility; the metadata is allocated in the default pool.
+///
+/// Returns
+/// -------
+/// message : Message
+///     Its body stays on the device, unless it is compressed.
+///
+/// Raises
+/// ------
+/// EOFError
+///     At the end of a stream.
+/// pyarrow.ArrowInvalid
+///     If the message is damaged.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> read = cuda.read_message(message)
+/// >>> read.type, read.body.is_cpu
+/// ('record batch', False)
+#[pyfunction]
+#[pyo3(signature = (source, pool=None))]
+pub(crate) fn read_message<'py>(
+    source: &Bound<'py, PyAny>,
+    pool: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = source.py();
+    check_pool("pool", pool)?;
+    let classes = classes(py)?;
+    let file = if source.is_instance(classes.buffer_reader.bind(py))? {
+        source.call_method0("_assert_readable")?;
+        source.clone()
+    } else if is_cuda_buffer(source)? {
+        open_file(classes.buffer_reader.bind(py), source, false)?
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "expected CudaBuffer or BufferReader instance, got {}",
+            source.get_type().name()?
+        )));
+    };
+    // libarrow believes what a message says of itself, so it is checked first.
+    let reader = reader(&file)?;
+    let position = py.detach(|| reader.tell()).or_raise(py)?;
+    let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
+    match py.detach(|| DeviceMessage::read(&rest)) {
+        // pyarrow itself says best how a stream ends.
+        Ok(_) | Err(IpcError::EndOfStream) => {}
+        Err(error) => return Err(error).or_raise(py),
+    }
+    py.import("pyarrow.ipc")?.call_method1("read_message", (file,))
+}
+
+/// Read a record batch from a message in device memory.
+///
+/// Parameters
+/// ----------
+/// buffer : CudaBuffer
+///     The message, from its start on.
+/// schema : Schema
+///     The batch's schema.
+/// dictionary_memo : DictionaryMemo, optional
+///     The dictionaries of the schema's dictionary-encoded fields.
+/// pool : MemoryPool, optional
+///     Accepted for compatibility; the metadata is allocated in the default pool.
+///
+/// Returns
+/// -------
+/// batch : RecordBatch
+///     Its data stays on the device.
+///
+/// Raises
+/// ------
+/// pyarrow.ArrowInvalid
+///     If the message is damaged, or not of that schema.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> import pyarrow as pa
+/// >>> batch = pa.record_batch({"x": [1, 2, 3]})
+/// >>> message = cuda.serialize_record_batch(batch, ctx)
+/// >>> there = cuda.read_record_batch(message, batch.schema)
+/// >>> there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+/// True
+#[pyfunction]
+#[pyo3(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
+pub(crate) fn read_record_batch<'py>(
+    buffer: &Bound<'py, PyAny>,
+    schema: &Bound<'py, PyAny>,
+    dictionary_memo: Option<&Bound<'py, PyAny>>,
+    pool: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let message = cuda_buffer_argument(buffer)?;
+    check_schema_argument(schema)?;
+    check_memo(dictionary_memo)?;
+    check_pool("pool", pool)?;
+    let message = py.detach(|| DeviceMessage::read(message)).or_raise(py)?;
+    let is_compressed = message.facts.is_compressed();
+    let batch = batch_in(buffer, schema, dictionary_memo, message)?;
+    if is_compressed {
+        // libarrow decompresses on the host only.
+        return batch.call_method1("copy_to", (buffer.getattr("memory_manager")?,));
+    }
+    Ok(batch)
+}
+
+/// A new device buffer with all of a message.
+fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Fault> {
+    let parts = message.parts()?;
+    let size = parts.iter().map(|part| part.len() as u64).sum();
+    let buffer = DeviceBuffer::allocate(context, size)?;
+    upload_gathered(&buffer, 0, &parts)?;
+    Ok(buffer)
+}
+
+/// The batch itself, or a copy on the host.
+fn on_host<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    // The columns are asked: a batch that libarrow has read calls itself a host batch.
+    if !is_on_device(batch)? {
+        return Ok(batch.clone());
+    }
+    let host = batch.py().import("pyarrow")?.call_method0("default_cpu_memory_manager")?;
+    batch.call_method1("copy_to", (host,))
+}

@@ -1,0 +1,706 @@
+//! `CudaBuffer`.
+
+use crate::copies::{self, Target};
+use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
+use crate::exchange::array_interface;
+use crate::exchange::dlpack::export::{self, Request};
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::memory::context::PyContext;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
+use crate::pyarrow::graft::{Class, constructor};
+use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
+use arrow_cuda_buffer::{DeviceBuffer, range};
+use arrow_cuda_host_io::{download, equals_host};
+use arrow_cuda_numba_bridge::{ElementType, Layout};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PySlice};
+use std::ffi::c_int;
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.CudaBuffer",
+    signature: "()",
+    doc: c"An Arrow buffer with data located in a GPU device.\n\
+        \n\
+        Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others,\n\
+        not by its constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
+        `address` is the device's.  An index gives a byte, a slice of step 1 a part that\n\
+        shares the memory.\n\
+        \n\
+        The memory is released with the last buffer over it: slices, readers and\n\
+        arrays included.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> ctx = cuda.Context(0)\n\
+        >>> buf = ctx.buffer_from_data(b\"on the device\")\n\
+        >>> buf.size, buf.is_cpu\n\
+        (13, False)\n\
+        >>> buf[0], buf[-6:].to_pybytes()\n\
+        (111, b'device')",
+    new: constructor!(|_, _, _| Err(PyTypeError::new_err(
+        "Do not call CudaBuffer's constructor directly, use \
+         `<pyarrow.Context instance>.device_buffer` method instead."
+    ))),
+};
+
+/// The methods of `CudaBuffer`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "CudaBuffer", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// View the device memory behind a generic buffer as a CudaBuffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// buf : Buffer
+    ///     A buffer that is, or is a part of, device memory: a slice, a buffer
+    ///     of a device array.
+    ///
+    /// Returns
+    /// -------
+    /// dbuf : CudaBuffer
+    ///     The same memory; mutable when `buf` is.
+    ///
+    /// Raises
+    /// ------
+    /// pyarrow.ArrowTypeError
+    ///     If there is no device memory behind it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx.memory_manager)
+    /// >>> values = cuda.CudaBuffer.from_buffer(array.buffers()[1])
+    /// >>> values[0], values[2]
+    /// (7, 9)
+    #[staticmethod]
+    fn from_buffer<'py>(buf: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_memory_of(buf)
+    }
+
+    /// View the memory of Numba's pointer as a CudaBuffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
+    ///     Device memory, such as the ``gpu_data`` of a device array.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     The same memory.  It keeps `mem`, and with it the memory.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `mem` is no pointer of Numba's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numba.cuda
+    /// >>> import numpy as np
+    /// >>> from pyarrow import cuda
+    /// >>> array = numba.cuda.to_device(np.array([3, 4], np.uint8))
+    /// >>> cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes()
+    /// b'\x03\x04'
+    #[staticmethod]
+    fn from_numba<'py>(mem: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        package(mem.py())?.buffer_from_numba.bind(mem.py()).call1((mem,))
+    }
+
+    /// Return a pointer of Numba's to the buffer's memory.
+    ///
+    /// Returns
+    /// -------
+    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
+    ///     Keeps the buffer: arrays over the pointer, and their parts, stay valid
+    ///     when nothing else holds it.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from numba.cuda.cudadrv.devicearray import DeviceNDArray
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(bytes([1, 2, 3]))
+    /// >>> array = DeviceNDArray((3,), (1,), np.uint8, gpu_data=buf.to_numba())
+    /// >>> array.copy_to_host()
+    /// array([1, 2, 3], dtype=uint8)
+    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.buffer_to_numba.bind(slf.py()).call1((slf,))
+    }
+
+    /// Copy data from the device to the host.
+    ///
+    /// Work on the default stream is waited for; work on other streams is not:
+    /// use ``buf.context.synchronize()`` for that.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int, default 0
+    ///     Where in the device buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for all from `position` on, or as many
+    ///     as `buf` takes.
+    /// buf : Buffer, optional
+    ///     A mutable host buffer to copy into, from its start on.
+    /// memory_pool : MemoryPool, optional
+    ///     Where to allocate the result, when `buf` is not given.
+    /// resizable : bool, default False
+    ///     Whether the allocated result is resizable.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work.  If `buf` is pinned (a
+    ///     `HostBuffer`, or what another library has pinned), the call returns at
+    ///     once, and the bytes are there when the stream is synchronized.
+    ///     Otherwise the stream and the default stream are waited for, and the
+    ///     bytes are there on return.
+    ///
+    /// Returns
+    /// -------
+    /// buf : Buffer
+    ///     The host buffer.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If that part does not lie within the buffer, or does not fit into
+    ///     `buf`, or `buf` is not mutable or not on the host; if the stream
+    ///     belongs to another context.
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> buf.copy_to_host(position=2, nbytes=3).to_pybytes()
+    /// b'234'
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> buf.copy_to_host(position=6, buf=pinned).to_pybytes()
+    /// b'6789'
+    #[pyo3(
+        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None, *, stream=None),
+        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False, *, stream=None)"
+    )]
+    fn copy_to_host<'py>(
+        slf: &Bound<'py, Self>,
+        position: i64,
+        nbytes: i64,
+        buf: Option<Bound<'py, PyAny>>,
+        memory_pool: Option<Bound<'py, PyAny>>,
+        resizable: Option<Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let target = Target { buf, memory_pool, resizable };
+        copies::to_host(slf.py(), device_buffer(slf)?, position, nbytes, target, stream)
+    }
+
+    /// Copy data from the host into the buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : Buffer or array-like
+    ///     The data: anything that `pyarrow.py_buffer` takes.
+    /// position : int, default 0
+    ///     Where in the device buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for as many as there are and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work.  If the data is pinned (a
+    ///     `HostBuffer`, or what another library has pinned), the call returns at
+    ///     once, and the data must not change until the copy is made.  Otherwise
+    ///     the stream and the default stream are waited for, and the data may
+    ///     change as soon as the call returns.
+    ///
+    /// Returns
+    /// -------
+    /// nbytes : int
+    ///     The number of bytes copied.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     mutable; if the stream belongs to another context.
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_host(b"abcdef", position=2, nbytes=3)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'--abc-----'
+    #[pyo3(
+        signature = (data, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, data, position=0, nbytes=-1, *, stream=None)"
+    )]
+    fn copy_from_host(
+        slf: &Bound<'_, Self>,
+        data: &Bound<'_, PyAny>,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        copies::from_host(device_buffer(slf)?, data, position, nbytes, stream)
+    }
+
+    /// Copy data from another device buffer, which may lie on another device.
+    ///
+    /// Parameters
+    /// ----------
+    /// buf : CudaBuffer
+    ///     The data.
+    /// position : int, default 0
+    ///     Where in this buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for as many as there are and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Makes the copy in turn of that stream's work, not of the default
+    ///     stream's, and returns at once.  Of two devices, the stream may belong
+    ///     to either.
+    ///
+    /// Returns
+    /// -------
+    /// nbytes : int
+    ///     The number of bytes copied.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     mutable; if the stream belongs to another context.
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_device(ctx.buffer_from_data(b"abcdef"), position=7)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'-------abc'
+    #[pyo3(
+        signature = (buf, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, buf, position=0, nbytes=-1, *, stream=None)"
+    )]
+    fn copy_from_device(
+        slf: &Bound<'_, Self>,
+        buf: &Bound<'_, PyAny>,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        copies::from_device(device_buffer(slf)?, buf, position, nbytes, stream)
+    }
+
+    /// Set bytes of the buffer to a value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : int
+    ///     The value, from 0 to 255.
+    /// position : int, default 0
+    ///     Where to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to set; -1 for all from `position` on.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Sets them in turn of that stream's work, and returns at once.  By
+    ///     default it is done in turn of the default stream's, on return.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is no such part, the value is no byte, or the buffer is not
+    ///     mutable; if the stream belongs to another context.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).new_buffer(8)
+    /// >>> buf.fill(ord("-"))
+    /// >>> buf.fill(ord("x"), position=2, nbytes=3)
+    /// >>> buf.to_pybytes()
+    /// b'--xxx---'
+    #[pyo3(
+        signature = (value, *, position=0, nbytes=-1, stream=None),
+        text_signature = "($self, value, *, position=0, nbytes=-1, stream=None)"
+    )]
+    fn fill(
+        slf: &Bound<'_, Self>,
+        value: i64,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        copies::fill(slf.py(), device_buffer(slf)?, value, position, nbytes, stream)
+    }
+
+    /// Name the buffer's memory to other processes.
+    ///
+    /// The memory is shared, not copied, and stays allocated until this process
+    /// ends, even when the buffer goes.
+    ///
+    /// Returns
+    /// -------
+    /// ipc_handle : IpcMemHandle
+    ///     To be serialized and opened in another process.
+    ///
+    /// Raises
+    /// ------
+    /// pyarrow.ArrowInvalid
+    ///     If the memory was imported from another process.
+    /// OSError
+    ///     If the driver cannot share the memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
+    /// >>> handle.serialize().size
+    /// 72
+    fn export_for_ipc(slf: &Bound<'_, Self>) -> PyResult<PyIpcMemHandle> {
+        let py = slf.py();
+        let buffer = device_buffer(slf)?;
+        let handle = py.detach(|| arrow_cuda_ipc::export(buffer)).or_raise(py)?;
+        Ok(PyIpcMemHandle::new(handle))
+    }
+
+    /// The CUDA driver context that the memory lives in.
+    ///
+    /// Returns
+    /// -------
+    /// Context
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(16)
+    /// >>> buf.context.handle == ctx.handle
+    /// True
+    #[getter]
+    fn context(slf: &Bound<'_, Self>) -> PyResult<PyContext> {
+        Ok(PyContext::new(device_buffer(slf)?.context().clone()))
+    }
+
+    /// Return a part of the buffer, which shares its memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, default 0
+    ///     Where the part begins, in bytes.
+    /// length : int, optional
+    ///     How many bytes it has; all from `offset` on by default, and no more
+    ///     than there are.
+    ///
+    /// Returns
+    /// -------
+    /// sliced : CudaBuffer
+    ///     Keeps the memory.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `offset` is outside the buffer, or `length` is negative.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> part = buf.slice(4, 3)
+    /// >>> part.to_pybytes(), part.address - buf.address
+    /// (b'456', 4)
+    /// >>> buf[4:7].equals(part)
+    /// True
+    #[pyo3(signature = (offset=0, length=None))]
+    fn slice<'py>(
+        slf: &Bound<'py, Self>,
+        offset: i64,
+        length: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let buffer = device_buffer(slf)?;
+        let size = buffer.size();
+        let start = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+        if start > size || (start == size && size > 0) {
+            return Err(out_of_range("offset"));
+        }
+        let length = match length {
+            None => size,
+            Some(length) => non_negative("length", length)?,
+        };
+        part(slf, buffer, start, range::available(start, length, size))
+    }
+
+    /// Whether two buffers hold exactly the same bytes.
+    ///
+    /// The device compares, and stops early at a difference; a buffer of another
+    /// device is brought to this one's in pieces of up to 64 MiB.  With a host
+    /// buffer the host compares.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Buffer
+    ///     A buffer of the host or of any device.
+    ///
+    /// Returns
+    /// -------
+    /// are_equal : bool
+    ///     False also for buffers of different sizes.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the memory cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> buf = ctx.buffer_from_data(b"same bytes")
+    /// >>> buf.equals(ctx.buffer_from_data(b"same bytes"))
+    /// True
+    /// >>> buf.equals(pa.py_buffer(b"other bytes"))
+    /// False
+    fn equals(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = slf.py();
+        let buffer = device_buffer(slf)?;
+        let theirs =
+            span(other).ok_or_else(|| incorrect_type("other", "pyarrow.lib.Buffer", other))?;
+        if theirs.is_cpu {
+            let bytes = host_bytes(other)?;
+            return py.detach(|| equals_host(buffer, bytes)).or_raise(py);
+        }
+        let other = if is_cuda_buffer(other)? { other.clone() } else { wrap_memory_of(other)? };
+        let other = device_buffer(&other)?;
+        py.detach(|| buffer.equals(other)).or_raise(py)
+    }
+
+    /// Return the content as hexadecimal digits.
+    ///
+    /// Returns
+    /// -------
+    /// digits : bytes
+    ///     Two digits for each byte, in capitals.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy to the host fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"hi").hex()
+    /// b'6869'
+    fn hex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::copy_to_host(slf, 0, -1, None, None, None, None)?.call_method0("hex")
+    }
+
+    /// Return the content as Python bytes.
+    ///
+    /// Returns
+    /// -------
+    /// data : bytes
+    ///     A copy on the host.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"there and back").to_pybytes()
+    /// b'there and back'
+    fn to_pybytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = slf.py();
+        let buffer = device_buffer(slf)?;
+        PyBytes::new_with(py, buffer.size() as usize, |out| {
+            py.detach(|| download(buffer, 0, out)).or_raise(py)
+        })
+    }
+
+    /// The bytes as version 3 of the CUDA array interface describes them.
+    ///
+    /// An array of unsigned bytes; `DeviceTensor` has other types and shapes.
+    ///
+    /// Waits for the work that is queued on the legacy default stream, so that
+    /// consumers need not: several ignore the interface's `stream`, which is None.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(b"0123456789")
+    /// >>> interface = buf.__cuda_array_interface__
+    /// >>> interface["shape"], interface["typestr"]
+    /// ((10,), '|u1')
+    /// >>> interface["data"] == (buf.address, False)
+    /// True
+    #[getter]
+    fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let buffer = device_buffer(slf)?;
+        array_interface::to_dict(slf.py(), buffer, &bytes_of(slf.py(), buffer)?)
+    }
+
+    /// The bytes in a capsule, as DLPack defines it.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : int, optional
+    ///     The consumer's stream, which sees all work queued on the legacy
+    ///     default stream so far; -1 for no such order.
+    /// max_version : tuple of int, optional
+    ///     The newest version that the consumer knows; without it the capsule
+    ///     is of the form before version 1.0.
+    /// dl_device : tuple of int, optional
+    ///     Where it wants the tensor: ``(1, 0)`` is the host, ``(2, n)`` a
+    ///     device.  By default the buffer's own.
+    /// copy : bool, optional
+    ///     True for a copy in any case, False for an error where one is needed.
+    ///
+    /// Returns
+    /// -------
+    /// capsule
+    ///     A tensor of unsigned bytes, which keeps the memory.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     If the memory cannot be had there, or in that way.
+    /// ValueError
+    ///     If there is no such stream.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from pyarrow import cuda
+    /// >>> buf = cuda.Context(0).buffer_from_data(b"\x01\x02\x03")
+    /// >>> np.from_dlpack(buf, device="cpu")
+    /// array([1, 2, 3], dtype=uint8)
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let buffer = device_buffer(slf)?;
+        let request = Request { stream, max_version, dl_device, copy };
+        export::to_capsule(slf.py(), buffer, bytes_of(slf.py(), buffer)?, &request)
+    }
+
+    /// Where the memory lies, in DLPack's numbers.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     2 for CUDA, and the device's number.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context(0).new_buffer(10).__dlpack_device__()
+    /// (2, 0)
+    fn __dlpack_device__(slf: &Bound<'_, Self>) -> PyResult<(i32, u32)> {
+        Ok(export::device(device_buffer(slf)?))
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let buffer = device_buffer(slf)?;
+        let size = buffer.size().cast_signed();
+        if let Ok(key) = key.cast::<PySlice>() {
+            let step = key.getattr(intern!(py, "step"))?;
+            if !step.is_none() && step.extract::<i64>()? != 1 {
+                return Err(PyIndexError::new_err("only slices with step 1 supported"));
+            }
+            let indices = key.indices(size as isize)?;
+            let start = (indices.start as i64).clamp(0, size);
+            let stop = (indices.stop as i64).clamp(start, size);
+            return part(slf, buffer, start.cast_unsigned(), (stop - start).cast_unsigned());
+        }
+        let index: i64 = key.extract()?;
+        let index = if index < 0 { index + size } else { index };
+        if index < 0 || index >= size {
+            return Err(PyIndexError::new_err("index out of bounds"));
+        }
+        let mut byte = [0];
+        py.detach(|| buffer.copy_to_host(index.cast_unsigned(), &mut byte)).or_raise(py)?;
+        Ok(byte[0].into_pyobject(py)?.into_any())
+    }
+
+    fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.reduce_buffer.bind(slf.py()).call1((slf, protocol))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.copy_buffer.bind(slf.py()).call1((slf,))
+    }
+
+    fn __deepcopy__<'py>(
+        slf: &Bound<'py, Self>,
+        _memo: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::__copy__(slf)
+    }
+
+    // Device memory has no address that the host could read.
+    unsafe fn __getbuffer__(
+        _slf: &Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        _flags: c_int,
+    ) -> PyResult<()> {
+        // SAFETY: the protocol demands that a refusal clears this field.
+        unsafe { (*view).obj = std::ptr::null_mut() };
+        Err(PyBufferError::new_err("buffer protocol for device buffer not supported"))
+    }
+}
+
+/// A buffer's bytes, as other libraries see them.
+fn bytes_of(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Layout> {
+    Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]).or_raise(py)
+}
+
+fn part<'py>(
+    whole: &Bound<'py, Methods>,
+    buffer: &DeviceBuffer,
+    offset: u64,
+    size: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    wrap_slice(whole, buffer.slice(offset, size).or_raise(whole.py())?)
+}

@@ -1,0 +1,546 @@
+//! `Context`.
+
+use crate::copies::source::Data;
+use crate::errors::{OrRaise, expected, non_negative, out_of_range};
+use crate::exchange::views;
+use crate::ipc::handle::PyIpcMemHandle;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::device_buffer;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{Context, Device, finished};
+use arrow_cuda_host_io::upload;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A CUDA driver context.
+///
+/// Parameters
+/// ----------
+/// device_number : int, default 0
+///     The GPU to work on.
+/// handle : int, optional
+///     The ``CUcontext`` handle of a context that another library has made.
+///     It is borrowed: never destroyed here, and checked before each use.
+///     By default the device's primary context is used, which all libraries
+///     of a process share.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If there is no such device.
+/// OSError
+///     If there is no CUDA driver, or the handle is no context of the device.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> ctx = cuda.Context(0)
+/// >>> ctx.device_number
+/// 0
+/// >>> cuda.Context(handle=ctx.handle).handle == ctx.handle
+/// True
+#[pyclass(frozen, subclass, weakref, name = "Context", module = "pyarrow._cuda")]
+pub(crate) struct PyContext {
+    context: Context,
+}
+
+impl PyContext {
+    pub(crate) fn new(context: Context) -> Self {
+        Self { context }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+#[pymethods]
+impl PyContext {
+    #[new]
+    #[pyo3(signature = (device_number=0, handle=0))]
+    fn construct(py: Python<'_>, device_number: i32, handle: usize) -> PyResult<Self> {
+        let count = py.detach(Device::count).or_raise(py)?;
+        let Some(number) = u32::try_from(device_number).ok().filter(|number| *number < count)
+        else {
+            return Err(PyValueError::new_err(format!(
+                "device_number argument must be non-negative less than {count}"
+            )));
+        };
+        let context = py
+            .detach(|| match handle {
+                0 => Context::primary(number),
+                handle => Context::borrowed(number, handle),
+            })
+            .or_raise(py)?;
+        Ok(Self { context })
+    }
+
+    /// View a context of Numba's as a Context.
+    ///
+    /// Parameters
+    /// ----------
+    /// context : numba.cuda.cudadrv.driver.Context, optional
+    ///     The context; Numba's current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// shared_context : Context
+    ///     The same context of the driver, on the same device.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is needed, and not installed.
+    /// TypeError
+    ///     If `context` is no context of Numba's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numba.cuda
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context.from_numba(numba.cuda.current_context())
+    /// >>> ctx.device_number
+    /// 0
+    #[staticmethod]
+    #[pyo3(signature = (context=None))]
+    fn from_numba<'py>(
+        py: Python<'py>,
+        context: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        package(py)?.context_from_numba.bind(py).call1((context,))
+    }
+
+    /// Return the context as one of Numba's.
+    ///
+    /// Returns
+    /// -------
+    /// context : numba.cuda.cudadrv.driver.Context
+    ///     Numba's own object for the device, where this is the device's primary
+    ///     context; a new one otherwise, which Numba runs no kernels in.
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     If Numba's CUDA support is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.to_numba().device.id
+    /// 0
+    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.context_to_numba.bind(slf.py()).call1((slf,))
+    }
+
+    /// Return the number of GPU devices.
+    ///
+    /// Returns
+    /// -------
+    /// count : int
+    ///     Devices are numbered from 0.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If there is no CUDA driver, or it finds no device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context.get_num_devices() >= 1
+    /// True
+    #[staticmethod]
+    fn get_num_devices(py: Python<'_>) -> PyResult<u32> {
+        py.detach(Device::count).or_raise(py)
+    }
+
+    /// The number of the context's device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> cuda.Context(0).device_number
+    /// 0
+    #[getter]
+    fn device_number(&self) -> u32 {
+        self.context.device().number()
+    }
+
+    /// The ``CUcontext`` handle, as an integer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.handle == cuda.Context(0).handle
+    /// True
+    #[getter]
+    fn handle(&self) -> usize {
+        self.context.handle()
+    }
+
+    /// Block until the device has done everything that was queued in the context.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If queued work has failed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"data")
+    /// >>> ctx.synchronize()
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.context.synchronize()).or_raise(py)?;
+        drop(finished());
+        Ok(())
+    }
+
+    /// The number of bytes that are allocated in the context by this process.
+    ///
+    /// Counts what was asked for, from allocation to release.  Slices, foreign
+    /// memory and memory of other processes do not count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> before = ctx.bytes_allocated
+    /// >>> buf = ctx.new_buffer(1000)
+    /// >>> part = buf.slice(0, 10)
+    /// >>> ctx.bytes_allocated - before
+    /// 1000
+    #[getter]
+    fn bytes_allocated(&self) -> i64 {
+        self.context.bytes_allocated()
+    }
+
+    /// Return the address at which the device reaches some memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// address : int
+    ///     An address of device memory, or of host memory that is mapped for
+    ///     the device: page-locked or managed.
+    ///
+    /// Returns
+    /// -------
+    /// device_address : int
+    ///     The same number, for device memory.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the driver does not know the memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(16)
+    /// >>> ctx.get_device_address(buf.address) == buf.address
+    /// True
+    fn get_device_address(&self, py: Python<'_>, address: u64) -> PyResult<u64> {
+        py.detach(|| arrow_cuda_buffer::device_address(&self.context, address)).or_raise(py)
+    }
+
+    /// Allocate device memory, uninitialised.
+    ///
+    /// Parameters
+    /// ----------
+    /// nbytes : int
+    ///     The number of bytes.
+    ///
+    /// Returns
+    /// -------
+    /// buf : CudaBuffer
+    ///     Owns the memory: it is released with the last buffer over it.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `nbytes` is negative.
+    /// OSError
+    ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.new_buffer(128)
+    /// >>> buf.size, buf.is_cpu, buf.is_mutable
+    /// (128, False, True)
+    fn new_buffer<'py>(&self, py: Python<'py>, nbytes: i64) -> PyResult<Bound<'py, PyAny>> {
+        let size = non_negative("nbytes", nbytes)?;
+        wrap_buffer(py, self.allocate(py, size)?)
+    }
+
+    /// The memory manager of the context's device.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.MemoryManager
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import pyarrow as pa
+    /// >>> array = pa.array([1, 2, None]).copy_to(ctx.memory_manager)
+    /// >>> array.device_type
+    /// <DeviceAllocationType.CUDA: 2>
+    #[getter]
+    fn memory_manager<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.new_buffer(py, 0)?.getattr("memory_manager")
+    }
+
+    /// The context's device.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.device.device_id, ctx.device.is_cpu
+    /// (0, False)
+    #[getter]
+    fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.new_buffer(py, 0)?.getattr("device")
+    }
+
+    /// View memory that somebody else owns as a device buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// address : int
+    ///     Where the memory begins: device memory, or host memory that is
+    ///     mapped for the device.
+    /// size : int
+    ///     The number of bytes.
+    /// base : object, optional
+    ///     Whatever keeps the memory valid.  It is kept as long as any buffer
+    ///     over the memory: slices, readers and arrays included.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     Does not own the memory.  When address and size are 0, a new buffer
+    ///     of no bytes.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the driver does not know the memory.
+    /// ValueError
+    ///     If the memory ends before `size` bytes, or lies on another device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> theirs = ctx.buffer_from_data(b"foreign memory")
+    /// >>> view = ctx.foreign_buffer(theirs.address, 7, base=theirs)
+    /// >>> view.to_pybytes()
+    /// b'foreign'
+    #[pyo3(signature = (address, size, base=None))]
+    fn foreign_buffer<'py>(
+        &self,
+        py: Python<'py>,
+        address: &Bound<'py, PyAny>,
+        size: i64,
+        base: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        views::of_address(py, &self.context, address, size, base)
+    }
+
+    /// Map device memory that another process has exported.
+    ///
+    /// Parameters
+    /// ----------
+    /// ipc_handle : IpcMemHandle
+    ///     The exporter's handle, as `IpcMemHandle.from_buffer` reads it.
+    ///
+    /// Returns
+    /// -------
+    /// buf : CudaBuffer
+    ///     Shares the memory.  It is unmapped with the last buffer over it.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the memory is gone, or was exported by this very process.
+    /// ValueError
+    ///     If the handle names more than there is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> import subprocess, sys
+    /// >>> shared = ctx.buffer_from_data(b"shared")
+    /// >>> handle = shared.export_for_ipc().serialize().to_pybytes()
+    /// >>> script = '''
+    /// ... import sys, pyarrow as pa
+    /// ... from pyarrow import cuda
+    /// ... handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(sys.stdin.buffer.read()))
+    /// ... print(cuda.Context(0).open_ipc_buffer(handle).to_pybytes())
+    /// ... '''
+    /// >>> other = subprocess.run([sys.executable, "-c", script], input=handle, capture_output=True)
+    /// >>> other.stdout
+    /// b"b'shared'\n"
+    fn open_ipc_buffer<'py>(
+        &self,
+        py: Python<'py>,
+        ipc_handle: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let handle = ipc_handle
+            .cast::<PyIpcMemHandle>()
+            .map_err(|_| expected("IpcMemHandle", ipc_handle))?
+            .get()
+            .handle();
+        let buffer = py.detach(|| arrow_cuda_ipc::open(&self.context, handle)).or_raise(py)?;
+        wrap_buffer(py, buffer)
+    }
+
+    /// Allocate device memory and copy data into it.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : CudaBuffer, HostBuffer, Buffer or array-like
+    ///     The data to copy.
+    /// offset : int, default 0
+    ///     Where in `data` to begin, in bytes.
+    /// size : int, optional
+    ///     How many bytes to copy; all from `offset` on by default.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     Owns the copy.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `data` does not have that many bytes.
+    /// OSError
+    ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> ctx.buffer_from_data(b"0123456789", offset=2, size=4).to_pybytes()
+    /// b'2345'
+    /// >>> import numpy as np
+    /// >>> ctx.buffer_from_data(np.arange(3, dtype=np.int32)).size
+    /// 12
+    #[pyo3(
+        signature = (data, offset=0, size=-1),
+        text_signature = "($self, data, offset=0, size=-1)"
+    )]
+    fn buffer_from_data<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+        offset: i64,
+        size: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let data = Data::of(data)?;
+        let available = match &data {
+            Data::Host(data) => data.bytes()?.len() as u64,
+            Data::Device(data) => device_buffer(data)?.size(),
+        };
+        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+        if offset > available || (offset == available && available > 0) {
+            return Err(out_of_range("offset"));
+        }
+        let size = u64::try_from(size).unwrap_or(available - offset);
+        if size > available - offset {
+            return Err(PyValueError::new_err(
+                "requested larger slice than available in device buffer",
+            ));
+        }
+        let buffer = self.allocate(py, size)?;
+        match data {
+            Data::Host(data) => {
+                // Another thread may have resized it meanwhile.
+                let bytes = data
+                    .bytes()?
+                    .get(offset as usize..(offset + size) as usize)
+                    .ok_or_else(|| out_of_range("size"))?;
+                py.detach(|| upload(&buffer, 0, bytes)).or_raise(py)?;
+            }
+            Data::Device(data) => {
+                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)?;
+            }
+        }
+        wrap_buffer(py, buffer)
+    }
+
+    /// View the memory of an object that the device can reach as a device buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// obj : CudaBuffer, HostBuffer, Buffer or object
+    ///     A buffer, or anything with the CUDA array interface
+    ///     (``__cuda_array_interface__``).  Work that the interface names as
+    ///     pending is waited for, and memory that it calls read-only is not
+    ///     mutable through the result.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     A view that keeps `obj`.
+    ///
+    /// Raises
+    /// ------
+    /// pyarrow.ArrowTypeError
+    ///     If the object has no device memory.
+    /// ValueError
+    ///     If its interface is malformed, masked, or not contiguous.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> view = ctx.buffer_from_object(pinned)
+    /// >>> view.copy_from_host(b"both")
+    /// 4
+    /// >>> pinned.to_pybytes()
+    /// b'both'
+    fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        views::of_object(&self.context, obj)
+    }
+}
+
+impl PyContext {
+    fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
+        py.detach(|| DeviceBuffer::allocate(&self.context, size)).or_raise(py)
+    }
+}
+
+/// The context that an optional argument names; the first device's primary one without it.
+pub(crate) fn context_or_first(
+    py: Python<'_>,
+    object: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Context> {
+    match object {
+        Some(object) => Ok(context_argument(object)?.context().clone()),
+        None => py.detach(|| Context::primary(0)).or_raise(py),
+    }
+}
+
+/// The context that an argument names.
+pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
+    let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
+    Ok(context.get())
+}

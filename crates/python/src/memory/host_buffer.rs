@@ -1,0 +1,171 @@
+//! `HostBuffer` and `new_host_buffer`.
+
+use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::graft::{Class, constructor};
+use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_of};
+use arrow_cuda_context::{Context, Device};
+use arrow_cuda_host_io::HostBuffer;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::prelude::*;
+
+pub(crate) const CLASS: Class = Class {
+    name: c"pyarrow._cuda.HostBuffer",
+    signature: "()",
+    doc: c"Page-locked host memory, which a GPU can reach.\n\
+        \n\
+        Made by `new_host_buffer`, not by its constructor.  It is a mutable `pyarrow.Buffer`,\n\
+        so numpy can use the memory.  Copies between it and a device are the fastest\n\
+        there are.\n\
+        \n\
+        The memory is released with the last buffer or array over it.\n\
+        \n\
+        Examples\n\
+        --------\n\
+        >>> from pyarrow import cuda\n\
+        >>> import numpy as np\n\
+        >>> pinned = cuda.new_host_buffer(4)\n\
+        >>> np.frombuffer(pinned, dtype=np.uint8)[:] = list(b\"data\")\n\
+        >>> pinned.size, pinned.to_pybytes()\n\
+        (4, b'data')",
+    new: constructor!(|_, _, _| Err(PyTypeError::new_err(
+        "Do not call HostBuffer's constructor directly, use `cuda.new_host_buffer` function \
+         instead."
+    ))),
+};
+
+/// The methods of `HostBuffer`; `self` is an object of that class.
+#[pyclass(frozen, subclass, name = "HostBuffer", module = "pyarrow._cuda")]
+pub(crate) struct Methods;
+
+#[pymethods]
+impl Methods {
+    /// Return a part of the buffer, which shares its memory and is page-locked like it.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, default 0
+    ///     Where the part begins, in bytes.
+    /// length : int, optional
+    ///     How many bytes it has; all from `offset` on by default.
+    ///
+    /// Returns
+    /// -------
+    /// sliced : HostBuffer
+    ///     Keeps the memory.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the part does not lie within the buffer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> part = cuda.new_host_buffer(16).slice(4, 8)
+    /// >>> type(part).__name__, part.size
+    /// ('HostBuffer', 8)
+    #[pyo3(signature = (offset=0, length=None))]
+    fn slice<'py>(
+        slf: &Bound<'py, Self>,
+        offset: i64,
+        length: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if offset < 0 {
+            return Err(pyo3::exceptions::PyIndexError::new_err("Offset must be non-negative"));
+        }
+        let size = span(slf).ok_or_else(|| expected("HostBuffer", slf))?.size;
+        let length = length.unwrap_or(size.saturating_sub(offset).max(0));
+        wrap_host_slice(slf, offset, length)
+    }
+
+    /// Whether two buffers hold exactly the same bytes, wherever the other one lies.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Buffer
+    ///     A buffer of the host or of a device.
+    ///
+    /// Returns
+    /// -------
+    /// are_equal : bool
+    ///     False also for buffers of different sizes.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If device memory cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> copied = cuda.Context(0).buffer_from_data(b"same").copy_to_host(buf=pinned)
+    /// >>> pinned.equals(cuda.Context(0).buffer_from_data(b"same"))
+    /// True
+    fn equals<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if span(other).is_some_and(|span| !span.is_cpu) {
+            return wrap_memory_of(other)?.call_method1("equals", (slf,));
+        }
+        pyarrow(py)?.buffer.bind(py).call_method1("equals", (slf, other))
+    }
+}
+
+/// Allocate page-locked host memory.
+///
+/// Parameters
+/// ----------
+/// size : int
+///     The number of bytes.
+/// device : int, default 0
+///     The GPU whose context allocates it; every device can reach it.
+///
+/// Returns
+/// -------
+/// dbuf : HostBuffer
+///     Owns the memory, which is mutable.
+///
+/// Raises
+/// ------
+/// pyarrow.ArrowInvalid
+///     If there is no such device.
+/// ValueError
+///     If `size` is negative.
+/// OSError
+///     If so much cannot be page-locked.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> import numpy as np
+/// >>> pinned = cuda.new_host_buffer(32)
+/// >>> array = np.frombuffer(pinned, dtype=np.float64)
+/// >>> array[:] = 0.5
+/// >>> cuda.Context(0).buffer_from_data(pinned).equals(pinned)
+/// True
+#[pyfunction]
+#[pyo3(signature = (size, device=0))]
+pub(crate) fn new_host_buffer(
+    py: Python<'_>,
+    size: i64,
+    device: i32,
+) -> PyResult<Bound<'_, PyAny>> {
+    let size = non_negative("size", size)?;
+    let size = usize::try_from(size).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    let count = py.detach(Device::count).or_raise(py)?;
+    let Some(number) = u32::try_from(device).ok().filter(|number| *number < count) else {
+        let text = format!(
+            "Invalid Cuda device number {device} (should be between 0 and {}, inclusive)",
+            i64::from(count) - 1
+        );
+        return Err(pyarrow_exception(py, "ArrowInvalid", text));
+    };
+    let buffer =
+        py.detach(|| HostBuffer::allocate(&Context::primary(number)?, size)).or_raise(py)?;
+    wrap_host_buffer(py, buffer)
+}

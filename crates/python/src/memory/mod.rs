@@ -1,0 +1,19 @@
+//! Contexts, the buffers that they allocate, and the released memory that they cache.
+
+pub(crate) mod buffer;
+mod cache;
+pub(crate) mod context;
+pub(crate) mod host_buffer;
+
+use crate::names::{Names, PACKAGE, PYARROW};
+use pyo3::prelude::*;
+use pyo3::wrap_pyfunction;
+
+pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
+    let module = names.module();
+    names.class::<context::PyContext>()?;
+    names.function(wrap_pyfunction!(host_buffer::new_host_buffer, module)?, PYARROW)?;
+    names.function(wrap_pyfunction!(cache::memory_stats, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(cache::empty_cache, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(cache::set_cache_limit, module)?, PACKAGE)
+}

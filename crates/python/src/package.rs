@@ -1,0 +1,31 @@
+//! Functions of the Python package that methods of the classes here call.
+//!
+//! The package passes them to `_start`; this extension imports nothing of the package.
+
+use crate::pyarrow::not_started;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// The functions, by the names under which the package passes them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct PackageFunctions {
+    pub(crate) context_from_numba: Py<PyAny>,
+    pub(crate) context_to_numba: Py<PyAny>,
+    pub(crate) buffer_from_numba: Py<PyAny>,
+    pub(crate) buffer_to_numba: Py<PyAny>,
+    pub(crate) reduce_buffer: Py<PyAny>,
+    pub(crate) copy_buffer: Py<PyAny>,
+}
+
+static FUNCTIONS: PyOnceLock<PackageFunctions> = PyOnceLock::new();
+
+/// Keeps the functions that the package has passed first.
+pub(crate) fn start(py: Python<'_>, functions: PackageFunctions) {
+    FUNCTIONS.get_or_init(py, || functions);
+}
+
+/// The package's functions.
+pub(crate) fn package(py: Python<'_>) -> PyResult<&'static PackageFunctions> {
+    FUNCTIONS.get(py).ok_or_else(not_started)
+}

@@ -1,0 +1,198 @@
+//! pyarrow's objects as Rust's values, and the checks of arguments that have to be such objects.
+//!
+//! Apart from `exchange/c_device.rs`, which works with arrays in structures of C, only this file
+//! and `to_pyarrow.rs` look into pyarrow's objects.
+
+use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
+use crate::pyarrow::classes::classes;
+use crate::pyarrow::pyarrow;
+use arrow_cuda_bridge::{Payload, Span};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_host_io::{BufferReader, BufferWriter};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::mem::MaybeUninit;
+
+/// The device buffer behind a `CudaBuffer` object, or any other that shows one exactly.
+pub(crate) fn device_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a DeviceBuffer> {
+    let py = object.py();
+    // SAFETY: the object outlives the borrow, and the GIL is held.
+    unsafe { pyarrow(py)?.bridge.buffer_of(object.as_ptr().cast()) }
+        .ok_or_else(|| expected("CudaBuffer", object))
+}
+
+/// Whether the object is a `CudaBuffer`.
+pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of(object, &classes(object.py())?.cuda_buffer))
+}
+
+/// Whether the object really is of the class.  `isinstance` also believes the object, for which it
+/// has to look up an attribute.
+fn is_of(object: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {
+    // SAFETY: a live object and a live type, and the GIL is held.
+    unsafe { ffi::PyObject_TypeCheck(object.as_ptr(), class.as_ptr().cast()) != 0 }
+}
+
+/// The buffer behind an argument that has to be a `CudaBuffer`.
+pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a DeviceBuffer> {
+    if !is_cuda_buffer(object)? {
+        return Err(expected("CudaBuffer", object));
+    }
+    device_buffer(object)
+}
+
+/// The reader behind a `BufferReader` object.
+pub(crate) fn reader<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferReader> {
+    // SAFETY: a pyarrow.NativeFile, by its class, that outlives the borrow; the GIL is held.
+    unsafe { pyarrow(object.py())?.bridge.reader_of(object.as_ptr().cast()) }
+        .ok_or_else(|| expected("BufferReader", object))
+}
+
+/// The writer behind a `BufferWriter` object.
+pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWriter> {
+    // SAFETY: a pyarrow.NativeFile, by its class, that outlives the borrow; the GIL is held.
+    unsafe { pyarrow(object.py())?.bridge.writer_of(object.as_ptr().cast()) }
+        .ok_or_else(|| expected("BufferWriter", object))
+}
+
+/// Refuses a tensor of pyarrow's that `__new__` alone has made: asked for its bytes, it crashes.
+pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if is_of(object, &pyarrow(object.py())?.tensor) && object.getattr("type")?.is_none() {
+        return Err(not_initialised(object));
+    }
+    Ok(())
+}
+
+/// Whether the object is a `pyarrow.Buffer`, initialised or not.
+pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of(object, &pyarrow(object.py())?.buffer))
+}
+
+/// What a `pyarrow.Buffer` says of itself; none for other objects, and for those that were
+/// never initialised.
+pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
+    let pyarrow = pyarrow(object.py()).ok()?;
+    if !is_of(object, &pyarrow.buffer) {
+        return None;
+    }
+    // SAFETY: a pyarrow.Buffer, and the GIL is held.
+    unsafe { pyarrow.bridge.span_of(object.as_ptr().cast()) }
+}
+
+/// A `pyarrow.Buffer` over whatever bytes an object has.
+pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if span(object).is_some() {
+        return Ok(object.clone());
+    }
+    let buffer = pyarrow(object.py())?.as_buffer.bind(object.py()).call1((object,))?;
+    if span(&buffer).is_none() {
+        return Err(expected("Buffer", object));
+    }
+    Ok(buffer)
+}
+
+/// The bytes of a `pyarrow.Buffer` on the host.  They are only ever copied from: others may
+/// write to them meanwhile, as everywhere in Python.
+pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    bytes_of(buffer, host_span(buffer)?)
+}
+
+fn bytes_of<'a>(buffer: &'a Bound<'_, PyAny>, span: Span) -> PyResult<&'a [u8]> {
+    let size = usize::try_from(span.size).map_err(|_| expected("Buffer", buffer))?;
+    if size == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: a host buffer's memory, which the object keeps; it is not empty, so not null.
+    Ok(unsafe { std::slice::from_raw_parts(span.address as *const u8, size) })
+}
+
+/// The first `size` bytes of a `pyarrow.Buffer` on the host, to be written.
+#[expect(clippy::mut_from_ref, reason = "the memory is the buffer's, not the reference's")]
+pub(crate) fn host_bytes_mut<'a>(
+    buffer: &'a Bound<'_, PyAny>,
+    size: u64,
+) -> PyResult<&'a mut [MaybeUninit<u8>]> {
+    let span = host_span(buffer)?;
+    let size = usize::try_from(size).map_err(|_| expected("Buffer", buffer))?;
+    if size == 0 {
+        return Ok(&mut []);
+    }
+    if !span.is_mutable {
+        return Err(PyValueError::new_err("the host buffer is not mutable"));
+    }
+    debug_assert!(size as i64 <= span.size, "the caller checks what fits");
+    // SAFETY: a mutable host buffer's memory, which the object keeps.
+    Ok(unsafe { std::slice::from_raw_parts_mut(span.address as *mut MaybeUninit<u8>, size) })
+}
+
+fn host_span(buffer: &Bound<'_, PyAny>) -> PyResult<Span> {
+    on_host(span(buffer).ok_or_else(|| expected("Buffer", buffer))?)
+}
+
+fn on_host(span: Span) -> PyResult<Span> {
+    if span.is_cpu {
+        return Ok(span);
+    }
+    Err(PyValueError::new_err("the buffer lies in device memory, not on the host"))
+}
+
+/// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.
+pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let pyarrow = pyarrow(object.py())?;
+    // SAFETY: a live object, and the GIL is held.
+    let is_made = unsafe { pyarrow.bridge.has_batch(object.as_ptr().cast()) };
+    if !object.is_instance(pyarrow.record_batch.bind(object.py()))? {
+        return Err(expected("RecordBatch", object));
+    }
+    if is_made { Ok(()) } else { Err(not_initialised(object)) }
+}
+
+/// Refuses what is no `pyarrow.Schema`, or one that was never initialised.
+pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let pyarrow = pyarrow(object.py())?;
+    // SAFETY: a live object, and the GIL is held.
+    let is_made = unsafe { pyarrow.bridge.has_schema(object.as_ptr().cast()) };
+    if is_made && object.is_instance(pyarrow.schema.bind(object.py()))? {
+        return Ok(());
+    }
+    Err(expected("Schema", object))
+}
+
+/// Whether any data of an array, chunked array, record batch or table lies in device memory.
+pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // SAFETY: a live object, and the GIL is held.
+    Ok(unsafe { pyarrow(object.py())?.bridge.is_on_device(object.as_ptr().cast()) })
+}
+
+/// Refuses what has no arrays, as an object of pyarrow's that `__new__` alone has made.
+pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    // SAFETY: a live object, and the GIL is held.
+    let has_arrays = unsafe { pyarrow(object.py())?.bridge.has_arrays(object.as_ptr().cast()) };
+    if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
+}
+
+/// A record batch of the host's as the message that it is going to be.  To be dropped with the GIL
+/// held.
+pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
+    let py = batch.py();
+    // SAFETY: a live object, and the GIL is held.
+    unsafe { pyarrow(py)?.bridge.payload(batch.as_ptr().cast()) }.or_raise(py)
+}
+
+/// Refuses what is no `DictionaryMemo`: its fields are read directly.
+pub(crate) fn check_memo(memo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(memo) = memo else { return Ok(()) };
+    let is_memo = is_of(memo, &pyarrow(memo.py())?.dictionary_memo);
+    if is_memo { Ok(()) } else { Err(expected("DictionaryMemo", memo)) }
+}
+
+/// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
+pub(crate) fn check_pool(argument: &str, pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(pool) = pool else { return Ok(()) };
+    if is_of(pool, &pyarrow(pool.py())?.memory_pool) {
+        return Ok(());
+    }
+    Err(incorrect_type(argument, "pyarrow.lib.MemoryPool", pool))
+}

@@ -1,0 +1,101 @@
+//! What is needed of the imported pyarrow, fetched and checked once.
+
+mod capsules;
+pub(crate) mod classes;
+pub(crate) mod from_pyarrow;
+pub(crate) mod graft;
+mod members;
+pub(crate) mod to_pyarrow;
+
+use crate::errors::OrRaise;
+use arrow_cuda_bridge::Bridge;
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use std::path::Path;
+
+/// The parts of the imported pyarrow that this extension works with.
+pub(crate) struct Pyarrow {
+    pub(crate) bridge: Bridge,
+    pub(crate) buffer: Py<PyType>,
+    pub(crate) native_file: Py<PyType>,
+    pub(crate) record_batch: Py<PyType>,
+    pub(crate) schema: Py<PyType>,
+    pub(crate) tensor: Py<PyType>,
+    pub(crate) memory_pool: Py<PyType>,
+    pub(crate) dictionary_memo: Py<PyType>,
+    /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
+    pub(crate) as_buffer: Py<PyAny>,
+    /// `allocate_buffer(size, memory_pool=, resizable=)`.
+    pub(crate) allocate_buffer: Py<PyAny>,
+}
+
+static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
+
+/// How large pyarrow's objects are in the versions that the bridge was written for.
+const BUFFER_SIZE: usize = 64;
+const NATIVE_FILE_SIZE: usize = 104;
+const DICTIONARY_MEMO_SIZE: usize = 48;
+
+/// Loads the bridge for the imported pyarrow.
+pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
+    PYARROW.get_or_try_init(py, || load(py, bridge))
+}
+
+fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
+    let lib = py.import("pyarrow.lib")?;
+    let class = |name: &str| -> PyResult<Py<PyType>> {
+        Ok(lib.getattr(name)?.cast_into::<PyType>()?.unbind())
+    };
+    let buffer = class("Buffer")?;
+    let native_file = class("NativeFile")?;
+    check_size(buffer.bind(py), BUFFER_SIZE)?;
+    check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
+    let dictionary_memo = class("DictionaryMemo")?;
+    check_size(dictionary_memo.bind(py), DICTIONARY_MEMO_SIZE)?;
+    let pointers = capsules::pointers(&lib, buffer.bind(py), native_file.bind(py))?;
+    // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
+    // its major version, which is checked here again.
+    let bridge = unsafe { Bridge::load(bridge, pointers) }.or_raise(py)?;
+    let major: i32 = lib.getattr("cpp_version_info")?.getattr("major")?.extract()?;
+    if bridge.arrow_major() != major {
+        return Err(PyImportError::new_err(format!(
+            "the Arrow bridge was built for pyarrow {}, but pyarrow {major} is imported",
+            bridge.arrow_major()
+        )));
+    }
+    Ok(Pyarrow {
+        bridge,
+        buffer,
+        native_file,
+        record_batch: class("RecordBatch")?,
+        schema: class("Schema")?,
+        tensor: class("Tensor")?,
+        memory_pool: class("MemoryPool")?,
+        dictionary_memo,
+        as_buffer: lib.getattr("as_buffer")?.unbind(),
+        allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),
+    })
+}
+
+fn check_size(class: &Bound<'_, PyType>, expected: usize) -> PyResult<()> {
+    let size: usize = class.getattr("__basicsize__")?.extract()?;
+    if size == expected {
+        return Ok(());
+    }
+    Err(PyImportError::new_err(format!(
+        "{} objects have {size} bytes, not {expected}: this pyarrow is not laid out as the \
+         supported ones are",
+        class.fully_qualified_name()?
+    )))
+}
+
+/// The imported pyarrow.
+pub(crate) fn pyarrow(py: Python<'_>) -> PyResult<&'static Pyarrow> {
+    PYARROW.get(py).ok_or_else(not_started)
+}
+
+pub(crate) fn not_started() -> PyErr {
+    PyRuntimeError::new_err("import pyarrow_cuda_compat, not its native module alone")
+}

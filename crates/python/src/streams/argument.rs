@@ -1,0 +1,60 @@
+//! Streams as arguments: ours, and those of other libraries.
+
+use super::objects::PyStream;
+use crate::errors::OrRaise;
+use crate::interpreter::Owner;
+use arrow_cuda_context::{Context, Stream};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// The stream that an argument names: one of ours, or one of another library that belongs to one of
+/// `contexts`.  The result keeps the object.
+///
+/// The driver reads through a stream's handle and crashes on a wrong one.  So a handle is taken
+/// only from an object that has a stream, never as a number.
+pub(crate) fn stream_argument(
+    argument: &str,
+    object: &Bound<'_, PyAny>,
+    contexts: &[&Context],
+) -> PyResult<Stream> {
+    let py = object.py();
+    if let Ok(ours) = object.cast::<PyStream>() {
+        return Ok(ours.get().stream.clone());
+    }
+    let Some(protocol) = object.getattr_opt("__cuda_stream__")? else {
+        return Err(refused(argument, object));
+    };
+    let answer = protocol.call0()?;
+    let Ok((version, handle)) = answer.extract::<(i64, usize)>() else {
+        return Err(PyTypeError::new_err(format!(
+            "__cuda_stream__() of '{argument}' has to give a version and a handle, not {}",
+            answer.repr()?
+        )));
+    };
+    if version != 0 {
+        return Err(PyValueError::new_err(format!(
+            "'{argument}' speaks version {version} of __cuda_stream__; known is version 0"
+        )));
+    }
+    let owner = Box::new(Owner::new(object.clone().unbind()));
+    // SAFETY: the object says that it has such a stream, and is kept.
+    let found = unsafe { Stream::borrowed(contexts, handle as *mut _, owner) };
+    found.or_raise(py)?.ok_or_else(|| {
+        PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))
+    })
+}
+
+fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    let class = object.get_type();
+    let class = class.name().unwrap_or_else(|_| PyString::new(object.py(), "?"));
+    let mut text = format!(
+        "'{argument}' has to be a Stream, or an object of another library that has a stream and \
+         __cuda_stream__, not {class}"
+    );
+    if object.extract::<i128>().is_ok() {
+        text += ": of a number nobody can tell whether it is the handle of a live stream, and a \
+                 driver crashes on others; pass the object that owns the stream";
+    }
+    PyTypeError::new_err(text)
+}

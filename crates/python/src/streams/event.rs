@@ -1,0 +1,179 @@
+//! The methods of `Event`.
+
+use super::argument::stream_argument;
+use super::late_failure::or_raise_late;
+use super::objects::PyEvent;
+use crate::errors::OrRaise;
+use crate::memory::context::{PyContext, context_or_first};
+use arrow_cuda_context::Stream;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+#[pymethods]
+impl PyEvent {
+    #[new]
+    #[pyo3(signature = (context=None, *, timing=false))]
+    fn construct(
+        py: Python<'_>,
+        context: Option<&Bound<'_, PyAny>>,
+        timing: bool,
+    ) -> PyResult<Self> {
+        Self::make(py, &context_or_first(py, context)?, timing)
+    }
+
+    /// The context that the event belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Context
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Event
+    /// >>> Event().context.device_number
+    /// 0
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext::new(self.event.context().clone())
+    }
+
+    /// The ``CUevent`` handle, valid as long as the event lives.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Event
+    /// >>> Event().handle > 0
+    /// True
+    #[getter]
+    fn handle(&self) -> usize {
+        self.event.raw().addr()
+    }
+
+    /// Record the end of what is queued on a stream so far.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     A stream of the event's context; its legacy default stream if not given.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If it is no stream.
+    /// ValueError
+    ///     If the stream belongs to another context.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Event
+    /// >>> event = Event()
+    /// >>> event.record()
+    /// >>> event.synchronize()
+    #[pyo3(signature = (stream=None))]
+    fn record(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let context = self.event.context();
+        let stream = match stream {
+            Some(stream) => stream_argument("stream", stream, &[context])?,
+            None => Stream::default_of(context),
+        };
+        self.record_on(py, &stream)
+    }
+
+    /// Wait until the work before the event is done.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If work has failed: perhaps long ago, and perhaps that of another
+    ///     library.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> Stream().record().synchronize()
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        // What work has kept goes here, with the GIL: it may be Python's.
+        drop(or_raise_late(py, py.detach(|| self.event.synchronize()))?);
+        Ok(())
+    }
+
+    /// Whether the work before the event is done.
+    ///
+    /// Returns
+    /// -------
+    /// is_done : bool
+    ///     True also for an event that was never recorded.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If work has failed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Event
+    /// >>> Event().query()
+    /// True
+    fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        or_raise_late(py, py.detach(|| self.event.is_done()))
+    }
+
+    /// Return the time from this event to another one.
+    ///
+    /// Parameters
+    /// ----------
+    /// end : Event
+    ///     The other event.  Both have timing, and are done.
+    ///
+    /// Returns
+    /// -------
+    /// elapsed : float
+    ///     In milliseconds, with a resolution of about half a microsecond;
+    ///     negative when `end` came earlier.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If one of them has no timing or was never recorded, or they belong to
+    ///     different contexts.
+    /// OSError
+    ///     If one of them is not done yet: ``end.synchronize()`` waits for it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> from pyarrow_cuda_compat import Event, Stream
+    /// >>> ctx = cuda.Context(0)
+    /// >>> stream, buf = Stream(ctx), ctx.new_buffer(1000)
+    /// >>> start, end = Event(ctx, timing=True), Event(ctx, timing=True)
+    /// >>> start.record(stream)
+    /// >>> buf.fill(0, stream=stream)
+    /// >>> end.record(stream)
+    /// >>> end.synchronize()
+    /// >>> start.elapsed_time(end) >= 0
+    /// True
+    fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f32> {
+        let end = end.get();
+        self.check_timing("first")?;
+        end.check_timing("second")?;
+        if !self.event.context().is_same(end.event.context()) {
+            return Err(PyValueError::new_err("the events belong to different contexts"));
+        }
+        py.detach(|| self.event.elapsed(&end.event)).or_raise(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<pyarrow_cuda_compat.Event handle={:#x} device={} timing={}>",
+            self.handle(),
+            self.event.context().device().number(),
+            if self.event.has_timing() { "True" } else { "False" }
+        )
+    }
+}

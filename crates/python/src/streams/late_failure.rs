@@ -1,0 +1,22 @@
+//! Failures of queued work, which CUDA reports to whoever waits or asks next.
+
+use crate::errors::OrRaise;
+use arrow_cuda_driver::{CudaError, CudaResult};
+use pyo3::prelude::*;
+
+/// What says that there is nothing to ask: after a fork, and in a context that is gone.
+const OWN_FAILURES: [i32; 2] = [3, 201];
+
+/// Raises a failure of waiting or asking, which need not be the call's own.
+pub(super) fn or_raise_late<T>(py: Python<'_>, outcome: CudaResult<T>) -> PyResult<T> {
+    let code = outcome.as_ref().err().and_then(CudaError::code);
+    outcome.or_raise(py).inspect_err(|error| {
+        if code.is_none_or(|code| OWN_FAILURES.contains(&code)) {
+            return;
+        }
+        let note = "CUDA reports failures of queued work late: work that was queued earlier in \
+                    this context, on any stream, may have failed.";
+        // Without the note the error is the same.
+        let _ = error.value(py).call_method1("add_note", (note,));
+    })
+}

@@ -1,0 +1,204 @@
+//! The methods of `Stream`.
+
+use super::argument::stream_argument;
+use super::late_failure::or_raise_late;
+use super::objects::{PyEvent, PyStream};
+use crate::errors::OrRaise;
+use crate::memory::context::{PyContext, context_or_first};
+use arrow_cuda_context::{Context, Stream};
+use pyo3::prelude::*;
+
+#[pymethods]
+impl PyStream {
+    #[new]
+    #[pyo3(signature = (context=None, *, non_blocking=false))]
+    fn construct(
+        py: Python<'_>,
+        context: Option<&Bound<'_, PyAny>>,
+        non_blocking: bool,
+    ) -> PyResult<Self> {
+        let context = context_or_first(py, context)?;
+        let make = if non_blocking { Stream::non_blocking } else { Stream::new };
+        Ok(Self { stream: py.detach(|| make(&context)).or_raise(py)? })
+    }
+
+    /// The context that the stream belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Context
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> ctx = cuda.Context(0)
+    /// >>> Stream(ctx).context.handle == ctx.handle
+    /// True
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext::new(self.stream.context().clone())
+    }
+
+    /// The ``CUstream`` handle, valid as long as the stream lives.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> stream = Stream()
+    /// >>> stream.__cuda_stream__() == (0, stream.handle)
+    /// True
+    #[getter]
+    fn handle(&self) -> usize {
+        self.stream.raw().addr()
+    }
+
+    /// The stream, as the protocol of this name gives it to other libraries.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     The protocol's version, 0, and the handle.
+    fn __cuda_stream__(&self) -> (i32, usize) {
+        (0, self.handle())
+    }
+
+    /// Wait until all that is queued so far is done.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If work has failed: perhaps long ago, and perhaps that of another
+    ///     library.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> stream = Stream()
+    /// >>> stream.synchronize()
+    /// >>> stream.query()
+    /// True
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        // What work has kept goes here, with the GIL: it may be Python's.
+        drop(or_raise_late(py, py.detach(|| self.stream.synchronize()))?);
+        Ok(())
+    }
+
+    /// Whether all that is queued so far is done.
+    ///
+    /// Returns
+    /// -------
+    /// is_done : bool
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If work has failed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> Stream().query()
+    /// True
+    fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        or_raise_late(py, py.detach(|| self.stream.is_done()))
+    }
+
+    /// Record an event at the end of what is queued so far.
+    ///
+    /// Parameters
+    /// ----------
+    /// event : Event, optional
+    ///     The event to record, of the stream's context; what it had recorded is
+    ///     forgotten.  By default a new one, without timing.
+    ///
+    /// Returns
+    /// -------
+    /// event : Event
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the event belongs to another context.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> stream = Stream()
+    /// >>> event = stream.record()
+    /// >>> event.synchronize()
+    /// >>> event.query()
+    /// True
+    #[pyo3(signature = (event=None))]
+    fn record<'py>(
+        &self,
+        py: Python<'py>,
+        event: Option<Bound<'py, PyEvent>>,
+    ) -> PyResult<Bound<'py, PyEvent>> {
+        let event = match event {
+            Some(event) => event,
+            None => Bound::new(py, PyEvent::make(py, self.stream.context(), false)?)?,
+        };
+        event.get().record_on(py, &self.stream)?;
+        Ok(event)
+    }
+
+    /// Hold work that is queued from now on back until other work is done.
+    ///
+    /// The call itself does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Event, Stream or object with ``__cuda_stream__``
+    ///     An event, of any context; or a stream, all of whose work that is queued
+    ///     so far is meant.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If it is neither.
+    /// ValueError
+    ///     If the stream belongs to a context that was never used here.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow import cuda
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> ctx = cuda.Context(0)
+    /// >>> producer, consumer = Stream(ctx), Stream(ctx)
+    /// >>> buf, copy = ctx.new_buffer(3), ctx.new_buffer(3)
+    /// >>> buf.fill(7, stream=producer)
+    /// >>> consumer.wait(producer)
+    /// >>> copy.copy_from_device(buf, stream=consumer)
+    /// 3
+    /// >>> consumer.synchronize()
+    /// >>> copy.to_pybytes()
+    /// b'\x07\x07\x07'
+    fn wait(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = other.py();
+        if let Ok(event) = other.cast::<PyEvent>() {
+            let event = &event.get().event;
+            return py.detach(|| self.stream.wait_for(event)).or_raise(py);
+        }
+        let known = Context::primaries();
+        let contexts: Vec<_> = std::iter::once(self.stream.context()).chain(&known).collect();
+        let theirs = stream_argument("other", other, &contexts)?;
+        py.detach(|| self.stream.wait_for(&theirs.record()?)).or_raise(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<pyarrow_cuda_compat.Stream handle={:#x} device={}>",
+            self.handle(),
+            self.stream.context().device().number()
+        )
+    }
+}
