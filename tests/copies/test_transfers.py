@@ -44,9 +44,21 @@ assert batch.copy_to(ctx.memory_manager).copy_to(pa.default_cpu_memory_manager()
 """
 
 
-@pytest.mark.parametrize("threads", [1, 3, "nonsense"])
+@pytest.mark.parametrize("threads", [1, 3])
 def test_every_way_of_copying(run_python, threads):
     check(run_python, WAYS, threads)
+
+
+def test_values_that_are_not_numbers_are_reported_once(run_python):
+    env = {"PYARROW_CUDA_COPY_THREADS": "many", "PYARROW_CUDA_COPY_PINNED": "-1"}
+    code, out, err = run_python(PREPARED + WAYS + "print('done')", **env)
+    assert (code, out) == (0, "done\n")
+    assert err.splitlines() == [
+        "PYARROW_CUDA_COPY_THREADS must be a number of threads, such as 8 or 0, not 'many'; "
+        "the machine's cores decide",
+        "PYARROW_CUDA_COPY_PINNED must be a number of bytes, such as 33554432, not '-1'; "
+        "the number of threads decides",
+    ]
 
 
 def test_little_pinned_memory_is_enough(run_python):

@@ -48,7 +48,8 @@ def test_an_environment_that_is_not_understood(run_python):
     code, out, err = run_python(SCRIPT, PYARROW_CUDA_CACHE="plenty")
     assert (code, out) == (0, "0 0 2\n")
     assert err == (
-        "PYARROW_CUDA_CACHE=plenty is no number of bytes, nor 'off': nothing is cached\n"
+        "PYARROW_CUDA_CACHE must be a number of bytes, such as 1000000 or 512M, or 'off' for none, "
+        "not 'plenty'; nothing is cached\n"
     )
 
 

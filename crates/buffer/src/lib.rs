@@ -4,6 +4,8 @@
 mod buffer;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod copy;
+#[cfg(feature = "cust")]
+mod cust_types;
 mod equal;
 mod error;
 mod foreign;

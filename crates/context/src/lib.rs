@@ -4,11 +4,16 @@
 #[expect(unsafe_code, reason = "calls the driver")]
 mod calls;
 mod contexts;
+#[cfg(feature = "cust")]
+#[expect(unsafe_code, reason = "shares handles with cust")]
+mod cust_types;
 mod memory;
 mod streams;
 
 pub use calls::{Attribute, Function, RawStream, StreamHandle};
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
+#[cfg(feature = "cust")]
+pub use cust_types::{CustOwned, CustStream};
 pub use memory::{
     Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
     set_default_cache_limit,

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// static THREADS: Variable = Variable::new("MY_COPY_THREADS", "a number of threads");
 ///
-/// let threads = THREADS.read("one thread copies", |text| text.parse().ok());
-/// assert_eq!(threads.unwrap_or(1), 1);
+/// let threads = THREADS.read("one thread copies", |text| text.parse::<u32>().ok());
+/// assert_eq!(threads, Ok(None)); // it is not set
 /// ```
 #[derive(Debug)]
 pub struct Variable {
@@ -29,6 +29,10 @@ pub struct Variable {
     accepted: &'static str,
     has_complained: AtomicBool,
 }
+
+/// A variable has a value that cannot be used, which was reported on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misuse;
 
 impl Variable {
     /// The variable `name`; `accepted` says which values it takes, such as "a number of threads".
@@ -42,16 +46,23 @@ impl Variable {
     }
 
     /// The variable's value as `parse` understands it, which gets it without surrounding spaces;
-    /// none when it is unset or blank.
+    /// `None` when it is unset or blank.
     ///
-    /// A value that `parse` refuses is none as well, and the first one is reported on standard
-    /// error; `instead` says what the caller does without it, such as "one thread copies".
-    pub fn read<T>(&self, instead: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        self.parsed(&self.value()?, parse).unwrap_or_else(|misuse| {
+    /// # Errors
+    ///
+    /// [`Misuse`] for a value that `parse` refuses.  The first one is reported on standard error,
+    /// where `instead` says what the caller does without the value, such as "one thread copies".
+    pub fn read<T>(
+        &self,
+        instead: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Misuse> {
+        let Some(value) = self.value() else { return Ok(None) };
+        self.parsed(&value, parse).map_err(|misuse| {
             if !self.has_complained.swap(true, Ordering::Relaxed) {
                 eprintln!("{misuse}; {instead}");
             }
-            None
+            Misuse
         })
     }
 

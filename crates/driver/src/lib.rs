@@ -14,7 +14,7 @@ mod lock;
 mod report;
 
 pub use blocking::{Runner, blocking, set_blocking_runner};
-pub use environment::Variable;
+pub use environment::{Misuse, Variable};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name, linker_message};

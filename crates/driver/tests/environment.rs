@@ -24,12 +24,12 @@ fn read_twice() {
 }
 
 #[rstest]
-#[case(None, "value: None\nread: None None\n", "")]
-#[case(Some(""), "value: None\nread: None None\n", "")]
-#[case(Some("3"), "value: Some(\"3\")\nread: Some(3) Some(3)\n", "")]
+#[case(None, "value: None\nread: Ok(None) Ok(None)\n", "")]
+#[case(Some(""), "value: None\nread: Ok(None) Ok(None)\n", "")]
+#[case(Some("3"), "value: Some(\"3\")\nread: Ok(Some(3)) Ok(Some(3))\n", "")]
 #[case(
     Some("many"),
-    "value: Some(\"many\")\nread: None None\n",
+    "value: Some(\"many\")\nread: Err(Misuse) Err(Misuse)\n",
     "PYARROW_CUDA_TEST_THREADS must be a number of threads, not 'many'; one thread copies\n"
 )]
 fn a_wrong_value_is_reported_once(

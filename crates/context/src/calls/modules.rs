@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_void};
 
 /// A kernel of a module that stays loaded as long as the context exists.
 #[derive(Clone, Copy, Debug)]
-pub struct Function(usize);
+pub struct Function(pub(crate) usize);
 
 impl Current<'_> {
     /// Compiles PTX for the context's device and finds a kernel in it.

@@ -2,7 +2,7 @@
 
 use super::device_engine;
 use super::plan::{MOST_THREADS, TransferLimits};
-use std::env;
+use arrow_cuda_driver::Variable;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +16,7 @@ struct Limits {
 fn limits() -> &'static Limits {
     static LIMITS: OnceLock<Limits> = OnceLock::new();
     LIMITS.get_or_init(|| {
-        let of_the_environment = from_environment(|name| env::var(name).ok());
+        let of_the_environment = from_environment();
         let limits = Limits {
             threads: AtomicUsize::default(),
             pinned_bytes: AtomicUsize::default(),
@@ -58,17 +58,20 @@ pub fn set_transfer_limits(new: TransferLimits) {
     }
 }
 
-fn from_environment(variable: impl Fn(&str) -> Option<String>) -> TransferLimits {
-    let threads = variable("PYARROW_CUDA_COPY_THREADS").unwrap_or_default();
-    let mut limits = match threads.trim().parse() {
-        Ok(threads) => TransferLimits::with_threads(threads),
-        Err(_) => TransferLimits::of_this_machine(),
-    };
-    let pinned = variable("PYARROW_CUDA_COPY_PINNED").unwrap_or_default();
-    if let Ok(bytes) = pinned.trim().parse() {
-        limits.pinned_bytes = bytes;
-    }
-    limits
+fn from_environment() -> TransferLimits {
+    static THREADS: Variable =
+        Variable::new("PYARROW_CUDA_COPY_THREADS", "a number of threads, such as 8 or 0");
+    static PINNED: Variable =
+        Variable::new("PYARROW_CUDA_COPY_PINNED", "a number of bytes, such as 33554432");
+    let threads = THREADS.read("the machine's cores decide", |text| text.parse().ok());
+    let pinned = PINNED.read("the number of threads decides", |text| text.parse().ok());
+    chosen(threads.unwrap_or_default(), pinned.unwrap_or_default())
+}
+
+/// The limits with what the environment sets.
+fn chosen(threads: Option<usize>, pinned_bytes: Option<usize>) -> TransferLimits {
+    let limits = threads.map_or_else(TransferLimits::of_this_machine, TransferLimits::with_threads);
+    TransferLimits { pinned_bytes: pinned_bytes.unwrap_or(limits.pinned_bytes), ..limits }
 }
 
 #[cfg(test)]
@@ -77,18 +80,11 @@ mod tests {
 
     #[test]
     fn the_environment_is_heard() {
-        let read = |threads: &str, bytes: &str| {
-            from_environment(|name| match name {
-                "PYARROW_CUDA_COPY_THREADS" => Some(threads.to_owned()),
-                "PYARROW_CUDA_COPY_PINNED" => Some(bytes.to_owned()),
-                _ => None,
-            })
-        };
         let three = TransferLimits { pinned_bytes: 9, ..TransferLimits::with_threads(3) };
-        assert_eq!(read("3", "9"), three);
-        assert_eq!(read("0", "").threads, 0);
-        assert_eq!(read("many", "-1"), TransferLimits::of_this_machine());
-        assert_eq!(read("auto", ""), TransferLimits::of_this_machine());
-        assert_eq!(read("2", "x").pinned_bytes, TransferLimits::with_threads(2).pinned_bytes);
+        assert_eq!(chosen(Some(3), Some(9)), three);
+        assert_eq!(chosen(Some(0), None).threads, 0);
+        assert_eq!(chosen(None, None), TransferLimits::of_this_machine());
+        let two = TransferLimits::with_threads(2);
+        assert_eq!(chosen(Some(2), None).pinned_bytes, two.pinned_bytes);
     }
 }

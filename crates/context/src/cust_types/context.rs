@@ -1,0 +1,86 @@
+//! Contexts, and the one that is current.
+
+use crate::{Context, Device};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
+use std::ffi::c_void;
+
+impl Context {
+    /// The context of `cust`, which is a device's primary one.
+    ///
+    /// The result has retained the context itself, so it outlives `context`.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let theirs = cust::quick_init().expect("a device");
+    /// let ours = Context::from_cust(&theirs)?;
+    /// assert_eq!(ours.handle(), theirs.as_raw() as usize);
+    /// assert_eq!(ours.to_cust()?.as_raw(), theirs.as_raw());
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` when somebody has reset the device, or the driver's.
+    pub fn from_cust(context: &cust::context::Context) -> CudaResult<Self> {
+        let known = with_handle(context.as_raw() as usize)?;
+        Self::primary(known.device().number())
+    }
+
+    /// The context as one of `cust`, which retains it once more.  The thread's current context
+    /// stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone, and for one that is not its device's
+    /// primary context: `cust` has no others.
+    pub fn to_cust(&self) -> CudaResult<cust::context::Context> {
+        if !self.is_primary() {
+            return Err(CudaError::of_call("cuDevicePrimaryCtxRetain", codes::INVALID_CONTEXT));
+        }
+        // cust makes the context current for good; under the guard it is current already.
+        let _current = self.enter()?;
+        let device = cust::device::Device::get_device(self.device().number());
+        device.and_then(cust::context::Context::new).map_err(CudaError::last)
+    }
+
+    /// The context that is current on this thread, in which `cust` works; none when there is none.
+    ///
+    /// The result is borrowed from whoever has made the context, as by [`borrowed`](Self::borrowed).
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use cust::context::CurrentContext;
+    ///
+    /// let theirs = cust::quick_init().expect("a device");
+    /// CurrentContext::set_current(&theirs).expect("a live context");
+    /// let current = Context::current()?.expect("a current context");
+    /// assert_eq!(current.handle(), theirs.as_raw() as usize);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or the driver's.
+    pub fn current() -> CudaResult<Option<Self>> {
+        let mut handle: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }?;
+        if handle.is_null() {
+            return Ok(None);
+        }
+        with_handle(handle.addr()).map(Some)
+    }
+}
+
+/// The context of a handle, on whichever device it is.
+fn with_handle(handle: usize) -> CudaResult<Context> {
+    for device in 0..Device::count()? {
+        match Context::borrowed(device, handle) {
+            // It may be on another device.
+            Err(error) if error.is_context_gone() => {}
+            found => return found,
+        }
+    }
+    Err(CudaError::of_call("cuCtxGetDevice", codes::INVALID_CONTEXT))
+}

@@ -1,0 +1,12 @@
+//! Conversions from and to the types of `cust`.
+//!
+//! `cust` works in the context that is current on the thread.  So its functions work in a context
+//! of ours as long as a guard of [`Context::enter`](crate::Context::enter) lives.
+
+mod context;
+mod function;
+mod owned;
+mod stream;
+
+pub use owned::CustOwned;
+pub use stream::CustStream;

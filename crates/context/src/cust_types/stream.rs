@@ -1,0 +1,74 @@
+//! Streams.
+
+use super::CustOwned;
+use crate::{Context, RawStream, Stream};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A stream of ours that functions of `cust` take.  It must not be destroyed through this.
+#[derive(Debug)]
+pub struct CustStream<'stream>(ManuallyDrop<cust::stream::Stream>, PhantomData<&'stream Stream>);
+
+impl Deref for CustStream<'_> {
+    type Target = cust::stream::Stream;
+
+    fn deref(&self) -> &cust::stream::Stream {
+        &self.0
+    }
+}
+
+impl Stream {
+    /// The stream of `cust`, which both libraries can use from now on.
+    ///
+    /// The result shares the ownership: the last of both to go destroys the stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use cust::stream::StreamFlags;
+    /// use std::sync::Arc;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let theirs = Arc::new(cust::stream::Stream::new(StreamFlags::DEFAULT, None).expect("one"));
+    /// let ours = Stream::from_cust(&context, Arc::clone(&theirs))?;
+    /// assert_eq!(ours.as_raw(), theirs.as_inner().cast());
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or the driver's.
+    pub fn from_cust(context: &Context, stream: Arc<cust::stream::Stream>) -> CudaResult<Self> {
+        let raw: RawStream = stream.as_inner().cast();
+        let owner = Box::new(CustOwned::new(context, "a stream of cust", stream));
+        // SAFETY: the handle of a stream that is alive, and that its owner keeps alive.
+        let found = unsafe { Self::borrowed(&[context], raw, owner) }?;
+        found.ok_or_else(|| CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
+    }
+
+    /// The stream for functions of `cust`, such as its `launch!`.
+    ///
+    /// They work in the thread's current context, so the stream's context must be current:
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let current = stream.context().enter()?;
+    /// stream.as_cust().synchronize().expect("nothing has failed");
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    pub fn as_cust(&self) -> CustStream<'_> {
+        let raw: cust::sys::CUstream = self.as_raw().cast();
+        // SAFETY: cust's stream holds its handle and nothing else, which the compiler finds by its
+        // size, and the assertion below by its value; any handle is a valid one.
+        let stream =
+            unsafe { std::mem::transmute::<cust::sys::CUstream, cust::stream::Stream>(raw) };
+        let stream = ManuallyDrop::new(stream);
+        assert_eq!(stream.as_inner(), raw, "cust's stream is its handle");
+        CustStream(stream, PhantomData)
+    }
+}
