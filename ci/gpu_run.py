@@ -145,7 +145,7 @@ def own_tests(step: Step) -> None:
 
 
 def own_tests_alone(step: Step) -> None:
-    """Those that measure the device, or count on how long it works."""
+    """Those that measure the device, or rely on how long work takes."""
     step.counts = pytest_counts(step.run(pytest("tests", "-m", "alone"), cwd=HERE))
 
 
