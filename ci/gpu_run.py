@@ -35,8 +35,10 @@ from typing import NamedTuple
 # Python may have been told to leave a script's folder out.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import gpu_memcheck
 import gpu_numba
 from gpu_step import (
+    CORES,
     DRIVER,
     HERE,
     SIMULATED,
@@ -51,12 +53,7 @@ from gpu_step import (
 
 # Seconds for everything: whatever hangs, there are logs in the end.
 BUDGET = 525.0
-# For tests, and for those under the tool that checks memory.
-CORES = len(os.sched_getaffinity(0))
 PROCESSES = max(1, min(8, CORES // 2))
-SHARES = max(1, min(4, CORES // 4))
-# The tool checks the process that it starts, and none that this one starts.
-CHECKABLE = "not elsewhere and not unwatched"
 LOG_LIMIT = 15 << 20
 
 
@@ -236,43 +233,6 @@ def differences(path: str, recorded: object, answer: object) -> Iterator[str]:
         yield f"{path}: recorded {recorded}, here {answer}"
 
 
-def sanitizer(step: Step) -> None:
-    """Our own tests again, with each access of the device checked."""
-    # The accesses of these are other libraries'; or there are none.
-    others = (
-        "interop/test_round_trips",
-        "interop/test_numba_itself",
-        "interop/test_dask",
-        "suite/",
-    )
-    tests = {path.relative_to(HERE / "tests").as_posix() for path in HERE.glob("tests/*/test_*.py")}
-    mine = [f"tests/{test}" for test in sorted(tests) if not test.startswith(others)]
-    which = ["-m", f"not alone and {CHECKABLE}"]
-    checked(step, [[*mine[share::SHARES], *which] for share in range(SHARES)])
-
-
-def sanitizer_alone(step: Step) -> None:
-    checked(step, [["tests", "-m", f"alone and {CHECKABLE}"]])
-
-
-def checked(step: Step, selections: list[list[str]]) -> None:
-    if SIMULATED:
-        raise LeftOut("there is no GPU to check")
-    tool = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
-    if tool is None:
-        raise LeftOut("there is no compute-sanitizer here")
-    # The tests provoke errors of the driver's functions on purpose.
-    memcheck = [tool, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "97"]
-    # Processes that the tests start are short-lived, and some are killed.
-    memcheck += ["--target-processes", "application-only"]
-    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
-    memcheck += ["--show-backtrace", "device"]
-    outputs = step.run_at_once([[*memcheck, *pytest(*chosen)] for chosen in selections], cwd=HERE)
-    found = [re.findall(r"ERROR SUMMARY: (\d+) error", output) for output in outputs]
-    errors = sum(int(each[-1]) for each in found) if all(found) else "?"
-    step.counts = f"{pytest_counts(*outputs)}; {errors} memory errors"
-
-
 def bench(step: Step) -> None:
     """How fast everything is, beside the other libraries that are here."""
     results = step.log.with_name("bench.json")
@@ -307,7 +267,7 @@ PHASES: list[list[Lane]] = [
     ],
     [
         [Entry("Python tests", "core", "python.log", 300, own_tests)],
-        [Entry("memcheck", "core", "sanitizer.log", 300, sanitizer)],
+        [Entry("memcheck", "core", "sanitizer.log", 300, gpu_memcheck.most)],
         [
             Entry("upstream's suite", "core", "upstream.log", 90, upstream),
             Entry("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
@@ -321,7 +281,7 @@ PHASES: list[list[Lane]] = [
             Entry("driver probe", "core", "rust.log", 120, probe),
             Entry("Rust tests", "core", "rust.log", 90, rust),
             Entry("Python tests, alone", "core", "python.log", 200, own_tests_alone),
-            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, sanitizer_alone),
+            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_memcheck.alone),
         ]
     ],
     [

@@ -20,6 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
 SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
+CORES = len(os.sched_getaffinity(0))
 LOGS = threading.Lock()
 
 
