@@ -89,7 +89,7 @@ def pytest(*arguments: str) -> list[str]:
 
 def several(processes: int) -> list[str]:
     """What has pytest use several processes, where it can."""
-    return ["-n", str(processes), "--dist", "loadgroup"] if find_spec("xdist") else []
+    return ["-n", str(processes), "--dist", "loadfile"] if find_spec("xdist") else []
 
 
 def pytest_counts(*outputs: str) -> str:

@@ -33,9 +33,6 @@ distributed = pytest.importorskip("distributed")
 
 from support.libraries.dask_cluster import started  # noqa: E402
 
-# One process, because they share a cluster.
-pytestmark = pytest.mark.xdist_group("dask")
-
 PRELOAD = {"distributed.worker.preload": ["pyarrow_cuda_compat.dask"]}
 
 
