@@ -19,7 +19,9 @@ from gpu_step import HERE, SIMULATED, LeftOut, Step, pytest, pytest_counts, pyth
 OLDER = ("0.27.0", "0.28.2")
 NUMBAS_OWN = {"NUMBA_CUDA_MEMORY_MANAGER": "default"}
 MANAGER = {"NUMBA_CUDA_MEMORY_MANAGER": "pyarrow_cuda_compat.numba"}
-TESTS = ("tests/test_numba.py", "tests/test_numba_itself.py", "tests/test_numba_memory.py")
+TESTS = [
+    f"tests/interop/test_numba{name}.py" for name in ("", "_itself", "_itself_memory", "_memory")
+]
 
 # Those of Numba's own suites that have to do with memory.  Resetting devices comes last.
 SUITES = [

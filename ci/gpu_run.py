@@ -2,9 +2,9 @@
 
     bash run.sh [LOG_FOLDER [STEP...]]
 
-Without a STEP as many run as there is time for, in this order; STEPs are their names, or the names
-of groups: core, interop, suites.  All of them run, also after one that failed.  The step `bench`
-measures, and runs only when it is named.  The environment may say:
+Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
+core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures, and
+runs only when it is named.  The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
@@ -26,15 +26,19 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 # Python may have been told to leave a script's folder out.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import gpu_memcheck
 import gpu_numba
 from gpu_step import (
+    CORES,
     DRIVER,
     HERE,
     SIMULATED,
@@ -43,11 +47,13 @@ from gpu_step import (
     pytest,
     pytest_counts,
     python,
+    several,
     upstream_suite,
 )
 
 # Seconds for everything: whatever hangs, there are logs in the end.
 BUDGET = 525.0
+PROCESSES = max(1, min(8, CORES // 2))
 LOG_LIMIT = 15 << 20
 
 
@@ -131,7 +137,13 @@ def upstream(step: Step) -> None:
 
 
 def own_tests(step: Step) -> None:
-    step.counts = pytest_counts(step.run(pytest("tests"), cwd=HERE))
+    tests = pytest("tests", "-m", "not alone", *several(PROCESSES))
+    step.counts = pytest_counts(step.run(tests, cwd=HERE))
+
+
+def own_tests_alone(step: Step) -> None:
+    """Those that measure the device, or rely on how long work takes."""
+    step.counts = pytest_counts(step.run(pytest("tests", "-m", "alone"), cwd=HERE))
 
 
 def rust(step: Step) -> None:
@@ -219,27 +231,6 @@ def differences(path: str, recorded: object, answer: object) -> Iterator[str]:
         yield f"{path}: recorded {recorded}, here {answer}"
 
 
-def sanitizer(step: Step) -> None:
-    """Our own tests again, with each access of the device checked."""
-    if SIMULATED:
-        raise LeftOut("there is no GPU to check")
-    tool = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
-    if tool is None:
-        raise LeftOut("there is no compute-sanitizer here")
-    # The tests provoke errors of the driver's functions on purpose.
-    memcheck = [tool, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "97"]
-    # Processes that the tests start are short-lived, and some are killed.
-    memcheck += ["--target-processes", "application-only"]
-    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
-    memcheck += ["--show-backtrace", "device"]
-    # The accesses of these are other libraries', or other processes'.
-    others = ("test_round_trips", "test_numba_itself", "test_numba_memory", "test_dask")
-    tests = pytest("tests", *(f"--ignore=tests/{name}.py" for name in others))
-    output = step.run([*memcheck, *tests], cwd=HERE)
-    found = re.findall(r"ERROR SUMMARY: (\d+) error", output)
-    step.counts = f"{pytest_counts(output)}; {found[-1] if found else '?'} memory errors"
-
-
 def bench(step: Step) -> None:
     """How fast everything is, beside the other libraries that are here."""
     results = step.log.with_name("bench.json")
@@ -252,34 +243,66 @@ def bench(step: Step) -> None:
     step.counts = table.splitlines()[-1] if table else "there is no result"
 
 
-# Name, group, log file (eight files with the summary and the results), seconds, what to do.
-STEPS: list[tuple[str, str, str, float, Callable[[Step], None]]] = [
-    ("machine", "always", "machine.log", 20, machine),
-    ("install", "always", "machine.log", 90, install),
-    ("import time", "core", "machine.log", 30, import_time),
-    ("upstream's suite", "core", "upstream.log", 90, upstream),
-    ("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
-    ("tour", "core", "machine.log", 60, tour),
-    ("conformance", "core", "conformance.log", 180, conformance),
-    ("driver probe", "core", "rust.log", 120, probe),
-    ("Rust tests", "core", "rust.log", 90, rust),
-    ("Python tests", "core", "python.log", 400, own_tests),
-    ("memcheck", "core", "sanitizer.log", BUDGET, sanitizer),
-    *((name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS),
-    *((name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN),
-    ("bench", "by name", "bench.log", BUDGET, bench),
+class Entry(NamedTuple):
+    name: str
+    group: str
+    #: One of at most eight, with the summary and the results.
+    log: str
+    seconds: float
+    action: Callable[[Step], None]
+
+
+Lane = list[Entry]
+
+# One phase after the other; in a phase lane beside lane, and in a lane step after step.
+PHASES: list[list[Lane]] = [
+    [
+        [
+            Entry("machine", "always", "machine.log", 20, machine),
+            Entry("install", "always", "machine.log", 90, install),
+            Entry("import time", "core", "machine.log", 30, import_time),
+        ]
+    ],
+    [
+        [Entry("Python tests", "core", "python.log", 300, own_tests)],
+        [Entry("memcheck", "core", "sanitizer.log", 300, gpu_memcheck.most)],
+        [
+            Entry("upstream's suite", "core", "upstream.log", 90, upstream),
+            Entry("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
+            Entry("tour", "core", "machine.log", 60, tour),
+            Entry("conformance", "core", "conformance.log", 180, conformance),
+        ],
+    ],
+    [
+        [
+            Entry("driver probe", "core", "rust.log", 120, probe),
+            Entry("Rust tests", "core", "rust.log", 90, rust),
+            Entry("Python tests, alone", "core", "python.log", 200, own_tests_alone),
+            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_memcheck.alone),
+        ]
+    ],
+    [
+        [Entry(name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS],
+        [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
+    ],
+    [[Entry("bench", "by name", "bench.log", BUDGET, bench)]],
 ]
+STEPS = [entry for phase in PHASES for lane in phase for entry in lane]
 
 
-def chosen(names: list[str]) -> list[tuple[str, str, str, float, Callable[[Step], None]]]:
-    known = {word.lower() for name, group, *_ in STEPS for word in (name, group)} - {"by name"}
+def chosen(names: list[str]) -> list[Entry]:
+    known = {word.lower() for entry in STEPS for word in (entry.name, entry.group)} - {"by name"}
     # Nothing that is measured goes with the tests.
     wanted = {name.lower() for name in names} or known - {"bench"}
     if wanted - known:
         sys.exit(
             f"no such step: {', '.join(wanted - known)}; there are: {', '.join(sorted(known))}"
         )
-    return [step for step in STEPS if step[1] == "always" or {step[0].lower(), step[1]} & wanted]
+    return [
+        entry
+        for entry in STEPS
+        if entry.group == "always" or {entry.name.lower(), entry.group} & wanted
+    ]
 
 
 def shorten(log: Path) -> None:
@@ -290,14 +313,42 @@ def shorten(log: Path) -> None:
         log.write_bytes(content[:half] + b"\n[... left out ...]\n" + content[-half:])
 
 
+def take(entry: Entry, logs: Path, end: float, env: dict[str, str], scratch: Path) -> str:
+    """Runs a step; its line of the summary."""
+    print(f"--- {entry.name}", flush=True)
+    start = time.monotonic()
+    deadline = min(start + entry.seconds, end)
+    step = Step(entry.name, logs / entry.log, deadline, env, scratch)
+    step.note(f"=== {entry.name}")
+    try:
+        if start >= end and entry.group in ("core", "always"):
+            raise TimeoutError("no time was left")
+        if start >= end:
+            raise LeftOut(f"no time was left; ask for it: run.sh {logs.name} '{entry.group}'")
+        entry.action(step)
+        outcome = "FAILED" if any(step.codes) else "ok"
+    except LeftOut as reason:
+        outcome, step.counts = "left out", str(reason)
+    except Exception as error:
+        outcome, step.counts = "FAILED", f"{type(error).__name__}: {error}"
+    if 124 in step.codes:
+        step.counts += " (out of time)"
+    took = time.monotonic() - start
+    line = f"{entry.name:<19} {outcome:<9} {took:7.1f} s  {step.counts}"
+    print(line, flush=True)
+    return line
+
+
 def main() -> None:
     logs = Path(sys.argv[1] if len(sys.argv) > 1 else "gpu-logs").resolve()
     logs.mkdir(parents=True, exist_ok=True)
-    steps = chosen(sys.argv[2:])
-    for log in {log for _, _, log, _, _ in steps} | {"summary.txt"}:
+    entries = chosen(sys.argv[2:])
+    names = {entry.log for entry in entries}
+    for log in names | {"summary.txt"}:
         (logs / log).unlink(missing_ok=True)
-    end = time.monotonic() + BUDGET
-    lines = []
+    start = time.monotonic()
+    end = start + BUDGET
+    lines = {}
     with tempfile.TemporaryDirectory() as scratch:
         # Where `install` puts another pyarrow.
         paths = [scratch + "/site", *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -307,33 +358,22 @@ def main() -> None:
             "PYTHONDONTWRITEBYTECODE": "1",
             "RUST_BACKTRACE": "1",
         }
-        for name, group, log, limit, action in steps:
-            print(f"--- {name}", flush=True)
-            start = time.monotonic()
-            deadline = min(start + limit, end)
-            step = Step(name, logs / log, deadline, env, Path(scratch))
-            step.note(f"=== {name}")
-            try:
-                if start >= end and group in ("core", "always"):
-                    raise TimeoutError("no time was left")
-                if start >= end:
-                    raise LeftOut(f"no time was left; ask for it: run.sh {logs.name} '{group}'")
-                action(step)
-                outcome = "FAILED" if any(step.codes) else "ok"
-            except LeftOut as reason:
-                outcome, step.counts = "left out", str(reason)
-            except Exception as error:
-                outcome, step.counts = "FAILED", f"{type(error).__name__}: {error}"
-            if 124 in step.codes:
-                step.counts += " (out of time)"
-            took = time.monotonic() - start
-            lines.append(f"{name:<18} {outcome:<9} {took:7.1f} s  {step.counts}")
-            print(lines[-1], flush=True)
-            shorten(step.log)
-    summary = "\n".join(lines)
+
+        def run_lane(lane: Lane) -> None:
+            for entry in lane:
+                if entry in entries:
+                    lines[entry.name] = take(entry, logs, end, env, Path(scratch))
+
+        for phase in PHASES:
+            with ThreadPoolExecutor(len(phase)) as pool:
+                list(pool.map(run_lane, phase))
+    for log in names:
+        shorten(logs / log)
+    summary = "\n".join(lines[entry.name] for entry in entries)
+    summary += f"\n{'all':<29} {time.monotonic() - start:7.1f} s"
     (logs / "summary.txt").write_text(summary + "\n")
     print(f"\n=== summary; the logs are in {logs}\n{summary}")
-    sys.exit(any(" FAILED " in line for line in lines))
+    sys.exit(" FAILED " in summary)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,21 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
 SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
+CORES = len(os.sched_getaffinity(0))
+LOGS = threading.Lock()
 
 
 class LeftOut(Exception):
@@ -37,16 +44,13 @@ class Step:
         self, command: list[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> str:
         """Runs a command to the step's deadline at most, and returns what it wrote."""
-        with self.log.open("a+", encoding="utf-8", errors="replace") as log:
-            log.write(f"$ {' '.join(command)}\n")
-            log.flush()
-            start = log.tell()
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as written:
             process = subprocess.Popen(
                 command,
                 cwd=cwd or self.scratch,
                 env=self.env | dict(env or {}),
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=written,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -57,14 +61,21 @@ class Step:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 code = 124
-            log.seek(start)
-            output = log.read()
-            log.write(f"[exit status {code}{', out of time' if code == 124 else ''}]\n\n")
+            written.seek(0)
+            output = written.read()
+        ending = f"[exit status {code}{', out of time' if code == 124 else ''}]"
+        self.note(f"$ {' '.join(command)}\n{output}{ending}\n")
         self.codes.append(code)
         return output
 
+    def run_at_once(self, commands: list[list[str]], *, cwd: Path | None = None) -> list[str]:
+        """Runs commands at the same time, and returns what each wrote."""
+        with ThreadPoolExecutor(len(commands)) as pool:
+            return list(pool.map(lambda command: self.run(command, cwd=cwd), commands))
+
     def note(self, text: str) -> None:
-        with self.log.open("a", encoding="utf-8") as log:
+        """Writes to the log, which steps of several lanes may share."""
+        with LOGS, self.log.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 
 
@@ -76,9 +87,21 @@ def pytest(*arguments: str) -> list[str]:
     return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
 
 
-def pytest_counts(output: str) -> str:
-    lines = re.findall(r"^=* ?(\d+ (?:passed|failed|skipped|error).*?) in [\d.]+s", output, re.M)
-    return lines[-1] if lines else ""
+def several(processes: int) -> list[str]:
+    """What has pytest use several processes, where it can."""
+    return ["-n", str(processes), "--dist", "loadfile"] if find_spec("xdist") else []
+
+
+def pytest_counts(*outputs: str) -> str:
+    """What the last lines of runs say, added up."""
+    total: Counter[str] = Counter()
+    for output in outputs:
+        lines = re.findall(
+            r"^=* ?(\d+ (?:passed|failed|skipped|error|deselected).*?) in [\d.]+s", output, re.M
+        )
+        for count, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else "1 unfinished"):
+            total[what] += int(count)
+    return ", ".join(f"{count} {what}" for what, count in total.items() if what != "deselected")
 
 
 def upstream_suite(step: Step, name: str) -> list[str]:

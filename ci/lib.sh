@@ -18,27 +18,68 @@ fail() {
 
 # --- steps -------------------------------------------------------------------------------------
 
-STEP_LINES=()
+# A file, because steps that run beside others do so in a process of their own.
+STEPS=
 STEP_NAME=
+BESIDE=
 
 # step NAME COMMAND...: runs a command; the first one that fails ends the script.
 step() {
-    local start=${EPOCHREALTIME/[.,]/}
+    local start=${EPOCHREALTIME/[.,]/} took
+    STEPS=${STEPS:-$(mktemp)}
     STEP_NAME=$1
     printf '\n=== %s\n' "$STEP_NAME"
     shift
     "$@"
-    local took=$(((${EPOCHREALTIME/[.,]/} - start) / 100000))
-    STEP_LINES+=("$(printf 'ok      %6d.%d s  %s' $((took / 10)) $((took % 10)) "$STEP_NAME")")
+    took=$(((${EPOCHREALTIME/[.,]/} - start) / 100000))
+    printf 'ok      %6d.%d s  %s\n' $((took / 10)) $((took % 10)) "$STEP_NAME" >>"$STEPS"
     STEP_NAME=
+}
+
+# beside COMMAND...: runs a command with steps at the same time as what follows, up to
+# `end_beside`, which shows what it has written.
+beside() {
+    STEPS=${STEPS:-$(mktemp)}
+    BESIDE_LOG=$(mktemp)
+    # Of its own process group, so that it can be ended as a whole.
+    set -m
+    (
+        trap 'note_failure' EXIT
+        "$@"
+    ) >"$BESIDE_LOG" 2>&1 </dev/null &
+    BESIDE=$!
+    set +m
+}
+
+# Fails where the command has failed.
+end_beside() {
+    local status=0
+    wait "$BESIDE" || status=$?
+    BESIDE=
+    cat "$BESIDE_LOG"
+    rm "$BESIDE_LOG"
+    return "$status"
+}
+
+note_failure() {
+    [[ -z $STEP_NAME ]] || printf 'FAILED                %s\n' "$STEP_NAME" >>"$STEPS"
 }
 
 # For an EXIT trap: which steps passed, and which one did not.
 summary() {
     local status=$?
-    printf '\n=== summary\n'
-    [[ ${#STEP_LINES[@]} -eq 0 ]] || printf '%s\n' "${STEP_LINES[@]}"
-    [[ -z $STEP_NAME ]] || printf 'FAILED  %s\n' "$STEP_NAME"
+    note_failure
+    if [[ -n $BESIDE ]]; then
+        kill -KILL -- "-$BESIDE" 2>/dev/null || true
+        cat "$BESIDE_LOG"
+        printf '\n(The steps beside the one that failed were ended.)\n'
+        rm "$BESIDE_LOG"
+    fi
+    printf '\n=== summary, %d s\n' "$SECONDS"
+    if [[ -n $STEPS ]]; then
+        cat "$STEPS"
+        rm "$STEPS"
+    fi
     exit "$status"
 }
 
@@ -64,20 +105,28 @@ digest_of() {
     sha256sum | cut -d ' ' -f 1
 }
 
+# What does not depend on pyarrow's version is checked with the newest one only.
+requirements_of() { # PYARROW_VERSION
+    echo ci/requirements.txt
+    [[ $1 != "${PYARROW[-1]}" ]] || echo ci/requirements-newest.txt
+}
+
 # environment PYARROW_VERSION: makes a virtual environment, unless it is there already.
 environment() {
-    local venv wanted
+    local venv wanted requirements
     venv=$(venv_of "$1")
+    mapfile -t requirements < <(requirements_of "$1")
     # A virtual environment holds its own path and its interpreter's.
-    wanted=$({ "$PYTHON" -VV && pwd && echo "pyarrow==$1" && cat ci/requirements.txt; } | digest_of)
+    wanted=$({ "$PYTHON" -VV && pwd && echo "pyarrow==$1" && cat "${requirements[@]}"; } | digest_of)
     if [[ -f $venv/.made-of && $(<"$venv/.made-of") == "$wanted" ]]; then
         echo "up to date: $venv"
         return
     fi
     rm -rf "$venv"
     "$PYTHON" -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -r ci/requirements.txt "pyarrow==$1"
+    # Python compiles what it imports, which is a small part of all that.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
+        "${requirements[@]/#/--requirement=}" "pyarrow==$1"
     echo "$wanted" >"$venv/.made-of"
     echo "made: $venv"
 }

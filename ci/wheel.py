@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,13 +37,23 @@ def inputs() -> Iterator[Path]:
                     yield Path(folder, file)
 
 
+def content_of(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path == ROOT / "pyproject.toml":
+        # Settings of pytest, ruff and mypy change nothing in the wheel.
+        settings = tomllib.loads(content.decode())
+        settings["tool"] = settings["tool"]["maturin"]
+        return json.dumps(settings, sort_keys=True).encode()
+    return content
+
+
 def digest_of_inputs() -> str:
     total = hashlib.sha256()
     for tool in TOOLS:
         total.update(subprocess.run(tool, check=True, capture_output=True).stdout)
     total.update(os.environ.get("RUSTFLAGS", "").encode())
     for path in inputs():
-        content = path.read_bytes()
+        content = content_of(path)
         total.update(f"\n{path.relative_to(ROOT)} {len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()

@@ -14,8 +14,7 @@ from cuda_bench import judge, measure, page, rows, table
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
-# One process, because they share a whole run.
-pytestmark = [pytest.mark.xdist_group("bench"), pytest.mark.independent]
+pytestmark = pytest.mark.independent
 
 # Small enough for a second or two, however slow the device.
 TINY = ["--quick", "--largest", "64K"]

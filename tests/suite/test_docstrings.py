@@ -79,6 +79,7 @@ def test_the_walk_finds_classes_and_members():
     assert expected | set(pyarrow_cuda_compat.__all__) <= DOCUMENTED.keys()
 
 
+@pytest.mark.independent
 @pytest.mark.parametrize("name", list(DOCUMENTED))
 def test_a_name_is_documented(name):
     thing = DOCUMENTED[name]

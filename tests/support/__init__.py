@@ -1,1 +1,4 @@
-"""What several folders share; pytest, and the processes that tests start, find it by name."""
+"""Helpers that tests of several folders share.
+
+pytest finds this package by its name, and so do the processes that tests start.
+"""
