@@ -100,9 +100,9 @@ fn device_address(py: Python<'_>, context: &Context, address: u64) -> PyResult<u
         |error| {
             (error.code == INVALID_VALUE).then(|| {
                 format!(
-                    "the driver does not know the address {address:#x}: a device cannot reach \
-                     ordinary host memory. Copy the data with Context.buffer_from_data, or have it \
-                     in memory of new_host_buffer"
+                    "the driver does not know the address {address:#x}: it is ordinary host memory, \
+                     which a device cannot reach, or was freed. Context.buffer_from_data copies \
+                     host data, and new_host_buffer allocates host memory that devices reach"
                 )
             })
         },
