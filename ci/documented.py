@@ -15,7 +15,7 @@ import pyarrow_cuda_compat
 
 def public_names() -> Iterator[str]:
     """The names of the package, and the members that its classes add to pyarrow's."""
-    for name in pyarrow_cuda_compat.__all__:
+    for name in vars(pyarrow_cuda_compat)["__all__"]:
         thing = getattr(pyarrow_cuda_compat, name)
         yield name
         if not inspect.isclass(thing):

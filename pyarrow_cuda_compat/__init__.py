@@ -28,54 +28,17 @@ import sys
 
 try:
     from . import _load as _load  # first: it makes the classes
-    from ._native import (
-        BufferReader,
-        BufferWriter,
-        Context,
-        CudaBuffer,
-        DeviceTensor,
-        Event,
-        HostBuffer,
-        IpcMemHandle,
-        Stream,
-        empty_cache,
-        from_dlpack,
-        memory_stats,
-        new_host_buffer,
-        read_message,
-        read_record_batch,
-        serialize_record_batch,
-        set_cache_limit,
-        set_transfer_limits,
-        transfer_limits,
-    )
-    from .dlpack import to_dlpack
+    from . import _native
+    from ._native import *  # noqa: F403
+    from .dlpack import to_dlpack as to_dlpack
+
+    # The extension lists its public names when it registers them.  Type checkers know them from its
+    # types instead: they would take a list that is not written out for an empty one, so they do not
+    # see the lists.
+    globals()["__all__"] = sorted([*vars(_native)["__all__"], "to_dlpack"])
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.
     if sys.argv[:1] != ["-m"] or not any(word.endswith(__name__) for word in sys.orig_argv):
         raise
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "BufferReader",
-    "BufferWriter",
-    "Context",
-    "CudaBuffer",
-    "DeviceTensor",
-    "Event",
-    "HostBuffer",
-    "IpcMemHandle",
-    "Stream",
-    "empty_cache",
-    "from_dlpack",
-    "memory_stats",
-    "new_host_buffer",
-    "read_message",
-    "read_record_batch",
-    "serialize_record_batch",
-    "set_cache_limit",
-    "set_transfer_limits",
-    "to_dlpack",
-    "transfer_limits",
-]

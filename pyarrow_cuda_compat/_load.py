@@ -25,7 +25,6 @@ _BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
 BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
 
 
-
 def _of_numba(name: str) -> Callable[[object], object]:
     """A function of the module `numba` here, which is imported by the first call."""
 

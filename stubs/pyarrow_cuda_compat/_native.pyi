@@ -21,28 +21,6 @@ from pyarrow.lib import (
 from typing_extensions import Buffer as Exporter
 from typing_extensions import CapsuleType, disjoint_base
 
-__all__ = [
-    "BufferReader",
-    "BufferWriter",
-    "Context",
-    "CudaBuffer",
-    "DeviceTensor",
-    "Event",
-    "HostBuffer",
-    "IpcMemHandle",
-    "Stream",
-    "empty_cache",
-    "from_dlpack",
-    "memory_stats",
-    "new_host_buffer",
-    "read_message",
-    "read_record_batch",
-    "serialize_record_batch",
-    "set_cache_limit",
-    "set_transfer_limits",
-    "transfer_limits",
-]
-
 _T = TypeVar("_T")
 _HostBufferT = TypeVar("_HostBufferT", bound=_HostBuffer)
 
@@ -292,9 +270,13 @@ class BufferWriter(NativeFile):
     @property
     def num_bytes_buffered(self) -> int: ...
 
+class OutOfMemoryError(OSError, MemoryError): ...
+
 @final
 class DeviceTensor:
-    def __new__(cls, buffer: CudaBuffer, typestr: str | _DType | type, shape: Sequence[Int]) -> Self: ...
+    def __new__(
+        cls, buffer: CudaBuffer, typestr: str | _DType | type, shape: Sequence[Int]
+    ) -> Self: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -370,9 +352,7 @@ def _finish_export(object: object, array: object, schema: object, in_capsules: b
 def _finish_import(object: _T, array: object, in_capsules: bool) -> _T: ...
 def _prepare(object: _T, is_batch: bool, to_host: bool) -> _T: ...
 def _prepare_import(array: object, schema: object, in_capsules: bool, is_batch: bool) -> None: ...
-def _start(
-    bridge: str | PathLike[str], functions: Mapping[str, Callable[..., object]]
-) -> None: ...
+def _start(bridge: str | PathLike[str], functions: Mapping[str, Callable[..., object]]) -> None: ...
 def _assemble(schema: _Schema, columns: Sequence[object]) -> Any: ...
 def _is_on_device(object: object) -> bool: ...
 def _lend(buffer: CudaBuffer) -> IpcMemHandle: ...

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyarrow_cuda_compat import OutOfMemoryError
+
 HUGE = 2**63 - 1
 DATA = bytes(range(100, 110))
 integers = st.integers(-15, 15) | st.sampled_from([-HUGE - 1, -HUGE, HUGE - 1, HUGE])
@@ -241,12 +243,16 @@ def test_messages(cuda, ctx, buffer, contexts):
         cuda.HostBuffer()
 
 
-def test_out_of_memory_is_an_os_error_and_leaves_the_context_usable(ctx):
+def test_out_of_memory_says_how_much_there_is_and_leaves_the_context_usable(ctx):
     text = "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
     for size in (HUGE, 2**50):
-        with pytest.raises(OSError, match=f"^{re.escape(text)}") as raised:
+        asked = rf"{size} bytes were asked for, and (\d+) of (\d+) bytes are free on device 0"
+        with pytest.raises(OSError, match=f"^{re.escape(text)}; {asked}$") as raised:
             ctx.new_buffer(size)
-        assert type(raised.value) is OSError
+        free, total = map(int, re.search(asked, str(raised.value)).groups())
+        assert 0 < free <= total < size
+        assert type(raised.value) is OutOfMemoryError
+        assert isinstance(raised.value, MemoryError)
         assert ctx.buffer_from_data(DATA).to_pybytes() == DATA
 
 

@@ -17,8 +17,8 @@ EXPORTING = {
     "IpcMemHandle.from_buffer",
     "IpcMemHandle.serialize",
 }
-# The constructors of these refuse: other functions make such objects.
-MADE_BY_OTHERS = {"CudaBuffer", "HostBuffer", "IpcMemHandle"}
+# Users do not call the constructors of these: functions make such objects, or raise them.
+MADE_BY_OTHERS = {"CudaBuffer", "HostBuffer", "IpcMemHandle", "OutOfMemoryError"}
 RETURNING_NOTHING = {
     "BufferWriter.flush",
     "BufferWriter.writeat",

@@ -13,7 +13,12 @@ from support import upstream
 
 MODULE = "pyarrow._cuda"
 PUBLIC = [getattr(pyarrow_cuda_compat, name) for name in pyarrow_cuda_compat.__all__]
-CLASSES = [member for member in PUBLIC if isinstance(member, type)]
+# Without exceptions, whose signature Python itself does not know.
+CLASSES = [
+    member
+    for member in PUBLIC
+    if isinstance(member, type) and not issubclass(member, BaseException)
+]
 FUNCTIONS = [member for member in PUBLIC if not isinstance(member, type)]
 # Each method with its class: those that are defined here, not pyarrow's.
 METHODS = [

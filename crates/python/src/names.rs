@@ -2,7 +2,7 @@
 
 use pyo3::PyClass;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyString};
+use pyo3::types::{PyCFunction, PyString, PyType};
 
 /// Where users, and `pickle`, find a name of `pyarrow.cuda`: the module that stands in for
 /// pyarrow's own.
@@ -25,6 +25,11 @@ impl<'a, 'py> Names<'a, 'py> {
     /// Adds a public class.
     pub(crate) fn class<T: PyClass>(&self) -> PyResult<()> {
         self.0.add_class::<T>()
+    }
+
+    /// Adds a public exception.
+    pub(crate) fn exception(&self, class: &Bound<'py, PyType>) -> PyResult<()> {
+        self.0.add(class.name()?, class)
     }
 
     /// Adds a public function, which users find in the module `home`.

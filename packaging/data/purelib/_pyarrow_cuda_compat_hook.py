@@ -45,8 +45,9 @@ class Loader:
         import pyarrow_cuda_compat as package
 
         module.__doc__ = package.__doc__
-        module.__dict__["__all__"] = package.__all__
-        for name in package.__all__:
+        names = vars(package)["__all__"]
+        module.__dict__["__all__"] = names
+        for name in names:
             setattr(module, name, getattr(package, name))
 
 

@@ -1,7 +1,7 @@
 //! What pickling and Dask need of this extension.  The rest is Python, as they are:
 //! `pyarrow_cuda_compat/pickling.py` and `dask.py`.
 
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, available};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::memory::context::context_argument;
 use crate::pyarrow::from_pyarrow::{
@@ -51,7 +51,9 @@ pub(crate) fn new_packed_buffer<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
     let context = context_argument(context)?.context();
-    let buffer = py.detach(|| DeviceBuffer::allocate_packed(context, nbytes)).or_raise(py)?;
+    let buffer = py
+        .detach(|| DeviceBuffer::allocate_packed(context, nbytes))
+        .or_raise_explained(py, available(py, context))?;
     wrap_buffer(py, buffer)
 }
 

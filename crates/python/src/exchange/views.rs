@@ -1,6 +1,6 @@
 //! Device buffers over memory that somebody else owns.
 
-use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::errors::{OrRaise, available, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
 use crate::interpreter::Owner;
 use crate::pyarrow::classes::classes;
@@ -10,6 +10,9 @@ use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;
+
+/// What the driver says of an address that it does not know.
+const INVALID_VALUE: i32 = 1;
 
 /// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
 pub(crate) fn of_address<'py>(
@@ -77,11 +80,27 @@ pub(crate) fn of_memory<'py>(
     is_mutable: bool,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let address = py.detach(|| arrow_cuda_buffer::device_address(context, address)).or_raise(py)?;
+    let address = device_address(py, context, address)?;
     let owner = Box::new(base.map(Owner::new));
     // With the GIL: look-ups do not block, and a refused owner has to go at once.
     let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
     wrap_buffer(py, buffer)
+}
+
+/// The address at which the context's device reaches memory of the host or of a device.
+fn device_address(py: Python<'_>, context: &Context, address: u64) -> PyResult<u64> {
+    py.detach(|| arrow_cuda_buffer::device_address(context, address)).or_raise_explained(
+        py,
+        |error| {
+            (error.code == INVALID_VALUE).then(|| {
+                format!(
+                    "the driver does not know the address {address:#x}: it is ordinary host memory, \
+                     which a device cannot reach, or was freed. Context.buffer_from_data copies \
+                     host data, and new_host_buffer allocates host memory that devices reach"
+                )
+            })
+        },
+    )
 }
 
 /// A new buffer with the bytes of another one, which may lie on another device.
@@ -91,6 +110,7 @@ pub(crate) fn copy_of<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = buffer.py();
     let source = device_buffer(buffer)?;
-    let copy = py.detach(|| source.copy_to(context)).or_raise(py)?;
+    let copy =
+        py.detach(|| source.copy_to(context)).or_raise_explained(py, available(py, context))?;
     wrap_buffer(py, copy)
 }

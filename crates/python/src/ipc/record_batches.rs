@@ -1,6 +1,6 @@
 //! Record batches as messages in device memory.
 
-use crate::errors::OrRaise;
+use crate::errors::{Failure, OrRaise, available};
 use crate::memory::context::context_argument;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
@@ -8,7 +8,7 @@ use crate::pyarrow::from_pyarrow::{
     is_cuda_buffer, is_on_device, payload, reader,
 };
 use crate::pyarrow::to_pyarrow::{batch_in, open_file, with_message, wrap_buffer};
-use arrow_cuda_bridge::{Fault, Payload};
+use arrow_cuda_bridge::Payload;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
@@ -54,7 +54,9 @@ pub(crate) fn serialize_record_batch<'py>(
     check_batch_argument(batch)?;
     let context = context_argument(ctx)?.context();
     let mut message = payload(&on_host(batch)?)?;
-    let buffer = py.detach(|| uploaded(&mut message, context)).or_raise(py)?;
+    let buffer = py
+        .detach(|| uploaded(&mut message, context))
+        .or_raise_explained(py, available(py, context))?;
     wrap_buffer(py, buffer)
 }
 
@@ -180,7 +182,7 @@ pub(crate) fn read_record_batch<'py>(
 }
 
 /// A new device buffer with all of a message.
-fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Fault> {
+fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Failure> {
     let parts = message.parts()?;
     let size = parts.iter().map(|part| part.len() as u64).sum();
     let buffer = DeviceBuffer::allocate(context, size)?;

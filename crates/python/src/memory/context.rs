@@ -1,7 +1,7 @@
 //! `Context`.
 
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, expected, non_negative, out_of_range};
+use crate::errors::{OrRaise, available, expected, non_negative, out_of_range};
 use crate::exchange::views;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
@@ -9,6 +9,7 @@ use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device, completed};
+use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -263,8 +264,8 @@ impl PyContext {
     /// ------
     /// ValueError
     ///     If `nbytes` is negative.
-    /// OSError
-    ///     If the device has no room.
+    /// OutOfMemoryError
+    ///     If the device has no room: an OSError that is a MemoryError too.
     ///
     /// Examples
     /// --------
@@ -404,7 +405,9 @@ impl PyContext {
             .map_err(|_| expected("IpcMemHandle", ipc_handle))?
             .get()
             .handle();
-        let buffer = py.detach(|| arrow_cuda_ipc::open(&self.context, handle)).or_raise(py)?;
+        let buffer = py
+            .detach(|| arrow_cuda_ipc::open(&self.context, handle))
+            .or_raise_explained(py, own_memory)?;
         wrap_buffer(py, buffer)
     }
 
@@ -523,8 +526,19 @@ impl PyContext {
 
 impl PyContext {
     fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
-        py.detach(|| DeviceBuffer::allocate(&self.context, size)).or_raise(py)
+        py.detach(|| DeviceBuffer::allocate(&self.context, size))
+            .or_raise_explained(py, available(py, &self.context))
     }
+}
+
+/// What to do instead, where the driver refuses to map memory that this process has exported.
+fn own_memory(error: &CallError) -> Option<String> {
+    let is_refused = (error.function, error.code) == ("cuIpcOpenMemHandle", codes::INVALID_CONTEXT);
+    is_refused.then(|| {
+        "the process that has exported memory cannot open the handle: use the exported buffer \
+         itself, or open the handle in another process"
+            .to_owned()
+    })
 }
 
 /// The context that an optional argument names; the first device's primary one without it.

@@ -5,6 +5,7 @@ mod cache;
 pub(crate) mod context;
 pub(crate) mod host_buffer;
 
+use crate::errors::out_of_memory_class;
 use crate::names::{Names, PACKAGE, PYARROW};
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
@@ -12,6 +13,7 @@ use pyo3::wrap_pyfunction;
 pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
     names.class::<context::PyContext>()?;
+    names.exception(out_of_memory_class(module.py())?)?;
     names.function(wrap_pyfunction!(host_buffer::new_host_buffer, module)?, PYARROW)?;
     names.function(wrap_pyfunction!(cache::memory_stats, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(cache::empty_cache, module)?, PACKAGE)?;

@@ -1,11 +1,11 @@
 //! Failures of queued work, which CUDA reports to whoever waits or asks next.
 
 use crate::errors::OrRaise;
-use arrow_cuda_driver::{CudaError, CudaResult};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use pyo3::prelude::*;
 
 /// What says that there is nothing to ask: after a fork, and in a context that is gone.
-const OWN_FAILURES: [i32; 2] = [3, 201];
+const OWN_FAILURES: [i32; 2] = [codes::NOT_INITIALIZED, codes::INVALID_CONTEXT];
 
 /// Raises a failure of waiting or asking, which need not be the call's own.
 pub(super) fn or_raise_late<T>(py: Python<'_>, outcome: CudaResult<T>) -> PyResult<T> {

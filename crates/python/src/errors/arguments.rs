@@ -1,0 +1,39 @@
+//! Exceptions for arguments that a function cannot take.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// An argument that lies outside its limits.
+pub(crate) fn out_of_range(argument: &str) -> PyErr {
+    PyValueError::new_err(format!("{argument} argument is out-of-range"))
+}
+
+/// A size or position that must not be negative.
+pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<u64> {
+    u64::try_from(value).map_err(|_| {
+        PyValueError::new_err(format!("{argument} argument must be non-negative, not {value}"))
+    })
+}
+
+/// An argument of the wrong class, in the words of pyarrow's own functions.
+pub(crate) fn expected(class: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("expected {class} instance, got {}", class_name(got)))
+}
+
+/// An object of pyarrow's that `__new__` alone has made.
+pub(crate) fn not_initialised(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("this {} was never initialised", class_name(object)))
+}
+
+/// An argument of the wrong class, in the words of Cython's argument checks.
+pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "Argument '{argument}' has incorrect type (expected {class}, got {})",
+        class_name(got)
+    ))
+}
+
+fn class_name<'py>(object: &Bound<'py, PyAny>) -> Bound<'py, PyString> {
+    object.get_type().name().unwrap_or_else(|_| PyString::new(object.py(), "?"))
+}

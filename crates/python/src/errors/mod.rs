@@ -1,0 +1,162 @@
+//! Failures as the exceptions that pyarrow raises for the same.
+//!
+//! Every failure of a lower layer becomes a [`Failure`], by one `From` for each layer's error, and
+//! [`exception`] alone chooses the class that Python raises.
+
+mod arguments;
+mod out_of_memory;
+
+pub(crate) use arguments::{expected, incorrect_type, non_negative, not_initialised, out_of_range};
+pub(crate) use out_of_memory::{available, class as out_of_memory_class};
+
+use arrow_cuda_bridge::{Fault, Kind};
+use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_driver::{CallError, CudaError, LoadError};
+use arrow_cuda_host_io::Error as FileError;
+use arrow_cuda_ipc::Error as IpcError;
+use arrow_cuda_numba_bridge::Error as ArrayError;
+use pyo3::exceptions::{PyBufferError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// A failure of a lower layer.
+pub(crate) enum Failure {
+    /// A call of the driver.
+    Driver(CallError),
+    /// One that libarrow and pyarrow have a class for.
+    Fault(Fault),
+    /// An array that cannot be exchanged in this way.
+    Unsupported(String),
+    /// An array whose description is wrong.
+    Invalid(String),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<CudaError> for Failure {
+    fn from(error: CudaError) -> Self {
+        match error {
+            CudaError::Call(error) => Self::Driver(error),
+            other => Self::Fault(other.into()),
+        }
+    }
+}
+
+impl From<&LoadError> for Failure {
+    fn from(error: &LoadError) -> Self {
+        CudaError::Load(error.clone()).into()
+    }
+}
+
+impl From<BufferError> for Failure {
+    fn from(error: BufferError) -> Self {
+        match error {
+            BufferError::Cuda(error) => error.into(),
+            other => Self::Fault(other.into()),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Buffer(error) => error.into(),
+            other => Self::Fault(other.into()),
+        }
+    }
+}
+
+impl From<IpcError> for Failure {
+    fn from(error: IpcError) -> Self {
+        match error {
+            IpcError::Buffer(error) => error.into(),
+            other => Self::Fault(other.into()),
+        }
+    }
+}
+
+impl From<ArrayError> for Failure {
+    fn from(error: ArrayError) -> Self {
+        match error {
+            ArrayError::Buffer(error) => error.into(),
+            ArrayError::OutOfHostMemory(_) => Self::Fault(Fault::new(Kind::Memory, error)),
+            ArrayError::Unsupported(text) => Self::Unsupported(text),
+            ArrayError::Invalid(text) => Self::Invalid(text),
+        }
+    }
+}
+
+/// The exception for a failure; `explain` may add to what the driver says.
+fn exception(
+    py: Python<'_>,
+    failure: Failure,
+    explain: impl FnOnce(&CallError) -> Option<String>,
+) -> PyErr {
+    match failure {
+        Failure::Driver(error) => {
+            let text = match explain(&error) {
+                Some(explanation) => format!("{error}; {explanation}"),
+                None => error.to_string(),
+            };
+            if out_of_memory::is_out_of_memory(&error) {
+                return out_of_memory::exception(py, text);
+            }
+            PyOSError::new_err(text)
+        }
+        Failure::Fault(Fault { kind, text }) => match kind {
+            Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
+            Kind::Type => pyarrow_exception(py, "ArrowTypeError", text),
+            Kind::Index => pyarrow_exception(py, "ArrowIndexError", text),
+            Kind::Key => pyarrow_exception(py, "ArrowKeyError", text),
+            Kind::Capacity => pyarrow_exception(py, "ArrowCapacityError", text),
+            Kind::NotImplemented => pyarrow_exception(py, "ArrowNotImplementedError", text),
+            Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
+            Kind::Python => PyErr::fetch(py),
+            Kind::Io | Kind::None => PyOSError::new_err(text),
+        },
+        Failure::Unsupported(text) => PyBufferError::new_err(text),
+        Failure::Invalid(text) => PyValueError::new_err(text),
+    }
+}
+
+/// An exception of pyarrow's own.
+pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> PyErr {
+    let class = py
+        .import("pyarrow.lib")
+        .and_then(|lib| lib.getattr(class))
+        .and_then(|class| Ok(class.cast_into::<PyType>()?));
+    match class {
+        Ok(class) => PyErr::from_type(class, text),
+        Err(error) => error,
+    }
+}
+
+/// Turns the failures of every layer into exceptions.
+pub(crate) trait OrRaise<T>: Sized {
+    /// The value, or the exception for the failure.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.or_raise_explained(py, out_of_memory::requested)
+    }
+
+    /// The value, or the exception for the failure.  Where the driver has failed, `explain` may add
+    /// what was wrong and the way out.
+    fn or_raise_explained(
+        self,
+        py: Python<'_>,
+        explain: impl FnOnce(&CallError) -> Option<String>,
+    ) -> PyResult<T>;
+}
+
+impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
+    fn or_raise_explained(
+        self,
+        py: Python<'_>,
+        explain: impl FnOnce(&CallError) -> Option<String>,
+    ) -> PyResult<T> {
+        self.map_err(|error| exception(py, error.into(), explain))
+    }
+}
