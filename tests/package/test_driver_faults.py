@@ -33,9 +33,7 @@ def test_a_driver_that_does_not_start(run_python, code, text):
 
 
 #: What every text about a library that cannot be loaded ends with.
-WAYS_OUT = (
-    "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1\n"
-)
+WAYS_OUT = "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1\n"
 ACCEPTED = (
     "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or path of a CUDA "
     "driver library"

@@ -2,7 +2,7 @@
 
 use crate::names::PACKAGE;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CallError, CudaResult};
+use arrow_cuda_driver::{CallError, CudaResult, codes};
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -12,7 +12,7 @@ import pytest
 from pyarrow_cuda_compat.conformance import outcome, replay
 from pyarrow_cuda_compat.conformance.cases import Case
 
-SNAPSHOTS = Path(__file__).parent.parent / "conformance" / "snapshots"
+SNAPSHOTS = Path(__file__).parents[2] / "conformance" / "snapshots"
 
 
 @pytest.fixture

@@ -6,19 +6,18 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-import case_scripts
 import pytest
-import upstream
 
 import pyarrow_cuda_compat
+from support import case_scripts, upstream
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "conformance"
 CASES = {f"{path.parent.name}/{path.stem}": path.read_text() for path in SUITE.glob("cases/*/*.py")}
 DOCUMENTS = {path.stem: tomllib.loads(path.read_text()) for path in SUITE.glob("manifest/*.toml")}
 ITEMS = [item for document in DOCUMENTS.values() for item in document["item"]]
 # What the documents have, by file and section: kept by hand.
-DOCUMENTED = tomllib.loads((ROOT / "tests" / "documented.toml").read_text())
+DOCUMENTED = tomllib.loads(Path(__file__).with_name("documented.toml").read_text())
 DIFFERENCES = tomllib.loads((SUITE / "differences.toml").read_text())["difference"]
 STUBS = list((ROOT / "stubs" / "pyarrow_cuda_compat").glob("*.pyi"))
 
