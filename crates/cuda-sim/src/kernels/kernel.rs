@@ -41,9 +41,9 @@ impl Kernel {
         }
     }
 
-    /// Does what the kernel does.  `resolve` returns the host address of so many bytes at an
-    /// address, if the kernel's context can access them, and they stay mapped for as long as this
-    /// runs.
+    /// Does what the kernel does.  `resolve` takes an address and a length, and returns the host
+    /// address of the contents if the kernel's context can access all of them.  They must stay
+    /// mapped while this runs.
     ///
     /// # Errors
     /// `ILLEGAL_ADDRESS` or `MISALIGNED_ADDRESS`, which end the context.

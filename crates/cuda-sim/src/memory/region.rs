@@ -32,7 +32,7 @@ pub enum Kind {
     Pinned,
     /// The caller's own, registered by `cuMemHostRegister`.
     Registered,
-    /// Another process's, opened so many times.
+    /// Another process's, with the number of times that it is open.
     Imported { origin: IpcHandle, opens: usize },
 }
 
@@ -44,7 +44,7 @@ impl Region {
 
     /// Whether kernels, fills and pointer queries of a context can access it.  Copies always can.
     pub fn is_accessible_from(&self, context: &Context) -> bool {
-        // Importing another device's memory gives the importing context access to it.
+        // An import can be accessed from the context that imported it, on whichever device it lies.
         let is_own = std::ptr::eq(self.context, context);
         is_own
             || self.is_on_host()
