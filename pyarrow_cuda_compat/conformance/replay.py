@@ -190,7 +190,12 @@ def replay(source: str) -> int:
     return 0
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Replays the script of the first argument, for at most as many seconds as the second says."""
     script, seconds = sys.argv[1:]
     faulthandler.dump_traceback_later(float(seconds), exit=True)
-    sys.exit(replay(Path(script).read_text(encoding="utf-8")))
+    return replay(Path(script).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

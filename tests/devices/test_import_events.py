@@ -255,7 +255,7 @@ def wrong(what, producer):
         return keep, ctypes.addressof(keep), "points to a null event"
     if what == "wild":
         keep.value = 0x1230
-        return keep, ctypes.addressof(keep), "points to 0x1230, which is no event"
+        return keep, ctypes.addressof(keep), "points to 0x1230, which is not an event"
     return keep, 0x1230, r"\(0x1230\) points to memory that cannot be read"
 
 

@@ -37,7 +37,7 @@ package.__path__ = importlib.util.find_spec("pyarrow_cuda_compat").submodule_sea
 sys.modules["pyarrow_cuda_compat"] = package
 from pyarrow_cuda_compat import _native
 for path in ("/nowhere/bridge.so", sys.argv[1], package.__path__[0] + "/lib/libcuda_sim.so"):
-    try: _native._start(path)
+    try: _native._start(path, {})
     except OSError as error: print(error)
 """
 

@@ -293,8 +293,10 @@ def test_what_the_snapshots_mask():
         "context__two_devices_refused",
         "cuda_buffer__repr",
         "differences__array_interface",
+        "differences__foreign_memory",
         "differences__read_only",
         "host_buffer__new",
+        "memory__released",
         "streams__two_devices",
     }
     # As a number of its own.
