@@ -89,7 +89,10 @@ def pytest(*arguments: str) -> list[str]:
 
 def several(processes: int) -> list[str]:
     """What has pytest use several processes, where it can."""
-    return ["-n", str(processes), "--dist", "loadfile"] if find_spec("xdist") else []
+    if not find_spec("xdist"):
+        return []
+    # pytest-benchmark, where it is installed, warns that it does nothing beside xdist.
+    return ["-n", str(processes), "--dist", "loadfile", "-p", "no:benchmark"]
 
 
 def pytest_counts(*outputs: str) -> str:

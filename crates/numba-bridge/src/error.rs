@@ -8,8 +8,6 @@ use std::fmt;
 pub enum Error {
     /// The memory, or the driver, refused.
     Buffer(BufferError),
-    /// The host has no room for a copy of this many bytes.
-    OutOfHostMemory(u64),
     /// The tensor is sound, but DLPack or this crate cannot exchange it.
     Unsupported(String),
     /// The description of the array contradicts itself or the memory, or names memory that is not in
@@ -21,7 +19,6 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Buffer(error) => error.fmt(f),
-            Self::OutOfHostMemory(size) => write!(f, "the host has no room for {size} bytes"),
             Self::Unsupported(text) | Self::Invalid(text) => f.write_str(text),
         }
     }

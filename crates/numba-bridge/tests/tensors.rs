@@ -9,6 +9,7 @@ use arrow_cuda_numba_bridge::{ElementType, Error, Layout};
 use rstest::rstest;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::thread;
 
@@ -80,27 +81,25 @@ fn what_a_structure_says() {
 
 #[rstest]
 #[case(0)]
-#[case(1)]
-#[case(64)]
 #[case(1000)]
-fn copies_on_the_host(#[case] size: usize) {
-    let _alone = ONE_AT_A_TIME.lock().expect("no panic");
-    let bytes: Vec<u8> = (0..size).map(|at| at as u8).collect();
-    let copy = HostBytes::copy_of(&buffer(&bytes)).expect("a copy");
-    let tensor = Memory::Host(copy);
-    let tensor =
-        Tensor::new(tensor, layout(ElementType::uint(1), &[size as i64])).expect("it fits");
+fn host_memory_keeps_its_owner(#[case] size: usize) {
+    let bytes: Arc<Vec<u8>> = Arc::new((0..size).map(|at| at as u8).collect());
+    // SAFETY: the owner keeps the bytes.
+    let host = unsafe { HostBytes::new(bytes.as_ptr(), size as u64, Box::new(bytes.clone())) };
+    let layout = layout(ElementType::uint(1), &[size as i64]);
+    let tensor = Tensor::new(Memory::Host(host), layout).expect("it fits");
     // SAFETY: it is ours; the elements are read while it lives.
     unsafe {
         let imported = Imported::versioned(tensor.into_versioned(true));
         let memory = imported.memory().expect("a sound tensor");
         assert_eq!((memory.device_type, memory.size), (abi::CPU, size as u64));
-        assert!(memory.address.is_multiple_of(64));
         if size > 0 {
             let read = std::slice::from_raw_parts(memory.address as *const u8, size);
-            assert_eq!(read, bytes);
+            assert_eq!(read, &bytes[..]);
         }
+        assert_eq!(Arc::strong_count(&bytes), 2);
     }
+    assert_eq!(Arc::strong_count(&bytes), 1);
 }
 
 /// A structure of another library, and how often its deleter was called.

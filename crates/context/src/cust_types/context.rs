@@ -63,6 +63,7 @@ impl Context {
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or the driver's.
     pub fn current() -> CudaResult<Option<Self>> {
+        Device::count()?; // a driver that was not initialised refuses the next call
         let mut handle: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
         unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }?;

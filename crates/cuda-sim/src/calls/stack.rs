@@ -4,6 +4,7 @@ use crate::base::code::{Code, INVALID_CONTEXT};
 use crate::base::handles::Handle;
 use crate::contexts::context::Context;
 use crate::contexts::stack;
+use crate::driver::Driver;
 use crate::entry::call::call;
 use crate::entry::out::Out;
 
@@ -32,6 +33,7 @@ pub extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> Code {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> Code {
     call(|_| {
+        Driver::get()?;
         let current = stack::top().map_or(0, Context::handle);
         context.required()?.set(current);
         Ok(())

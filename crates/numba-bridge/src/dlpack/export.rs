@@ -6,7 +6,9 @@ use super::abi::{
 use crate::{Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
+use std::any::Any;
 use std::ffi::c_void;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -25,38 +27,28 @@ impl From<DeviceBuffer> for Memory {
     }
 }
 
-/// Host memory, aligned as vector instructions like it.
-#[derive(Debug)]
+/// Host memory that nobody changes, and its owner.
 pub struct HostBytes {
-    lines: Vec<Line>,
+    address: u64,
     size: u64,
+    _owner: Box<dyn Any + Send + Sync>,
 }
 
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
 impl HostBytes {
-    /// A copy of a buffer on the host.
+    /// `size` bytes of host memory at `address`, which `owner` owns.
     ///
-    /// # Errors
+    /// # Safety
     ///
-    /// [`Error::OutOfHostMemory`], and what the copy fails with.
-    pub fn copy_of(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let no_room = |_| Error::OutOfHostMemory(buffer.size());
-        let size = usize::try_from(buffer.size()).unwrap_or(usize::MAX);
-        let mut lines: Vec<Line> = Vec::new();
-        let count = size.div_ceil(size_of::<Line>());
-        lines.try_reserve_exact(count).map_err(no_room)?;
-        let out = lines.spare_capacity_mut().as_mut_ptr().cast();
-        // SAFETY: `size` bytes of the memory reserved above.
-        let out = unsafe { std::slice::from_raw_parts_mut(out, size) };
-        buffer.copy_to_uninit(0, out)?;
-        Ok(Self { lines, size: buffer.size() })
+    /// The bytes must be readable as long as `owner` lives.
+    pub unsafe fn new(address: *const u8, size: u64, owner: Box<dyn Any + Send + Sync>) -> Self {
+        let address = if size == 0 { 0 } else { address as u64 };
+        Self { address, size, _owner: owner }
     }
+}
 
-    fn address(&self) -> u64 {
-        if self.size == 0 { 0 } else { self.lines.as_ptr() as u64 }
+impl fmt::Debug for HostBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostBytes({} bytes at {:#x})", self.size, self.address)
     }
 }
 
@@ -137,7 +129,7 @@ impl Tensor {
         let (address, device) = match &self.memory {
             Memory::Device(buffer) => (buffer.address(), device_of(buffer.context())),
             Memory::Host(bytes) => {
-                (bytes.address(), DLDevice { device_type: abi::CPU, device_id: 0 })
+                (bytes.address, DLDevice { device_type: abi::CPU, device_id: 0 })
             }
         };
         let mut shape = self.layout.shape().to_vec();

@@ -83,7 +83,6 @@ impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {
         match error {
             ArrayError::Buffer(error) => error.into(),
-            ArrayError::OutOfHostMemory(_) => Self::Fault(Fault::new(Kind::Memory, error)),
             ArrayError::Unsupported(text) => Self::Unsupported(text),
             ArrayError::Invalid(text) => Self::Invalid(text),
         }

@@ -2,8 +2,12 @@
 
 use super::capsule;
 use crate::errors::OrRaise;
+use crate::interpreter::Owner;
+use crate::pyarrow::from_pyarrow::host_bytes_mut;
+use crate::pyarrow::to_pyarrow::allocate_host;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context};
+use arrow_cuda_driver::CudaResult;
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
 use arrow_cuda_numba_bridge::{Error, Layout};
 use pyo3::prelude::*;
@@ -30,7 +34,17 @@ pub(crate) fn to_capsule<'py>(
     request: &Request,
 ) -> PyResult<Bound<'py, PyAny>> {
     let consumer = consumer_on(request.stream).or_raise(py)?;
-    let memory = py.detach(|| memory_for(buffer, request, consumer)).or_raise(py)?;
+    let memory = match request.copies_to(buffer).or_raise(py)? {
+        None => {
+            py.detach(|| make_ready(buffer, consumer)).or_raise(py)?;
+            None
+        }
+        Some(Place::Host) => Some(on_the_host(py, buffer)?),
+        Some(Place::Device(context)) => {
+            let copy = py.detach(|| buffer.copy_to(&context)).or_raise(py)?;
+            Some(copy.into())
+        }
+    };
     let is_copied = memory.is_some();
     let memory = memory.unwrap_or_else(|| buffer.clone().into());
     let tensor = Tensor::new(memory, layout).or_raise(py)?;
@@ -41,42 +55,54 @@ pub(crate) fn to_capsule<'py>(
     capsule::legacy(py, tensor)
 }
 
-/// A copy where the request wants one; otherwise none, and the consumer may go on.
-fn memory_for(
-    buffer: &DeviceBuffer,
-    request: &Request,
-    consumer: Consumer,
-) -> Result<Option<Memory>, Error> {
-    let own = buffer.context().device().number().cast_signed();
-    let (device_type, number) = request.dl_device.unwrap_or((abi::CUDA, own));
-    let is_elsewhere = (device_type, number) != (abi::CUDA, own);
-    if is_elsewhere && request.copy == Some(false) {
-        return Err(Error::Unsupported(format!(
-            "memory of CUDA device {own} cannot be had on device ({device_type}, {number}) \
-             without a copy"
-        )));
-    }
-    match device_type {
-        abi::CPU => Ok(Some(Memory::Host(HostBytes::copy_of(buffer)?))),
-        abi::CUDA if is_elsewhere => {
-            let number = u32::try_from(number)
-                .map_err(|_| Error::Invalid(format!("{number} is no device number")))?;
-            let context = Context::primary(number).map_err(arrow_cuda_buffer::Error::from)?;
-            Ok(Some(buffer.copy_to(&context)?.into()))
+/// Where a consumer wants a copy.
+enum Place {
+    Host,
+    Device(Context),
+}
+
+impl Request {
+    /// Where the consumer wants a copy, if it wants one.
+    fn copies_to(&self, buffer: &DeviceBuffer) -> Result<Option<Place>, Error> {
+        let own = buffer.context().device().number().cast_signed();
+        let (device_type, number) = self.dl_device.unwrap_or((abi::CUDA, own));
+        let is_elsewhere = (device_type, number) != (abi::CUDA, own);
+        if is_elsewhere && self.copy == Some(false) {
+            return Err(Error::Unsupported(format!(
+                "memory of CUDA device {own} cannot be had on device ({device_type}, {number}) \
+                 without a copy"
+            )));
         }
-        abi::CUDA if request.copy == Some(true) => {
-            Ok(Some(buffer.copy_to(buffer.context())?.into()))
-        }
-        abi::CUDA => {
-            if !buffer.is_empty() {
-                let ready = buffer.context().make_ready_for(consumer);
-                ready.map_err(arrow_cuda_buffer::Error::from)?;
+        match device_type {
+            abi::CPU => Ok(Some(Place::Host)),
+            abi::CUDA if is_elsewhere => {
+                let number = u32::try_from(number)
+                    .map_err(|_| Error::Invalid(format!("{number} is not a device number")))?;
+                let context = Context::primary(number).map_err(arrow_cuda_buffer::Error::from)?;
+                Ok(Some(Place::Device(context)))
             }
-            Ok(None)
+            abi::CUDA if self.copy == Some(true) => {
+                Ok(Some(Place::Device(buffer.context().clone())))
+            }
+            abi::CUDA => Ok(None),
+            other => Err(Error::Unsupported(format!(
+                "device memory cannot be copied to a device of type {other}, only to the host (1) \
+                 or to a CUDA device (2)"
+            ))),
         }
-        other => Err(Error::Unsupported(format!(
-            "device memory cannot be copied to a device of type {other}, only to the host (1) or \
-             to a CUDA device (2)"
-        ))),
     }
+}
+
+fn make_ready(buffer: &DeviceBuffer, consumer: Consumer) -> CudaResult<()> {
+    if buffer.is_empty() { Ok(()) } else { buffer.context().make_ready_for(consumer) }
+}
+
+/// A copy in memory of Arrow's pool, which hands pages out again that are mapped already.
+fn on_the_host(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Memory> {
+    let host = allocate_host(py, buffer.size())?;
+    let bytes = host_bytes_mut(&host, buffer.size())?;
+    py.detach(|| buffer.copy_to_uninit(0, bytes)).or_raise(py)?;
+    let (address, owner) = (bytes.as_ptr().cast(), Box::new(Owner::new(host.clone().unbind())));
+    // SAFETY: the host buffer has the bytes, and is owned.
+    Ok(Memory::Host(unsafe { HostBytes::new(address, buffer.size(), owner) }))
 }
