@@ -11,15 +11,25 @@ static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
+    let mut lost = None;
+    let found = find_or_retain(device, &mut lost);
+    // Not under the lock, since what goes with the lost one may take others.
+    if let Some(lost) = lost {
+        lost.abandon();
+    }
+    found
+}
+
+/// Puts the context that a reset of the device has taken, if it has, into `lost`.
+fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context> {
     let mut primaries = PRIMARIES.lock()?;
     let known = primaries.iter().position(|context| context.device().number() == device);
-    let mut lost = None;
     if let Some(at) = known {
         if primaries[at].is_alive() {
             return Ok(primaries[at].clone());
         }
         // Somebody has reset the device.  To retain its context again makes another one.
-        lost = Some(primaries.swap_remove(at));
+        *lost = Some(primaries.swap_remove(at));
     }
     let device = Device::get(device)?;
     let (handle, number) = identity::retain_primary(device)?;
@@ -27,11 +37,6 @@ pub(super) fn primary(device: u32) -> CudaResult<Context> {
     let context = of_handle(handle, number, device)?;
     context.mark_as_primary();
     primaries.push(context.clone());
-    // What goes with the lost one may take other locks.
-    drop(primaries);
-    if let Some(lost) = lost {
-        lost.abandon();
-    }
     Ok(context)
 }
 
