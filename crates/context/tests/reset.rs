@@ -1,8 +1,11 @@
 //! A device that somebody resets: its next context has the same handle and, on hardware, the same
 //! addresses.
 
-use arrow_cuda_context::{Block, Context, Placement, block_at, is_released, prepare_sharing};
-use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_context::{
+    Block, Context, Extension, Placement, block_at, is_released, prepare_sharing,
+};
+use arrow_cuda_driver::{CudaError, call, is_simulated};
+use rstest::rstest;
 use std::ffi::c_void;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -140,7 +143,7 @@ fn blocks_of_a_context_that_was_destroyed_are_not_found() {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
+#[ignore = "run by `with_other_drivers`, in a process of its own"]
 fn cannot_retain_again() {
     let old = Context::primary(0).expect("a device");
     drop(allocate(&old, 2));
@@ -149,14 +152,37 @@ fn cannot_retain_again() {
     assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
 }
 
+struct Kernel;
+
+impl Extension for Kernel {}
+
 #[test]
-fn a_lost_context_is_abandoned_also_when_there_is_no_other() {
+#[ignore = "run by `with_other_drivers`, in a process of its own"]
+fn contexts_have_no_numbers() {
+    let old = Context::primary(0).expect("a device");
+    assert!(!old.is_numbered());
+    old.extension_or(|| Ok::<_, CudaError>(Kernel)).map(drop).expect("room");
+    reset();
+    let new = Context::primary(0).expect("a device");
+    assert!(new.extension::<Kernel>().is_none(), "it went with its context");
+}
+
+#[rstest]
+#[case::a_lost_context_is_abandoned_also_when_there_is_no_other(
+    "cannot_retain_again",
+    "cuDevicePrimaryCtxRetain:2=2"
+)]
+#[case::the_next_context_has_nothing_of_the_lost_one_on_older_drivers(
+    "contexts_have_no_numbers",
+    "cuCtxGetId:1+=500"
+)]
+fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
     if !is_simulated().expect("a driver") {
         return; // hardware fails when it likes
     }
     let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "cannot_retain_again", "--ignored"])
-        .env("CUDA_SIM_FAULT", "cuDevicePrimaryCtxRetain:2=2")
+        .args(["--exact", test, "--ignored"])
+        .env("CUDA_SIM_FAULT", fault)
         .output()
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");

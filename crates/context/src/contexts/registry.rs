@@ -29,7 +29,9 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
             return Ok(primaries[at].clone());
         }
         // Somebody has reset the device.  To retain its context again makes another one.
-        *lost = Some(primaries.swap_remove(at));
+        let gone = primaries.swap_remove(at);
+        forget(&gone)?;
+        *lost = Some(gone);
     }
     let device = Device::get(device)?;
     let (handle, number) = identity::retain_primary(device)?;
@@ -57,6 +59,18 @@ pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResul
     let context = Context::new(handle, number, device);
     contexts.insert(handle, context.downgrade());
     Ok(context)
+}
+
+/// Where the driver does not number contexts, the next one with this handle would pass for this one,
+/// and have all that is kept with it.
+fn forget(gone: &Context) -> CudaResult<()> {
+    let mut contexts = CONTEXTS.lock()?;
+    let contexts = contexts.get_or_insert_default();
+    let known = contexts.get(&gone.handle()).and_then(WeakContext::upgrade);
+    if known.is_some_and(|known| known.is_same(gone)) {
+        contexts.remove(&gone.handle());
+    }
+    Ok(())
 }
 
 /// All contexts in use.
