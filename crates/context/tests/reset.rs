@@ -1,8 +1,13 @@
 //! A device that somebody resets: its next context has the same handle and, on hardware, the same
 //! addresses.
 
-use arrow_cuda_context::{Block, Context, Placement, block_at, is_released};
-use arrow_cuda_driver::call;
+use arrow_cuda_context::{
+    Block, Context, Extension, Placement, block_at, is_released, prepare_sharing,
+};
+use arrow_cuda_driver::{CudaError, call, is_simulated};
+use rstest::rstest;
+use std::ffi::c_void;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
@@ -64,7 +69,7 @@ fn the_next_context_has_the_same_handle() {
     drop(allocate(&old, 2));
     reset();
     // As another library makes it, while nobody here has noticed.
-    let mut handle: *mut std::ffi::c_void = std::ptr::null_mut();
+    let mut handle: *mut c_void = std::ptr::null_mut();
     // SAFETY: stores a handle through the pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), 0)) }.expect("a device");
     assert_eq!(handle as usize, old.handle());
@@ -88,4 +93,97 @@ fn what_a_dead_context_has_kept_is_not_freed() {
     drop(held);
     old.set_cache_limit(0).expect("nothing to do");
     assert_eq!(old.memory_stats().expect("bookkeeping").driver_frees, frees);
+}
+
+/// A context of another library, on the same device.
+fn their_context() -> (Context, *mut c_void) {
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    Context::primary(0).expect("a device");
+    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
+    unsafe {
+        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
+        let mut popped: *mut c_void = std::ptr::null_mut();
+        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
+    }
+    (Context::borrowed(0, handle as usize).expect("alive"), handle)
+}
+
+fn destroy(context: *mut c_void) {
+    // SAFETY: made by `their_context`, and destroyed once.
+    unsafe { call!(cuCtxDestroy_v2(context)) }.expect("alive");
+}
+
+#[test]
+fn memory_of_a_context_that_was_reset_is_not_wiped() {
+    let _guard = one_at_a_time();
+    let old = Context::primary(0).expect("a device");
+    let (theirs, handle) = their_context();
+    drop(allocate(&old, 1));
+    let reused = old.allocate((4 << 20) - 4096, Placement::Alone).expect("room");
+    let address = reused.address();
+    assert_eq!(old.memory_stats().expect("alive").cache_hits, 1);
+    reset();
+    // Nobody here has noticed, and another library may have the address by now.
+    let current = theirs.enter().expect("alive");
+    prepare_sharing(&current, address).expect("nothing of ours is there to be wiped");
+    assert_eq!(block_at(address, address), None);
+    drop(current);
+    drop(reused);
+    destroy(handle);
+}
+
+#[test]
+fn blocks_of_a_context_that_was_destroyed_are_not_found() {
+    let _guard = one_at_a_time();
+    let (theirs, handle) = their_context();
+    let held = theirs.allocate(4 << 20, Placement::Alone).expect("room");
+    assert!(block_at(held.address(), held.address()).is_some());
+    destroy(handle);
+    assert_eq!(block_at(held.address(), held.address()), None);
+}
+
+#[test]
+#[ignore = "run by `with_other_drivers`, in a process of its own"]
+fn cannot_retain_again() {
+    let old = Context::primary(0).expect("a device");
+    drop(allocate(&old, 2));
+    reset();
+    assert_eq!(Context::primary(0).expect_err("the fault").code(), Some(2));
+    assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
+}
+
+struct Kernel;
+
+impl Extension for Kernel {}
+
+#[test]
+#[ignore = "run by `with_other_drivers`, in a process of its own"]
+fn contexts_have_no_numbers() {
+    let old = Context::primary(0).expect("a device");
+    assert!(!old.is_numbered());
+    old.extension_or(|| Ok::<_, CudaError>(Kernel)).map(drop).expect("room");
+    reset();
+    let new = Context::primary(0).expect("a device");
+    assert!(new.extension::<Kernel>().is_none(), "it went with its context");
+}
+
+#[rstest]
+#[case::a_lost_context_is_abandoned_also_when_there_is_no_other(
+    "cannot_retain_again",
+    "cuDevicePrimaryCtxRetain:2=2"
+)]
+#[case::the_next_context_has_nothing_of_the_lost_one_on_older_drivers(
+    "contexts_have_no_numbers",
+    "cuCtxGetId:1+=500"
+)]
+fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", test, "--ignored"])
+        .env("CUDA_SIM_FAULT", fault)
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
 }

@@ -1,6 +1,6 @@
 //! Streams and events: their order, what is retained for their work, and handles of others.
 
-use arrow_cuda_context::{Completed, Context, Event, Retained, Stream, completed};
+use arrow_cuda_context::{Completed, Context, Event, Extension, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 use rstest::rstest;
 use std::ffi::c_void;
@@ -215,4 +215,44 @@ fn threads_share_a_stream() {
     });
     drop(completed());
     assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[test]
+fn a_guard_refuses_streams_of_other_contexts() {
+    let (_alone, context) = alone();
+    let (other, handle) = own_context();
+    let stream = Stream::new(&other).expect("room");
+    let event = Event::new(&context).expect("room");
+    let current = context.enter().expect("alive");
+    let refused = |outcome: CudaResult<()>| outcome.expect_err("another context's").code();
+    assert_eq!(refused(current.synchronize_stream(stream.handle())), Some(400));
+    assert_eq!(refused(current.is_stream_complete(stream.handle()).map(drop)), Some(400));
+    assert_eq!(refused(current.record(&event, stream.handle())), Some(400));
+    destroy(handle);
+    // The driver reads through a handle without a check, and this one is dead.
+    assert_eq!(refused(current.synchronize_stream(stream.handle())), Some(400));
+    let default = Stream::default_of(&context);
+    current.synchronize_stream(default.handle()).expect("the context's own");
+}
+
+/// Says when the context that keeps it is dropped.
+struct Witness(Arc<()>);
+
+impl Extension for Witness {}
+
+#[test]
+fn a_context_that_is_gone_is_forgotten() {
+    let (_alone, _) = alone();
+    let (other, handle) = own_context();
+    let is_kept = Arc::new(());
+    let witness = Witness(is_kept.clone());
+    let added = other.extension_or(|| Ok::<_, CudaError>(witness)).expect("room");
+    assert_eq!(Arc::strong_count(&added.0), 2);
+    let stream = Stream::new(&other).expect("room");
+    drop(stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive"));
+    drop(stream.synchronize().expect("alive"));
+    drop((stream, other));
+    destroy(handle);
+    drop(completed());
+    assert_eq!(Arc::strong_count(&is_kept), 1, "the events of its streams kept it");
 }

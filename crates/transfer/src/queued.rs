@@ -37,8 +37,11 @@ pub unsafe fn queue_copy_from_host(
         });
     }
     in_turn(stream, |context| {
+        // A slice must not begin at null, also when it has no bytes.
         // SAFETY: the caller's promise.
-        unsafe { copy_from_host(context, to, slice::from_raw_parts(data, size)) }
+        let data = if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data, size) } };
+        // SAFETY: the caller's promise.
+        unsafe { copy_from_host(context, to, data) }
     })
 }
 
@@ -71,7 +74,9 @@ pub unsafe fn queue_copy_to_host(
     in_turn(stream, |context| {
         let out = out.cast::<MaybeUninit<u8>>();
         // SAFETY: the caller's promise.
-        unsafe { copy_to_host(context, slice::from_raw_parts_mut(out, size), from) }
+        let out = if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(out, size) } };
+        // SAFETY: the caller's promise.
+        unsafe { copy_to_host(context, out, from) }
     })
 }
 

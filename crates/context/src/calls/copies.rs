@@ -95,8 +95,9 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
-        unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream.raw())) }
+        unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream)) }
     }
 
     /// Queues a copy of host memory to the device.
@@ -115,8 +116,9 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise; the driver only reads the data.
-        unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream.raw())) }
+        unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream)) }
     }
 
     /// Queues a copy within the memory of the context's device.
@@ -135,8 +137,9 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
-        unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream.raw())) }
+        unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) }
     }
 
     /// Queues a copy from one context's device to another's, on a stream of the current context.
@@ -157,9 +160,8 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         drop((target.enter()?, source.enter()?));
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise; both contexts are alive.
-        unsafe {
-            call!(cuMemcpyPeerAsync(to, target.raw(), from, source.raw(), size, stream.raw()))
-        }
+        unsafe { call!(cuMemcpyPeerAsync(to, target.raw(), from, source.raw(), size, stream)) }
     }
 }

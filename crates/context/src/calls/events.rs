@@ -39,8 +39,9 @@ impl Current<'_> {
         event: RawEvent,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
-        unsafe { call!(cuEventRecord(event, stream.raw())) }
+        unsafe { call!(cuEventRecord(event, stream)) }
     }
 
     /// Records all work of the context, on all streams, also those of other libraries.

@@ -65,8 +65,9 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
-        unsafe { call!(cuMemsetD8Async(address, value, size, stream.raw())) }
+        unsafe { call!(cuMemsetD8Async(address, value, size, stream)) }
     }
 
     /// How much of the device's memory is free for any process, in bytes.

@@ -49,6 +49,7 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         let no_options: *mut c_void = std::ptr::null_mut();
         let arguments = arguments.as_mut_ptr().cast();
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
         unsafe {
             call!(cuLaunchKernel(
@@ -60,7 +61,7 @@ impl Current<'_> {
                 1,
                 1,
                 0,
-                stream.raw(),
+                stream,
                 arguments,
                 no_options
             ))

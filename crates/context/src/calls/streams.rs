@@ -1,10 +1,9 @@
 //! Streams, by their handles, which only [`Stream`](crate::Stream) holds.
 
 use super::RawEvent;
-use crate::Current;
-use arrow_cuda_driver::{CudaResult, call, codes};
+use crate::{Context, Current};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::ffi::c_void;
-use std::marker::PhantomData;
 
 /// A `CUstream`, for those who hand it to other libraries.
 pub type RawStream = *mut c_void;
@@ -12,25 +11,26 @@ pub type RawStream = *mut c_void;
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
 pub(crate) const NON_BLOCKING: u32 = 1;
 
-/// The handle of a stream that is alive, borrowed from whoever owns it.
+/// The handle of a stream, borrowed from whoever owns it.
 #[derive(Clone, Copy, Debug)]
-pub struct StreamHandle<'stream>(RawStream, PhantomData<&'stream ()>);
+pub struct StreamHandle<'stream> {
+    raw: RawStream,
+    /// The stream's context; none for the legacy default stream, which each context has.
+    context: Option<&'stream Context>,
+}
 
 impl StreamHandle<'static> {
     /// The legacy default stream of the current context, which copies without a stream run on.
-    pub const DEFAULT: Self = Self(std::ptr::null_mut(), PhantomData);
+    pub const DEFAULT: Self = Self { raw: std::ptr::null_mut(), context: None };
 }
 
-impl StreamHandle<'_> {
+impl<'stream> StreamHandle<'stream> {
     /// # Safety
     ///
-    /// The stream must live as long as the result.
-    pub(crate) unsafe fn new(raw: RawStream) -> Self {
-        Self(raw, PhantomData)
-    }
-
-    pub(crate) fn raw(self) -> RawStream {
-        self.0
+    /// The handle must be that of a stream of the context, which lives as long as the result unless
+    /// its context is destroyed.
+    pub(crate) unsafe fn new(raw: RawStream, context: &'stream Context) -> Self {
+        Self { raw, context: Some(context) }
     }
 }
 
@@ -44,6 +44,17 @@ pub(crate) fn is_complete(answer: CudaResult<()>) -> CudaResult<bool> {
 }
 
 impl Current<'_> {
+    /// The handle for the driver, which reads through it.  So a stream of another context, which may
+    /// be gone with all its streams, is refused.
+    pub(super) fn raw_stream(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
+        match stream.context {
+            Some(context) if !context.is_same(self.context()) => {
+                Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
+            }
+            _ => Ok(stream.raw),
+        }
+    }
+
     pub(crate) fn create_stream(&self, flags: u32) -> CudaResult<RawStream> {
         let mut stream: RawStream = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
@@ -65,8 +76,9 @@ impl Current<'_> {
     ///
     /// The driver's, also those of the work.
     pub fn synchronize_stream(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
-        unsafe { call!(cuStreamSynchronize(stream.raw())) }
+        unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
     /// Whether a stream has completed what is queued so far.
@@ -75,8 +87,9 @@ impl Current<'_> {
     ///
     /// The driver's, also those of the work.
     pub fn is_stream_complete(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
-        is_complete(unsafe { call!(cuStreamQuery(stream.raw())) })
+        is_complete(unsafe { call!(cuStreamQuery(stream)) })
     }
 
     /// Holds back what is queued on a stream from now on until an event is reached.
@@ -89,15 +102,17 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
         event: RawEvent,
     ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
         // SAFETY: the caller's promise.
-        unsafe { call!(cuStreamWaitEvent(stream.raw(), event, 0)) }
+        unsafe { call!(cuStreamWaitEvent(stream, event, 0)) }
     }
 
     /// Whether what is queued on a stream is being captured into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let mut status = 0i32;
+        let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle, and a place that outlives the call.
-        unsafe { call!(cuStreamIsCapturing(stream.raw(), (&raw mut status).cast())) }?;
+        unsafe { call!(cuStreamIsCapturing(stream, (&raw mut status).cast())) }?;
         Ok(status != 0)
     }
 }

@@ -1,11 +1,13 @@
 //! What the layers above keep with a context: its memory's ledger, compiled kernels, copy threads.
 
+use arrow_cuda_driver::Lock;
 use std::any::Any;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// A part of a context that a layer above owns, one of each type.
 ///
-/// It lives as long as the context, so it must not own the context in turn.
+/// It lives as long as the context.  What it has that owns the context in turn has to go when it is
+/// abandoned.
 pub trait Extension: Any + Send + Sync {
     /// Called when somebody has reset the device: whatever the driver had made in the context is
     /// gone, and must not be used or released any more.
@@ -19,7 +21,7 @@ const MOST: usize = 4;
 #[derive(Default)]
 pub(super) struct Extensions {
     slots: [OnceLock<Box<dyn Extension>>; MOST],
-    adding: Mutex<()>,
+    adding: Lock<()>,
 }
 
 impl Extensions {
@@ -39,7 +41,8 @@ impl Extensions {
         if let Some(found) = self.get() {
             return Ok(found);
         }
-        let _one_at_a_time = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        // A forked child, which is refused the lock, has no other threads that add something.
+        let _one_at_a_time = self.adding.lock();
         if self.get::<T>().is_none() {
             let free = self.slots.iter().find(|slot| slot.get().is_none());
             let made: Box<dyn Extension> = Box::new(make()?);

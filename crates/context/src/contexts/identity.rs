@@ -59,7 +59,7 @@ pub(super) fn retain_primary(device: Device) -> CudaResult<(usize, u64)> {
 
 impl Context {
     /// Whether the handle still names this context.
-    pub(super) fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         match self.check_identity() {
             Ok(()) => true,
             Err(error) => !error.is_context_gone(),

@@ -11,15 +11,27 @@ static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
+    let mut lost = None;
+    let found = find_or_retain(device, &mut lost);
+    // Not under the lock, since what goes with the lost one may take others.
+    if let Some(lost) = lost {
+        lost.abandon();
+    }
+    found
+}
+
+/// Puts the context that a reset of the device has taken, if it has, into `lost`.
+fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context> {
     let mut primaries = PRIMARIES.lock()?;
     let known = primaries.iter().position(|context| context.device().number() == device);
-    let mut lost = None;
     if let Some(at) = known {
         if primaries[at].is_alive() {
             return Ok(primaries[at].clone());
         }
         // Somebody has reset the device.  To retain its context again makes another one.
-        lost = Some(primaries.swap_remove(at));
+        let gone = primaries.swap_remove(at);
+        forget(&gone)?;
+        *lost = Some(gone);
     }
     let device = Device::get(device)?;
     let (handle, number) = identity::retain_primary(device)?;
@@ -27,11 +39,6 @@ pub(super) fn primary(device: u32) -> CudaResult<Context> {
     let context = of_handle(handle, number, device)?;
     context.mark_as_primary();
     primaries.push(context.clone());
-    // What goes with the lost one may take other locks.
-    drop(primaries);
-    if let Some(lost) = lost {
-        lost.abandon();
-    }
     Ok(context)
 }
 
@@ -52,6 +59,18 @@ pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResul
     let context = Context::new(handle, number, device);
     contexts.insert(handle, context.downgrade());
     Ok(context)
+}
+
+/// Where the driver does not number contexts, the next one with this handle would pass for this one,
+/// and have all that is kept with it.
+fn forget(gone: &Context) -> CudaResult<()> {
+    let mut contexts = CONTEXTS.lock()?;
+    let contexts = contexts.get_or_insert_default();
+    let known = contexts.get(&gone.handle()).and_then(WeakContext::upgrade);
+    if known.is_some_and(|known| known.is_same(gone)) {
+        contexts.remove(&gone.handle());
+    }
+    Ok(())
 }
 
 /// All contexts in use.

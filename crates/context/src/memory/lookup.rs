@@ -20,15 +20,18 @@ pub(super) fn note(address: u64, capacity: u64) {
     HIGHEST.fetch_max(address.saturating_add(capacity), Ordering::Relaxed);
 }
 
-/// What the ledgers of all contexts in use say of an address.
+/// What the ledgers of all contexts say of an address.  Those of contexts that are gone do not count:
+/// the address may be somebody else's by now.
 pub(super) fn ask<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
     let highest = HIGHEST.load(Ordering::Relaxed).saturating_add(BLOCK);
     if !(LOWEST.load(Ordering::Relaxed)..=highest).contains(&address) {
         return Vec::new();
     }
     let answer = |context: &Context| {
-        let mut ledger = context.extension::<Manager>()?.ledger.lock().ok()?;
-        question(&mut ledger)
+        let manager = context.extension::<Manager>()?;
+        let answer = question(&mut *manager.ledger.lock().ok()?)?;
+        // Asks the driver, so not under the lock, and only where it matters.
+        context.is_alive().then_some(answer)
     };
     contexts::all().iter().filter_map(answer).collect()
 }

@@ -115,10 +115,10 @@ pub(super) fn retain_for_good(context: &Context, retained: Retained) -> CudaResu
 pub fn completed() -> Completed {
     let mut completed = Completed::default();
     let (mut lost, mut surplus) = (Vec::new(), Vec::new());
-    {
+    let _idle: Vec<_> = {
         let Ok(mut in_flight) = IN_FLIGHT.lock() else { return completed };
         let Some(contexts) = in_flight.as_mut() else { return completed };
-        for (context, work) in contexts.values_mut().filter(|(_, work)| work.retains_anything()) {
+        for (context, work) in contexts.values_mut() {
             if context.enter().is_err_and(|error| error.is_context_gone()) {
                 lost.push(std::mem::take(work));
             } else {
@@ -126,8 +126,8 @@ pub fn completed() -> Completed {
                 surplus.append(&mut work.take_surplus());
             }
         }
-        contexts.retain(|_, (_, work)| !work.is_empty());
-    }
+        contexts.extract_if(|_, (_, work)| work.is_empty()).collect()
+    };
     for work in lost {
         let queued = work.queues.into_values().flatten().map(|(_event, retained)| retained);
         completed.0.extend(queued.chain(work.retained_for_good));
@@ -151,12 +151,8 @@ pub(crate) fn wait_for_all() -> bool {
 }
 
 impl Work {
-    fn retains_anything(&self) -> bool {
-        !self.queues.is_empty() || !self.retained_for_good.is_empty()
-    }
-
     fn is_empty(&self) -> bool {
-        !self.retains_anything() && self.spare.is_empty()
+        self.queues.is_empty() && self.retained_for_good.is_empty() && self.spare.is_empty()
     }
 
     fn take_completed(&mut self) -> Completed {

@@ -141,8 +141,8 @@ impl Stream {
 
     /// The handle for the calls of [`Current`].
     pub fn handle(&self) -> StreamHandle<'_> {
-        // SAFETY: the stream lives as long as this.
-        unsafe { StreamHandle::new(self.0.raw) }
+        // SAFETY: a stream of the context, which lives as long as this.
+        unsafe { StreamHandle::new(self.0.raw, self.context()) }
     }
 
     /// Queues work, and retains `retained` until it is complete, whatever becomes of the stream.

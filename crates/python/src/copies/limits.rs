@@ -66,6 +66,7 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 #[pyo3(signature = (*, threads=None, pinned_bytes=None, begin_after=None))]
 pub(crate) fn set_transfer_limits(
+    py: Python<'_>,
     threads: Option<i64>,
     pinned_bytes: Option<i64>,
     begin_after: Option<i64>,
@@ -83,6 +84,7 @@ pub(crate) fn set_transfer_limits(
     };
     limits.pinned_bytes = checked("pinned_bytes", pinned_bytes)?.unwrap_or(limits.pinned_bytes);
     limits.begin_after = checked("begin_after", begin_after)?.unwrap_or(limits.begin_after);
-    arrow_cuda_transfer::set_transfer_limits(limits);
+    // It waits for a copy that uses the threads.
+    py.detach(|| arrow_cuda_transfer::set_transfer_limits(limits));
     Ok(())
 }

@@ -52,9 +52,10 @@ impl Engine {
     /// Gives up what there is, once the copies are made that use it.
     fn release(&self) {
         // In a forked child there is nothing to be released.
-        if let Ok(mut resources) = self.resources.lock() {
-            *resources = Resources::default();
-        }
+        let taken = self.resources.lock().map(|mut resources| std::mem::take(&mut *resources));
+        // Not under the lock: to release page-locked memory may wait for Python's GIL, whose holder
+        // may wait for the lock.
+        drop(taken);
     }
 }
 
@@ -94,21 +95,20 @@ impl Resources {
             self.made_for = wanted;
             self.discouraged = 0;
             self.ring = None; // before the new one takes its place
-            if self.workers.size() != limits.threads {
-                self.workers = Workers::start(limits.threads);
-            }
         }
         if self.ring.is_none() {
             if self.discouraged > 0 {
                 self.discouraged -= 1;
                 return None;
             }
+            if self.workers.size() != limits.threads {
+                self.workers = Workers::start(limits.threads);
+            }
             // The ring leaves the copying to others: alone it would wait for ever.
             if self.workers.size() > 0 {
                 self.ring = Ring::new(context, slots, slot_size).ok();
             }
             if self.ring.is_none() {
-                self.made_for = None;
                 self.discouraged = DISCOURAGED;
             }
         }

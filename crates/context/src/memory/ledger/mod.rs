@@ -170,10 +170,14 @@ impl Ledger {
         let entry = Entry { size: request.size, request, state, is_reused: false };
         self.blocks.insert(address, entry);
         self.stats.driver_allocations += 1;
-        self.stats.reserved_bytes += request.capacity;
+        self.count_reserved(request.capacity);
+        self.count_allocated(request.size);
+    }
+
+    fn count_reserved(&mut self, bytes: u64) {
+        self.stats.reserved_bytes += bytes;
         self.stats.peak_reserved_bytes =
             self.stats.peak_reserved_bytes.max(self.stats.reserved_bytes);
-        self.count_allocated(request.size);
     }
 
     fn count_allocated(&mut self, size: u64) {
@@ -223,7 +227,7 @@ impl Ledger {
     /// Takes back that the driver was to free a segment: it has not.
     pub(crate) fn not_freed(&mut self, segment: &Segment) {
         self.stats.driver_frees -= 1;
-        self.stats.reserved_bytes += segment.capacity;
+        self.count_reserved(segment.capacity);
     }
 
     /// Widens who may reach the block in use that an address lies in.  What is left in it of earlier

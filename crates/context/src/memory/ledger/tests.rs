@@ -319,3 +319,14 @@ fn a_segment_that_the_driver_keeps_counts_as_reserved() {
     let stats = ledger.stats();
     assert_eq!((stats.reserved_bytes, stats.driver_frees), (request.capacity, 0));
 }
+
+#[test]
+fn the_peak_counts_what_the_driver_did_not_take_back() {
+    let mut ledger = with_limit(0);
+    add(&mut ledger, 0xd000_0000, 3 * BLOCK);
+    let freed = ledger.release(0xd000_0000);
+    add(&mut ledger, 0xe000_0000, 3 * BLOCK); // another thread, meanwhile
+    ledger.not_freed(&freed[0]);
+    let stats = ledger.stats();
+    assert_eq!((stats.reserved_bytes, stats.peak_reserved_bytes), (6 * BLOCK, 6 * BLOCK));
+}
