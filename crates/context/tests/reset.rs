@@ -21,7 +21,7 @@ fn allocate(context: &Context, count: usize) -> Vec<Block> {
 }
 
 #[test]
-fn nothing_of_a_dead_context_is_handed_out_or_freed() {
+fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let _guard = one_at_a_time();
     let old = Context::primary(0).expect("a device");
     let mut held = allocate(&old, 6);
@@ -31,7 +31,7 @@ fn nothing_of_a_dead_context_is_handed_out_or_freed() {
     let frees = old.memory_stats().expect("alive").driver_frees;
 
     reset();
-    // Released after the reset, before anybody here has noticed it.
+    // Released after the reset, before this process has detected it.
     held.truncate(2);
     old.allocate(4 << 20, Placement::Alone).expect_err("its context is gone");
 
@@ -63,7 +63,7 @@ fn the_next_context_has_the_same_handle() {
     let held = allocate(&old, 3);
     drop(allocate(&old, 2));
     reset();
-    // As another library makes it, while nobody here has noticed.
+    // Another library retains it, before this process has detected the reset.
     let mut handle: *mut std::ffi::c_void = std::ptr::null_mut();
     // SAFETY: stores a handle through the pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), 0)) }.expect("a device");
@@ -77,7 +77,7 @@ fn the_next_context_has_the_same_handle() {
 }
 
 #[test]
-fn what_a_dead_context_has_kept_is_not_freed() {
+fn cached_memory_of_a_dead_context_is_not_freed() {
     let _guard = one_at_a_time();
     let old = Context::primary(0).expect("a device");
     let held = allocate(&old, 2);

@@ -1,4 +1,4 @@
-//! Streams, by their handles, which only [`Stream`](crate::Stream) holds.
+//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
 use super::RawEvent;
 use crate::Current;
@@ -6,13 +6,13 @@ use arrow_cuda_driver::{CudaResult, call, codes};
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-/// A `CUstream`, for those who hand it to other libraries.
+/// A `CUstream`, to be passed to other libraries.
 pub type RawStream = *mut c_void;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
 pub(crate) const NON_BLOCKING: u32 = 1;
 
-/// The handle of a stream that is alive, borrowed from whoever owns it.
+/// The handle of a live stream, borrowed from the stream's owner.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamHandle<'stream>(RawStream, PhantomData<&'stream ()>);
 
@@ -34,7 +34,7 @@ impl StreamHandle<'_> {
     }
 }
 
-/// What the answer to a query says.
+/// Interprets the result of a query.
 pub(crate) fn is_complete(answer: CudaResult<()>) -> CudaResult<bool> {
     match answer {
         Ok(()) => Ok(true),
@@ -55,31 +55,31 @@ impl Current<'_> {
     ///
     /// The handle must be live and the caller's to destroy.
     pub(crate) unsafe fn destroy_stream(&self, stream: RawStream) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuStreamDestroy_v2(stream)) }
     }
 
-    /// Blocks until a stream has completed what is queued so far.
+    /// Blocks until a stream has completed all work queued so far.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn synchronize_stream(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         // SAFETY: a live handle.
         unsafe { call!(cuStreamSynchronize(stream.raw())) }
     }
 
-    /// Whether a stream has completed what is queued so far.
+    /// Whether a stream has completed all work queued so far.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn is_stream_complete(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         // SAFETY: a live handle.
         is_complete(unsafe { call!(cuStreamQuery(stream.raw())) })
     }
 
-    /// Holds back what is queued on a stream from now on until an event is reached.
+    /// Makes work that is queued on a stream from now on wait for an event.
     ///
     /// # Safety
     ///
@@ -89,11 +89,11 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
         event: RawEvent,
     ) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuStreamWaitEvent(stream.raw(), event, 0)) }
     }
 
-    /// Whether what is queued on a stream is being captured into a graph.
+    /// Whether a stream is capturing its work into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let mut status = 0i32;
         // SAFETY: a live handle, and a place that outlives the call.
@@ -109,7 +109,7 @@ impl Current<'_> {
 /// The handle must be live: the driver reads through it.
 pub(crate) unsafe fn context_of_stream(stream: RawStream) -> CudaResult<usize> {
     let mut context: *mut c_void = std::ptr::null_mut();
-    // SAFETY: the caller's promise; stores a handle through the pointer.
+    // SAFETY: guaranteed by the caller; stores a handle through the pointer.
     unsafe { call!(cuStreamGetCtx(stream, (&raw mut context).cast())) }?;
     Ok(context.addr())
 }

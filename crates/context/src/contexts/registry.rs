@@ -1,4 +1,4 @@
-//! All contexts of the process, so that two views of one context are the same.
+//! All contexts of the process, so that each driver context has one `Context`.
 
 use super::context::WeakContext;
 use super::{Context, Device, identity};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// All contexts in use, by handle.
 static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
-/// The primary contexts, which stay.
+/// The primary contexts, which stay retained.
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
@@ -18,16 +18,16 @@ pub(super) fn primary(device: u32) -> CudaResult<Context> {
         if primaries[at].is_alive() {
             return Ok(primaries[at].clone());
         }
-        // Somebody has reset the device.  To retain its context again makes another one.
+        // Somebody has reset the device.  Retaining its context again creates a new one.
         lost = Some(primaries.swap_remove(at));
     }
     let device = Device::get(device)?;
     let (handle, number) = identity::retain_primary(device)?;
-    // It may be known already, as one of somebody else's.
+    // It may be known already, as a borrowed one.
     let context = of_handle(handle, number, device)?;
     context.mark_as_primary();
     primaries.push(context.clone());
-    // What goes with the lost one may take other locks.
+    // Abandoning the lost context may take other locks.
     drop(primaries);
     if let Some(lost) = lost {
         lost.abandon();
@@ -39,7 +39,7 @@ pub(super) fn primaries() -> Vec<Context> {
     PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
 }
 
-/// The context of a handle that has that number now.
+/// The context with this handle and number.
 pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
