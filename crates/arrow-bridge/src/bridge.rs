@@ -1,4 +1,4 @@
-//! Loading the C++ side, and asking it for pyarrow objects.
+//! Loads the C++ side, and creates pyarrow objects with it.
 
 use crate::fault::Fault;
 use crate::ffi::{
@@ -16,8 +16,8 @@ use std::ptr;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
-/// Objects are passed as raw `PyObject*`: this crate knows nothing of Python.  All functions
-/// must be called with the GIL held, and with live objects.
+/// Objects are passed as raw `PyObject*`: this crate does not depend on Python.  All functions
+/// require the GIL and live objects.
 pub struct Bridge {
     api: &'static BridgeApi,
 }
@@ -28,8 +28,8 @@ unsafe impl Send for Bridge {}
 unsafe impl Sync for Bridge {}
 
 impl Bridge {
-    /// Loads the library and introduces both sides to each other.  It stays loaded: pyarrow
-    /// objects have its code as their destructors.
+    /// Loads the library and exchanges the tables of both sides.  It stays loaded: pyarrow objects
+    /// have destructors in its code.
     ///
     /// # Errors
     ///
@@ -72,30 +72,30 @@ impl Bridge {
         self.api.arrow_major
     }
 
-    /// Makes a fresh object of a `pyarrow.Buffer` subtype show a device buffer.
+    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with a device buffer.
     ///
     /// # Errors
     ///
-    /// When libarrow cannot make its own object.
+    /// When libarrow cannot create its object.
     ///
     /// # Safety
     ///
-    /// `fresh` must be what the base type's `tp_new` has made; the GIL must be held.
+    /// `fresh` must be a new object of the base type's `tp_new`; the GIL must be held.
     pub unsafe fn init_buffer(&self, fresh: Object, buffer: DeviceBuffer) -> Result<(), Fault> {
         let buffer = Box::into_raw(Box::new(buffer));
-        // SAFETY: the caller's promise; the buffer is handed over.
+        // SAFETY: guaranteed by the caller; the buffer is handed over.
         unsafe { filled(|failure| (self.api.init_buffer)(fresh, buffer, failure)) }
     }
 
-    /// The same for a part of the buffer behind `parent`.
+    /// The same with a slice of the buffer behind `parent`.
     ///
     /// # Errors
     ///
-    /// When libarrow cannot make its own object.
+    /// When libarrow cannot create its object.
     ///
     /// # Safety
     ///
-    /// As [`init_buffer`](Self::init_buffer); `parent` must be a device buffer's object.
+    /// As [`init_buffer`](Self::init_buffer); `parent` must be an object over a device buffer.
     pub unsafe fn init_slice(
         &self,
         fresh: Object,
@@ -103,64 +103,64 @@ impl Bridge {
         part: DeviceBuffer,
     ) -> Result<(), Fault> {
         let part = Box::into_raw(Box::new(part));
-        // SAFETY: the caller's promise; the part is handed over.
+        // SAFETY: guaranteed by the caller; the part is handed over.
         unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, part, failure)) }
     }
 
-    /// The same for the device memory behind any `pyarrow.Buffer`.
+    /// The same with the device memory behind any `pyarrow.Buffer`.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`] when there is none behind it.
+    /// [`Kind::Type`] when the buffer has no device memory.
     ///
     /// # Safety
     ///
     /// As [`init_buffer`](Self::init_buffer).
     pub unsafe fn init_from_buffer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.init_from_buffer)(fresh, buffer, failure)) }
     }
 
-    /// The same for pinned host memory.
+    /// The same with pinned host memory.
     ///
     /// # Errors
     ///
-    /// When libarrow cannot make its own object.
+    /// When libarrow cannot create its object.
     ///
     /// # Safety
     ///
     /// As [`init_buffer`](Self::init_buffer).
     pub unsafe fn init_host_buffer(&self, fresh: Object, buffer: HostBuffer) -> Result<(), Fault> {
         let buffer = Box::into_raw(Box::new(buffer));
-        // SAFETY: the caller's promise; the buffer is handed over.
+        // SAFETY: guaranteed by the caller; the buffer is handed over.
         unsafe { filled(|failure| (self.api.init_host_buffer)(fresh, buffer, failure)) }
     }
 
-    /// Makes a fresh object of a `pyarrow.NativeFile` subtype read a device buffer.
+    /// Initialises a fresh object of a `pyarrow.NativeFile` subtype that reads a device buffer.
     ///
     /// # Errors
     ///
-    /// When `buffer` is no device buffer.
+    /// When `buffer` is not a device buffer.
     ///
     /// # Safety
     ///
     /// As [`init_buffer`](Self::init_buffer).
     pub unsafe fn init_reader(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.init_reader)(fresh, buffer, failure)) }
     }
 
-    /// Makes a fresh object of a `pyarrow.NativeFile` subtype write a device buffer.
+    /// Initialises a fresh object of a `pyarrow.NativeFile` subtype that writes a device buffer.
     ///
     /// # Errors
     ///
-    /// When `buffer` is no device buffer, or not mutable.
+    /// When `buffer` is not a device buffer, or not mutable.
     ///
     /// # Safety
     ///
     /// As [`init_buffer`](Self::init_buffer).
     pub unsafe fn init_writer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.init_writer)(fresh, buffer, failure)) }
     }
 
@@ -170,7 +170,7 @@ impl Bridge {
     ///
     /// The object must outlive the reference; the GIL must be held.
     pub unsafe fn buffer_of<'a>(&self, object: Object) -> Option<&'a DeviceBuffer> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.buffer_of)(object).as_ref() }
     }
 
@@ -180,7 +180,7 @@ impl Bridge {
     ///
     /// The object must outlive the reference; the GIL must be held.
     pub unsafe fn reader_of<'a>(&self, object: Object) -> Option<&'a BufferReader> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.reader_of)(object).as_ref() }
     }
 
@@ -190,29 +190,29 @@ impl Bridge {
     ///
     /// The object must outlive the reference; the GIL must be held.
     pub unsafe fn writer_of<'a>(&self, object: Object) -> Option<&'a BufferWriter> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.writer_of)(object).as_ref() }
     }
 
-    /// What any `pyarrow.Buffer` says of itself; none for other objects, and for those whose
-    /// constructor never ran.
+    /// The memory that any `pyarrow.Buffer` reports; `None` for other objects, and for
+    /// uninitialised ones.
     ///
     /// # Safety
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn span_of(&self, object: Object) -> Option<Span> {
         let mut span = Span::default();
-        // SAFETY: the caller's promise, and a writable place.
+        // SAFETY: guaranteed by the caller, and a writable place.
         unsafe { (self.api.span_of)(object, &raw mut span) }.then_some(span)
     }
 
-    /// Makes a fresh object of a `pyarrow.Buffer` subtype show part of a buffer over pinned
-    /// memory.
+    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with a slice of a buffer over
+    /// pinned memory.
     ///
     /// # Errors
     ///
-    /// [`Kind::Index`] when the part does not lie within, [`Kind::Type`] when the memory is not
-    /// pinned.
+    /// [`Kind::Index`] when the slice does not lie within the buffer, [`Kind::Type`] when the
+    /// memory is not pinned.
     ///
     /// # Safety
     ///
@@ -224,7 +224,7 @@ impl Bridge {
         offset: i64,
         size: i64,
     ) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.init_host_slice)(fresh, whole, offset, size, failure)) }
     }
 
@@ -232,13 +232,13 @@ impl Bridge {
     ///
     /// # Errors
     ///
-    /// [`Kind::Memory`] when there is not that much.
+    /// [`Kind::Memory`] when the host has no room.
     ///
     /// # Safety
     ///
     /// The GIL must be held.
     pub unsafe fn allocate_host(&self, size: i64) -> Result<Object, Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { made(|failure| (self.api.allocate_host)(size, failure)) }
     }
 
@@ -249,7 +249,7 @@ impl Bridge {
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn has_batch(&self, object: Object) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.has_batch)(object) }
     }
 
@@ -259,7 +259,7 @@ impl Bridge {
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn has_schema(&self, object: Object) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.has_schema)(object) }
     }
 
@@ -270,7 +270,7 @@ impl Bridge {
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn has_arrays(&self, object: Object) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.has_arrays)(object) }
     }
 
@@ -280,38 +280,37 @@ impl Bridge {
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn is_on_device(&self, object: Object) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.api.is_on_device)(object) }
     }
 
-    /// A `pyarrow.RecordBatch`, whose data lies on the host, as the message that it is going to
-    /// be.
+    /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`] for another object, and for one that was never initialised.
+    /// [`Kind::Type`] for another object, and for an uninitialised one.
     ///
     /// # Safety
     ///
-    /// The object must be live, and the GIL must be held, also when the result is dropped.
+    /// The object must be live.  The GIL must be held, and again when the result is dropped.
     pub unsafe fn payload(&self, batch: Object) -> Result<Payload, Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { Payload::open(self.api, batch) }
     }
 
-    /// The `pyarrow.RecordBatch`, as a new reference, of a message in device memory, `buffer`'s.
-    /// Each of its buffers was found as long as its array demands.  The data stays where it is,
-    /// unless it is compressed: then the batch lies on the host.  `memo` is a
+    /// A new reference to the `pyarrow.RecordBatch` of a message in device memory, which `buffer`
+    /// holds.  Each of its buffers is checked to be as long as its array demands.  The data stays
+    /// on the device, unless it is compressed: then the batch lies on the host.  `memo` is a
     /// `pyarrow.DictionaryMemo` with the values of dictionaries.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`] for another `buffer` or `schema`; what libarrow finds wrong with the
-    /// metadata; [`Kind::Invalid`] for a buffer that is too short, which names the column.
+    /// [`Kind::Type`] for another `buffer` or `schema`; libarrow's errors for the metadata;
+    /// [`Kind::Invalid`], which names the column, for a buffer that is too short.
     ///
     /// # Safety
     ///
-    /// The objects must be live, `memo` must be of its class; the GIL must be held.
+    /// The objects must be live, and `memo` must be of its class; the GIL must be held.
     pub unsafe fn read_batch(
         &self,
         buffer: Object,
@@ -324,7 +323,7 @@ impl Bridge {
         let (data, size) = (metadata.as_ptr(), metadata.len());
         let body = Box::into_raw(Box::new(message.body));
         let read = |failure| {
-            // SAFETY: the caller's promise; metadata and facts are read during the call only, and
+            // SAFETY: guaranteed by the caller; metadata and facts are read during the call only, and
             // the body is handed over.
             unsafe {
                 let facts = &raw const facts;
@@ -334,9 +333,9 @@ impl Bridge {
         made(read)
     }
 
-    /// Tells a `pyarrow.NativeFile` of [`init_reader`](Self::init_reader) which message it finds at
-    /// `position`, so that pyarrow is given what was read and checked already; until
-    /// [`forget_message`](Self::forget_message).
+    /// Gives a `pyarrow.NativeFile` of [`init_reader`](Self::init_reader) the message at
+    /// `position`, which was read and checked already, so that pyarrow does not read it again.  It
+    /// is valid until [`forget_message`](Self::forget_message).
     ///
     /// # Errors
     ///
@@ -355,7 +354,7 @@ impl Bridge {
         let (data, size) = (metadata.as_ptr(), metadata.len());
         let position = (position + message.frame.metadata_offset).cast_signed();
         let told = |failure| {
-            // SAFETY: the caller's promise; metadata and facts are read during the call only.
+            // SAFETY: guaranteed by the caller; metadata and facts are read during the call only.
             unsafe {
                 let facts = &raw const facts;
                 (self.api.expect_metadata)(reader, position, data, size, facts, failure)
@@ -364,7 +363,8 @@ impl Bridge {
         filled(told)
     }
 
-    /// Has the file read again what it was told by [`expect_message`](Self::expect_message).
+    /// Discards the message of [`expect_message`](Self::expect_message): the file reads it itself
+    /// again.
     ///
     /// # Errors
     ///
@@ -375,20 +375,20 @@ impl Bridge {
     /// The object must be live; the GIL must be held.
     pub unsafe fn forget_message(&self, reader: Object) -> Result<(), Fault> {
         let (data, facts) = (ptr::null(), ptr::null());
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.expect_metadata)(reader, 0, data, 0, facts, failure)) }
     }
 
-    /// Readies an array, or a record batch if it `is_batch`, that pyarrow is about to export or to
-    /// copy: counts its nulls where nobody knows their number, for libarrow would look for the
-    /// bitmap on the host, and gives it empty buffers of its device in place of the host's.  What
-    /// is to be used instead of the object, as a new reference; none when nothing is wrong with it.
-    /// What is copied `to_host` needs nothing: only the object's kind is checked.
+    /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export or copy.  It
+    /// counts unknown nulls, since libarrow would read the bitmap on the host, and replaces empty
+    /// host buffers with empty ones of the device.  Returns a new reference to the replacement, or
+    /// `None` if the object needs no change.  For a copy `to_host`, it only checks the object's
+    /// kind.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`] for another object and for one that was never filled, [`Kind::Invalid`] for
-    /// a bitmap that is too short, and the driver's.
+    /// [`Kind::Type`] for another object and for an uninitialised one, [`Kind::Invalid`] for a
+    /// bitmap that is too short, and driver errors.
     ///
     /// # Safety
     ///
@@ -399,17 +399,17 @@ impl Bridge {
         is_batch: bool,
         to_host: bool,
     ) -> Result<Option<Object>, Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, to_host, failure)) }
     }
 
-    /// Gives what pyarrow has exported of an array or record batch an event for the work that is
-    /// not done yet: that which the array itself was imported with, and that of the device's
-    /// default stream.  `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.
+    /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
+    /// the work that the array itself was imported with, and that of the device's default stream.
+    /// `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.
     ///
     /// # Errors
     ///
-    /// The driver's; both structures are released then.
+    /// Driver errors; both structures are released then.
     ///
     /// # Safety
     ///
@@ -420,72 +420,72 @@ impl Bridge {
         array: *mut c_void,
         schema: *mut c_void,
     ) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.finish_export)(object, array, schema, failure)) }
     }
 
-    /// Waits for an array's event where libarrow reads the data while it imports the array, and
-    /// counts the nulls of one that is to be a record batch, where nobody knows their number.
-    /// `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.
+    /// Waits for an array's event if libarrow reads the data during the import, and counts unknown
+    /// nulls of an array that becomes a record batch.  `array` is an `ArrowDeviceArray*`, `schema`
+    /// an `ArrowSchema*` or null.
     ///
     /// # Errors
     ///
-    /// [`Kind::Invalid`] for an event that cannot be one, and the driver's; both structures are
-    /// released then.
+    /// [`Kind::Invalid`] for an invalid event, and driver errors; both structures are released
+    /// then.
     ///
     /// # Safety
     ///
-    /// The structures must be such as can be imported; the GIL must be held.
+    /// The structures must be valid for import; the GIL must be held.
     pub unsafe fn prepare_import(
         &self,
         array: *mut c_void,
         schema: *mut c_void,
         is_batch: bool,
     ) -> Result<(), Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { filled(|failure| (self.api.prepare_import)(array, schema, is_batch, failure)) }
     }
 
-    /// What is to be used, as a new reference, instead of the array or record batch that libarrow
-    /// has imported from `array`, an `ArrowDeviceArray*`; none when nothing is wrong with it.
+    /// A new reference to the replacement of the array or record batch that libarrow has imported
+    /// from `array`, an `ArrowDeviceArray*`; `None` if the object needs no change.
     ///
-    /// libarrow puts host buffers in place of those that are empty, and then refuses to export
-    /// an array with memory of several devices.
+    /// libarrow replaces empty buffers with host buffers, and then refuses to export an array with
+    /// memory of several devices.
     ///
     /// # Errors
     ///
-    /// When libarrow or pyarrow cannot make the object.
+    /// When libarrow or pyarrow cannot create the object.
     ///
     /// # Safety
     ///
-    /// `object` must be what was imported from the structure, which is only asked for its device;
-    /// the GIL must be held.
+    /// `object` must be the import of the structure, of which only the device is read; the GIL must
+    /// be held.
     pub unsafe fn finish_import(
         &self,
         object: Object,
         array: *const c_void,
     ) -> Result<Option<Object>, Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { made_or_none(|failure| (self.api.finish_import)(object, array, failure)) }
     }
 
-    /// A `pyarrow.Array` without its data, as a new reference: an empty host buffer in
-    /// place of each buffer that is not plain host memory, which is the empty one's parent.
+    /// A new reference to a `pyarrow.Array` without its data: an empty host buffer replaces each
+    /// buffer that is not plain host memory, which becomes its parent.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`] for what is no array, or was never initialised.
+    /// [`Kind::Type`] for another object, and for an uninitialised array.
     ///
     /// # Safety
     ///
     /// The object must be live; the GIL must be held.
     pub unsafe fn skeleton_of(&self, array: Object) -> Result<Object, Fault> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { made(|failure| (self.api.skeleton_of)(array, failure)) }
     }
 
-    /// A `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked arrays, as a new
-    /// reference.  Only the columns' types and lengths are checked.
+    /// A new reference to a `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked
+    /// arrays.  Only the columns' types and lengths are checked.
     ///
     /// # Errors
     ///
@@ -496,25 +496,25 @@ impl Bridge {
     /// The objects must be live; the GIL must be held.
     pub unsafe fn assemble(&self, schema: Object, columns: &[Object]) -> Result<Object, Fault> {
         let (first, count) = (columns.as_ptr(), columns.len());
-        // SAFETY: the caller's promise; the columns are read during the call only.
+        // SAFETY: guaranteed by the caller; the columns are read during the call only.
         unsafe { made(|failure| (self.api.assemble)(schema, first, count, failure)) }
     }
 }
 
-/// Calls C++ and takes its failure over.
+/// Calls C++ and converts its failure.
 fn filled(call: impl FnOnce(*mut Failure) -> bool) -> Result<(), Fault> {
     let mut failure = Failure::none();
     if call(&raw mut failure) { Ok(()) } else { Err(failure.into_fault()) }
 }
 
-/// Calls C++ for a new object and takes its failure over.
+/// Calls C++ for a new object and converts its failure.
 fn made(call: impl FnOnce(*mut Failure) -> Object) -> Result<Object, Fault> {
     let mut failure = Failure::none();
     let object = call(&raw mut failure);
     if object.is_null() { Err(failure.into_fault()) } else { Ok(object) }
 }
 
-/// The same where null without a failure says that there is nothing to be made.
+/// The same, where null without a failure means that there is no object.
 fn made_or_none(call: impl FnOnce(*mut Failure) -> Object) -> Result<Option<Object>, Fault> {
     let mut failure = Failure::none();
     let object = call(&raw mut failure);

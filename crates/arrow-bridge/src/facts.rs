@@ -1,10 +1,10 @@
-//! What Rust has read in a message, as C++ wants to know it.
+//! The facts that Rust has read in a message, in C++'s form.
 
 use crate::ffi::{MessageFacts, MessageKind};
 use arrow_cuda_ipc::{Content, Metadata};
 
 impl MessageFacts {
-    /// Nothing is known, so anything has to be reckoned with.
+    /// The message is unreadable, so assume the worst.
     pub(crate) const UNREADABLE: Self = Self {
         kind: MessageKind::Unreadable,
         body_size: 0,

@@ -1,4 +1,4 @@
-//! Failures on their way between the languages.
+//! Failures that cross between the languages.
 
 use crate::ffi::{Failure, Kind};
 use arrow_cuda_buffer::Error as BufferError;
@@ -9,12 +9,12 @@ use std::ffi::c_char;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A failure: how Python raises it, and what it says.
+/// A failure: the kind of Python exception, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// How Python raises it.
+    /// The kind of exception that Python raises.
     pub kind: Kind,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
@@ -90,11 +90,11 @@ impl Failure {
     }
 }
 
-/// Runs what C++ has asked for.  A failure, a panic among them, is written into `failure`.
+/// Runs a call from C++.  Any failure, including a panic, is written into `failure`.
 ///
 /// # Safety
 ///
-/// `failure` must be writable, or null when nobody wants to know.
+/// `failure` must be writable, or null to ignore failures.
 pub(crate) unsafe fn attempt<T>(
     failure: *mut Failure,
     work: impl FnOnce() -> Result<T, Fault>,
@@ -104,7 +104,7 @@ pub(crate) unsafe fn attempt<T>(
     match outcome {
         Ok(value) => Some(value),
         Err(fault) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             if let Some(failure) = unsafe { failure.as_mut() } {
                 failure.fill(&fault);
             }
@@ -113,7 +113,7 @@ pub(crate) unsafe fn attempt<T>(
     }
 }
 
-/// A size or position that came as a signed number.
+/// A size or position that C++ passes as a signed number.
 pub(crate) fn unsigned(what: &str, value: i64) -> Result<u64, Fault> {
     u64::try_from(value)
         .map_err(|_| Fault::new(Kind::Invalid, format!("{what} must not be negative: {value}")))

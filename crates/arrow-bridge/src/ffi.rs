@@ -1,13 +1,13 @@
 //! The border between Rust and libarrow: two tables of plain C functions.
 //!
-//! [`RustApi`] is what Rust offers to the C++ classes: device memory and the streams over it.
-//! [`BridgeApi`] is what the C++ side offers to Rust: pyarrow objects over that memory.  Nothing
-//! else crosses.  `cpp/border/ffi.h` is generated from this file; `tests/header.rs` says how, and
-//! fails while the header is out of date.
+//! [`RustApi`] has Rust's functions for the C++ classes: device memory and the files over it.
+//! [`BridgeApi`] has C++'s functions for Rust: pyarrow objects over that memory.  Nothing else
+//! crosses the border.  `cpp/border/ffi.h` is generated from this file; `tests/header.rs` shows
+//! how, and fails while the header is out of date.
 //!
 //! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
-//! the caller gives back to the matching `*_release`.  A `*const` parameter is borrowed for the
-//! call.  Sizes, offsets and positions are in bytes.
+//! the caller passes to the matching `*_release`.  A `*const` parameter is borrowed for the call.
+//! Sizes, offsets and positions are in bytes.
 //!
 //! Failure: a function that can fail takes a [`Failure`] last, fills it, and returns false, -1 or
 //! null.  Neither side lets an exception or a panic cross the border.
@@ -20,11 +20,11 @@ pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
 
-/// The version of both tables.  Raise it when either of them changes: a library that was built for
-/// other tables is refused.
+/// The version of both tables.  Increment it when either of them changes: a library with another
+/// version is refused.
 pub const ABI_VERSION: u32 = 6;
 
-/// How a failure is raised in Python.
+/// The kind of exception that Python raises for a failure.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -57,7 +57,7 @@ pub(crate) struct Failure {
     pub(crate) text: [c_char; 1020],
 }
 
-/// CPython's object, which neither side of the border looks into.
+/// CPython's object, which is opaque to both sides of the border.
 pub struct PyObject {
     _opaque: [u8; 0],
 }
@@ -65,7 +65,7 @@ pub struct PyObject {
 /// A `PyObject*`.
 pub type Object = *mut PyObject;
 
-/// C++'s own object: a batch on its way to become a message.
+/// C++'s own object: a batch that becomes a message.
 pub(crate) struct CppPayload {
     _opaque: [u8; 0],
 }
@@ -89,7 +89,7 @@ pub(crate) struct HostFacts {
 #[repr(C)]
 pub(crate) struct Owner {
     pub(crate) owner: *mut c_void,
-    /// Is called with `owner` once, from any thread.
+    /// Called with `owner` once, from any thread.
     pub(crate) drop: unsafe extern "C" fn(owner: *mut c_void),
 }
 
@@ -105,25 +105,25 @@ pub(crate) enum MessageKind {
     Other = 4,
 }
 
-/// What the metadata of an IPC message says.  A message that is unreadable may be anything, so it
+/// The facts in the metadata of an IPC message.  An unreadable message may be anything, so it
 /// counts as `is_swapped` and as `is_delta`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct MessageFacts {
     pub(crate) kind: MessageKind,
     pub(crate) body_size: i64,
-    /// Of a schema: its batches have the other byte order, and libarrow swaps their bytes on the
+    /// For a schema: its batches have the other byte order, and libarrow swaps their bytes on the
     /// host.
     pub(crate) is_swapped: bool,
-    /// Of a dictionary: libarrow appends it to the earlier one, on the host.
+    /// For a dictionary: libarrow appends it to the earlier one, on the host.
     pub(crate) is_delta: bool,
-    /// Of a batch or dictionary: libarrow cuts the body up and reads none of it.
+    /// For a batch or dictionary: libarrow slices the body without reading it.
     pub(crate) stays_on_device: bool,
-    /// Of a batch or dictionary: the body is compressed, or may be.
+    /// For a batch or dictionary: the body is compressed, or may be.
     pub(crate) is_compressed: bool,
 }
 
-/// What any `pyarrow.Buffer` says of itself.
+/// The memory that any `pyarrow.Buffer` reports.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
@@ -141,7 +141,7 @@ pub struct Span {
     pub device: i64,
 }
 
-/// A stretch of host memory, never empty.
+/// A range of host memory, never empty.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct HostPart {
@@ -149,7 +149,7 @@ pub(crate) struct HostPart {
     pub(crate) size: usize,
 }
 
-/// What Rust offers to C++.
+/// Rust's functions for C++.
 #[repr(C)]
 pub(crate) struct RustApi {
     pub(crate) abi_version: u32,
@@ -167,7 +167,7 @@ pub(crate) struct RustApi {
     /// Allocates in the device's primary context.
     pub(crate) buffer_allocate:
         unsafe extern "C" fn(device: i32, size: i64, failure: *mut Failure) -> *mut RustBuffer,
-    /// A buffer over somebody else's memory; takes `owner` over, also on failure.
+    /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
     pub(crate) buffer_view: unsafe extern "C" fn(
         device: i32,
         address: u64,
@@ -214,15 +214,14 @@ pub(crate) struct RustApi {
         unsafe extern "C" fn(buffer: *const RustHostBuffer, out: *mut HostFacts),
     pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: *mut RustHostBuffer),
     /// The host address of pinned memory that is mapped at a device address; null, without a
-    /// failure, where none is.
+    /// failure, if there is none.
     pub(crate) host_address: unsafe extern "C" fn(
         device: i32,
         device_address: u64,
         out: *mut *mut c_void,
         failure: *mut Failure,
     ) -> bool,
-    /// The device address that pinned memory is mapped at; 0, without a failure, where there is
-    /// none.
+    /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
     pub(crate) device_address: unsafe extern "C" fn(
         device: i32,
         host_address: *const c_void,
@@ -234,15 +233,15 @@ pub(crate) struct RustApi {
     /// An event of the device's primary context.
     pub(crate) event_create:
         unsafe extern "C" fn(device: i32, failure: *mut Failure) -> *mut RustEvent,
-    /// The event whose handle a producer has put at `place`; the producer keeps both as long as this
-    /// exists.  Fails when there can be no event.
+    /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
+    /// long as this exists.  Fails if this cannot be an event.
     pub(crate) event_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
         failure: *mut Failure,
     ) -> *mut RustEvent,
     pub(crate) event_release: unsafe extern "C" fn(event: *mut RustEvent),
-    /// Where the event's `CUevent` lies, as long as `event` exists.
+    /// The address of the event's `CUevent`, valid as long as `event` exists.
     pub(crate) event_place: unsafe extern "C" fn(event: *const RustEvent) -> *mut *mut c_void,
     pub(crate) event_record: unsafe extern "C" fn(
         event: *const RustEvent,
@@ -252,7 +251,7 @@ pub(crate) struct RustApi {
     pub(crate) event_wait:
         unsafe extern "C" fn(event: *const RustEvent, failure: *mut Failure) -> bool,
     /// An event for the work in flight before the given events, on the default stream and on the
-    /// streams that are ordered with it.  Stores null where there is no such work.
+    /// streams that are ordered with it.  Stores null if there is no such work.
     pub(crate) event_pending: unsafe extern "C" fn(
         device: i32,
         events: *const *const RustEvent,
@@ -265,15 +264,15 @@ pub(crate) struct RustApi {
     /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
     pub(crate) stream_create:
         unsafe extern "C" fn(device: i32, flags: u32, failure: *mut Failure) -> *mut RustStream,
-    /// The stream whose handle lies at `place`, which somebody else keeps as long as this exists; the
-    /// default stream for null.
+    /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
+    /// the default stream for null.
     pub(crate) stream_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
         failure: *mut Failure,
     ) -> *mut RustStream,
     pub(crate) stream_release: unsafe extern "C" fn(stream: *mut RustStream),
-    /// Where the stream's `CUstream` lies, as long as `stream` exists.
+    /// The address of the stream's `CUstream`, valid as long as `stream` exists.
     pub(crate) stream_place: unsafe extern "C" fn(stream: *const RustStream) -> *mut *mut c_void,
     pub(crate) stream_wait_event: unsafe extern "C" fn(
         stream: *const RustStream,
@@ -324,8 +323,8 @@ pub(crate) struct RustApi {
         size: i64,
         failure: *mut Failure,
     ) -> *mut RustBuffer,
-    /// Reads the metadata of an IPC message, or the footer of an IPC file as the message that its
-    /// schema would be.
+    /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
+    /// message.
     pub(crate) message_facts: unsafe extern "C" fn(
         metadata: *const u8,
         size: usize,
@@ -336,7 +335,7 @@ pub(crate) struct RustApi {
     // Writing.
     pub(crate) writer_open:
         unsafe extern "C" fn(buffer: *const RustBuffer, failure: *mut Failure) -> *mut RustWriter,
-    /// Flushes what is buffered.
+    /// Flushes buffered bytes.
     pub(crate) writer_release: unsafe extern "C" fn(writer: *mut RustWriter),
     pub(crate) writer_close:
         unsafe extern "C" fn(writer: *mut RustWriter, failure: *mut Failure) -> bool,
@@ -372,8 +371,8 @@ pub(crate) struct RustApi {
         unsafe extern "C" fn(writer: *mut RustWriter, size: i64, failure: *mut Failure) -> bool,
 }
 
-/// What the bridge needs of pyarrow's Cython module: the pointers in its capsules, whose C++
-/// signatures are those that pyarrow gives them.
+/// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,
+/// with pyarrow's C++ signatures.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PyarrowApi {
@@ -410,7 +409,7 @@ pub struct PyarrowApi {
     pub restore_thread: unsafe extern "C" fn(state: *mut c_void),
 }
 
-/// What C++ offers to Rust.  Each function that takes a `PyObject` wants the GIL held.
+/// C++'s functions for Rust.  Each function that takes a `PyObject` requires the GIL.
 #[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
@@ -418,8 +417,8 @@ pub(crate) struct BridgeApi {
 
     // New objects.
     /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
-    /// `pyarrow.NativeFile` whose base `tp_new` has run.  Opaque pointers are taken over, also on
-    /// failure.
+    /// `pyarrow.NativeFile` whose base `tp_new` has run.  The function takes ownership of opaque
+    /// pointers, even on failure.
     pub(crate) init_buffer: unsafe extern "C" fn(
         fresh: *mut PyObject,
         buffer: *mut RustBuffer,
@@ -432,8 +431,8 @@ pub(crate) struct BridgeApi {
         slice: *mut RustBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// From any `pyarrow.Buffer` whose memory is, or is a part of, device memory.  Fails with
-    /// `buffer is not backed by a CudaBuffer`.
+    /// From any `pyarrow.Buffer` within device memory.  Fails with `buffer is not backed by a
+    /// CudaBuffer`.
     pub(crate) init_from_buffer: unsafe extern "C" fn(
         fresh: *mut PyObject,
         buffer: *mut PyObject,
@@ -444,7 +443,7 @@ pub(crate) struct BridgeApi {
         buffer: *mut RustHostBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// From part of a `pyarrow.Buffer` over pinned memory; the part is of type CUDA_HOST too.
+    /// From a slice of a `pyarrow.Buffer` over pinned memory; its device type is CUDA_HOST too.
     pub(crate) init_host_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         host_buffer: *mut PyObject,
@@ -463,7 +462,7 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
 
-    // What is behind an object.
+    // The contents of an object.
     /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
     /// device buffer or was never initialised.
     pub(crate) buffer_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustBuffer,
@@ -484,26 +483,26 @@ pub(crate) struct BridgeApi {
     pub(crate) has_schema: unsafe extern "C" fn(schema: *mut PyObject) -> bool,
     /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
     pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// Whether any data of such an object lies in device memory, whatever it says of itself.
+    /// Whether any data of such an object lies in device memory, whatever the object reports.
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
 
     // Record batches as IPC messages.
-    /// Takes a batch, all of which lies on the host.
+    /// Takes a batch that lies entirely on the host.
     pub(crate) payload_open:
         unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut CppPayload,
-    /// Lays out the message: the concatenation of the parts, which are valid until the next call.
-    /// Wants no GIL.
+    /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
+    /// Does not require the GIL.
     pub(crate) payload_parts: unsafe extern "C" fn(
         payload: *mut CppPayload,
         parts: *mut *const HostPart,
         count: *mut usize,
         failure: *mut Failure,
     ) -> bool,
-    /// Wants the GIL.
+    /// Requires the GIL.
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
     /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
-    /// the metadata; `body`, a slice of the buffer, is taken over, also on failure.  `memo` may be
-    /// null.
+    /// the metadata.  Takes ownership of `body`, a slice of the buffer, even on failure.  `memo`
+    /// may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
         buffer: *mut PyObject,
         schema: *mut PyObject,
@@ -514,9 +513,9 @@ pub(crate) struct BridgeApi {
         body: *mut RustBuffer,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
-    /// checked it.  Whoever reads a buffer there gets these bytes, until `metadata` is null in
-    /// another call.
+    /// Gives a reader of `init_reader` the metadata at `position`, which Rust has copied and
+    /// checked.  Reads at that position return these bytes, until another call passes null for
+    /// `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
         reader: *mut PyObject,
         position: i64,
@@ -526,39 +525,39 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
 
-    // What libarrow leaves out around the C Device interface.
+    // What libarrow lacks around the C Device interface.
     /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
-    /// counts its nulls, which libarrow itself would do on the host, where they are unknown.  A new
-    /// reference to what is to be used instead, all of it on one device, or null without a failure
-    /// where nothing is wrong with it.  Fails for an object of another kind and for one that was
-    /// never initialised, which is all that matters for a copy `to_host`.
+    /// counts unknown nulls, which libarrow itself would count on the host.  Returns a new
+    /// reference to the replacement, all of it on one device, or null without a failure if the
+    /// object needs no change.  Fails for an object of another kind and for an uninitialised one; a
+    /// copy `to_host` needs only this check.
     pub(crate) prepare: unsafe extern "C" fn(
         object: *mut PyObject,
         is_batch: bool,
         to_host: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// After pyarrow has exported `object`, an Array or RecordBatch: gives `array`, an
-    /// `ArrowDeviceArray`, an event for work that is not done yet.  Releases it, and `schema`, an
-    /// `ArrowSchema` or null, on failure.
+    /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
+    /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
+    /// `ArrowSchema` or null.
     pub(crate) finish_export: unsafe extern "C" fn(
         object: *mut PyObject,
         array: *mut c_void,
         schema: *mut c_void,
         failure: *mut Failure,
     ) -> bool,
-    /// Before libarrow imports: waits where the import itself reads the data, and counts the nulls
-    /// of what is to be a batch.  Releases `array`, an `ArrowDeviceArray`, and `schema`, an
-    /// `ArrowSchema` or null, on failure.
+    /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
+    /// an array that becomes a batch.  On failure, releases `array`, an `ArrowDeviceArray`, and
+    /// `schema`, an `ArrowSchema` or null.
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
         is_batch: bool,
         failure: *mut Failure,
     ) -> bool,
-    /// After libarrow has imported `object`: a new reference to what is to be used instead, or null
-    /// without a failure where nothing is wrong with it.  `array`, an `ArrowDeviceArray`, is only
-    /// asked for its device.
+    /// After libarrow has imported `object`: a new reference to the replacement, or null without a
+    /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
+    /// is read.
     pub(crate) finish_import: unsafe extern "C" fn(
         object: *mut PyObject,
         array: *const c_void,
@@ -566,12 +565,12 @@ pub(crate) struct BridgeApi {
     ) -> *mut PyObject,
 
     // Pickling.
-    /// The array (new reference) without its data: an empty buffer in place of each that is not
-    /// plain host memory, which is that one's parent.
+    /// The array (new reference) without its data: an empty buffer replaces each buffer that is not
+    /// plain host memory, which becomes its parent.
     pub(crate) skeleton_of:
         unsafe extern "C" fn(array: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
-    /// A RecordBatch of arrays, or a Table of chunked arrays (new reference), of which types and
-    /// lengths are checked and nothing else: libarrow refuses empty memory, whose address is 0.
+    /// A RecordBatch of arrays, or a Table of chunked arrays (new reference).  Checks only types
+    /// and lengths: libarrow's validation refuses empty device memory, whose address is 0.
     pub(crate) assemble: unsafe extern "C" fn(
         schema: *mut PyObject,
         columns: *const *mut PyObject,

@@ -1,5 +1,5 @@
-//! `cpp/border/ffi.h` is what `src/ffi.rs` says: a type that changes on one side only fails here, or
-//! where C++ is compiled.
+//! `cpp/border/ffi.h` matches `src/ffi.rs`: a type that changes on one side only fails here, or
+//! when C++ is compiled.
 
 use cbindgen::{Builder, Config};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is worked out before the driver is asked: bounds and pieces.
+//! The arithmetic before each call to the driver: bounds and pieces.
 
 use arrow_cuda_buffer::range;
 use criterion::{Criterion, Throughput};

@@ -1,4 +1,4 @@
-//! A contiguous part of device memory, and who owns it.
+//! A contiguous range of device memory, and its owner.
 
 use crate::foreign;
 use crate::{Error, range};
@@ -8,11 +8,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Device memory: an address, a size in bytes, and a share in whatever keeps it valid.
+/// Device memory: an address, a size in bytes, and a shared owner that keeps it valid.
 ///
-/// Cloning and slicing copy nothing; the memory goes when its last buffer goes.  A buffer says
-/// whether it may be written to, but clones do not exclude each other: as everywhere in CUDA,
-/// what is written by one is seen by the others.
+/// Cloning and slicing copy nothing; the memory is released with its last buffer.  A buffer knows
+/// whether it is mutable, but clones do not exclude each other: as everywhere in CUDA, writes
+/// through one are visible through the others.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -51,14 +51,14 @@ enum Kind {
 }
 
 impl DeviceBuffer {
-    /// Allocates `size` bytes, uninitialised, in a driver block of their own where that wastes
-    /// little, so that they can be exported to other processes and nothing else with them.
+    /// Allocates `size` uninitialised bytes, in a driver block of their own if that wastes little,
+    /// so that other processes can import them and nothing else with them.
     ///
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
     pub fn allocate(context: &Context, size: u64) -> CudaResult<Self> {
-        Self::place(context, size, Placement::Alone)
+        Self::allocate_placed(context, size, Placement::Alone)
     }
 
     /// Allocates `size` bytes, uninitialised, packed with other allocations: for the many small
@@ -68,10 +68,10 @@ impl DeviceBuffer {
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
     pub fn allocate_packed(context: &Context, size: u64) -> CudaResult<Self> {
-        Self::place(context, size, Placement::Packed)
+        Self::allocate_placed(context, size, Placement::Packed)
     }
 
-    fn place(context: &Context, size: u64, placement: Placement) -> CudaResult<Self> {
+    fn allocate_placed(context: &Context, size: u64, placement: Placement) -> CudaResult<Self> {
         if size == 0 {
             return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
         }
@@ -82,12 +82,12 @@ impl DeviceBuffer {
     /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
     /// can reach.  `address` is the device's own address for it.
     ///
-    /// The driver is asked whether the memory exists, reaches that far and is the context's
-    /// device's; it is asked again before each copy.
+    /// The driver checks that the memory exists, is large enough, and belongs to the context's
+    /// device, now and before each copy.
     ///
     /// # Errors
     ///
-    /// The driver's for an address that it does not know; [`Error::Invalid`] for memory that
+    /// Driver errors for an address that it does not know; [`Error::Invalid`] for memory that
     /// ends too early or lies on another device.
     pub fn view(
         context: &Context,
@@ -122,17 +122,17 @@ impl DeviceBuffer {
         Self { address, size, is_mutable, memory }
     }
 
-    /// The part of `length` bytes from `offset` on, sharing the memory.
+    /// The slice of `length` bytes from `offset` on, which shares the memory.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`] when that part does not lie within the buffer.
+    /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
     pub fn slice(&self, offset: u64, length: u64) -> Result<Self, Error> {
         range::within(offset, length, self.size)?;
         Ok(Self { address: self.address + offset, size: length, ..self.clone() })
     }
 
-    /// The same memory, which may not be written to through the result.
+    /// A read-only view of the same memory.
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self { is_mutable: false, ..self.clone() }
@@ -163,12 +163,12 @@ impl DeviceBuffer {
         matches!(self.memory.kind, Kind::Imported { .. })
     }
 
-    /// The context that the memory lives in.
+    /// The memory's context.
     pub fn context(&self) -> &Context {
         &self.memory.context
     }
 
-    /// The allocation that the buffer is, or is a part of, when it was made here.
+    /// The allocation that the buffer is or belongs to, if it was allocated here.
     pub fn block(&self) -> Option<&Block> {
         match &self.memory.kind {
             Kind::Owned(block) => Some(block),
@@ -176,12 +176,12 @@ impl DeviceBuffer {
         }
     }
 
-    /// Fails when the memory is known to be gone.  Foreign memory may have been freed under the
-    /// buffer, and some drivers crash when it is then used.
+    /// Fails when the driver no longer knows the memory.  A foreign owner may have freed it under
+    /// the buffer, and some drivers crash on its use.
     ///
     /// # Errors
     ///
-    /// The driver's, or [`Error::Invalid`].
+    /// Driver errors, or [`Error::Invalid`].
     pub fn check_memory(&self) -> Result<(), Error> {
         match self.memory.kind {
             Kind::Foreign { .. } => foreign::check(self.context(), self.address, self.size),
@@ -189,7 +189,7 @@ impl DeviceBuffer {
         }
     }
 
-    /// Fails when the memory must not be written to.
+    /// Fails when the buffer is read-only.
     ///
     /// # Errors
     ///

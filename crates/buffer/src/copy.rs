@@ -1,8 +1,8 @@
 //! Copies from, to and between device buffers.
 //!
-//! Every copy here is ordered as the legacy default stream is: it sees the work that was queued there
-//! before, and what is copied is there when the call returns.  Those on other streams are in
-//! `queued.rs`.  Which way host memory takes is decided by `arrow_cuda_transfer`.
+//! Every copy here is ordered as the legacy default stream is: it sees the work that was queued
+//! there before, and is complete when the call returns.  Copies on other streams are in
+//! `queued.rs`.  `arrow_cuda_transfer` decides how host memory is copied.
 
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
@@ -14,7 +14,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], or the driver's.
+    /// [`Error::OutOfBounds`], or driver errors.
     pub fn copy_to_host(&self, position: u64, out: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the copy only ever stores initialised bytes.
         let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
@@ -26,12 +26,12 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], or the driver's.
+    /// [`Error::OutOfBounds`], or driver errors.
     pub fn copy_to_uninit(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<(), Error> {
         if !self.check_readable(position, out.len() as u64)? {
             return Ok(());
         }
-        // SAFETY: the range was checked; the buffer keeps its memory.
+        // SAFETY: the range was checked; the buffer owns its memory.
         Ok(unsafe { transfer::copy_to_host(self.context(), out, self.address + position) }?)
     }
 
@@ -39,7 +39,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         let mut bytes = Vec::new();
@@ -54,17 +54,17 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_host(&self, position: u64, data: &[u8]) -> Result<(), Error> {
         if !self.check_writable(position, data.len() as u64)? {
             return Ok(());
         }
-        // SAFETY: the range was checked; the buffer keeps its memory.
+        // SAFETY: the range was checked; the buffer owns its memory.
         Ok(unsafe { transfer::copy_from_host(self.context(), self.address + position, data) }?)
     }
 
-    /// Copies parts of host memory into the buffer, one behind the other from `position` on, as if
-    /// they were one: many small ones cost hardly more than a single one of their size.
+    /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many
+    /// small ones cost hardly more than a single one of their total size.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -78,14 +78,14 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_host_gathered(&self, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
         let size = parts.iter().map(|part| part.len() as u64).sum();
         if !self.check_writable(position, size)? {
             return Ok(());
         }
         let to = self.address + position;
-        // SAFETY: the range was checked; the buffer keeps its memory.
+        // SAFETY: the range was checked; the buffer owns its memory.
         Ok(unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) }?)
     }
 
@@ -93,7 +93,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or the driver's.
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_device(&self, position: u64, data: &Self) -> Result<(), Error> {
         if !self.check_writable(position, data.size)? {
             return Ok(());
@@ -101,14 +101,14 @@ impl DeviceBuffer {
         data.check_memory()?;
         let (to, from) = (self.address + position, data.address);
         if range::overlap(to, from, data.size) {
-            // The driver leaves the outcome open; a detour through other memory does not.
+            // The driver does not define overlapping copies; a temporary buffer makes them safe.
             let detour = Self::allocate_packed(data.context(), data.size)?;
             detour.copy_from_device(0, data)?;
             return self.copy_from_device(position, &detour);
         }
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         let current = data.context().enter()?;
-        // SAFETY: both ranges were checked and do not overlap; both buffers keep their memory.
+        // SAFETY: both ranges were checked and do not overlap; both buffers own their memory.
         let copied = unsafe {
             match self.context().is_same(data.context()) {
                 true => current.copy_within_device(to, from, size),
@@ -118,7 +118,7 @@ impl DeviceBuffer {
         Ok(copied?)
     }
 
-    /// Checks that so many bytes may be read from `position` on; whether there are any.
+    /// Checks that `size` bytes may be read from `position` on.  Returns whether there are any.
     pub(crate) fn check_readable(&self, position: u64, size: u64) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         if size > 0 {
@@ -127,7 +127,7 @@ impl DeviceBuffer {
         Ok(size > 0)
     }
 
-    /// Checks that so many bytes may be written from `position` on; whether there are any.
+    /// Checks that `size` bytes may be written from `position` on.  Returns whether there are any.
     pub(crate) fn check_writable(&self, position: u64, size: u64) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         self.check_mutable()?;
@@ -138,7 +138,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let copy = Self::allocate(context, self.size)?;
         copy.copy_from_device(0, self)?;
@@ -149,22 +149,22 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`], or the driver's.
+    /// [`Error::ReadOnly`], or driver errors.
     pub fn fill(&self, value: u8) -> Result<(), Error> {
         if !self.check_writable(0, self.size)? {
             return Ok(());
         }
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
-        // SAFETY: the buffer's whole range, whose memory it keeps.
+        // SAFETY: the whole range of the buffer, which owns its memory.
         Ok(unsafe { self.context().enter()?.fill_memory(self.address, value, size) }?)
     }
 
-    /// Whether the buffer holds exactly these host bytes.  Takes as long as to copy them, and stops
+    /// Whether the buffer holds exactly these host bytes.  Takes as long as copying them, and stops
     /// at a difference.
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn equals_host(&self, bytes: &[u8]) -> Result<bool, Error> {
         if self.size != bytes.len() as u64 {
             return Ok(false);
@@ -172,7 +172,7 @@ impl DeviceBuffer {
         if !self.check_readable(0, self.size)? {
             return Ok(true);
         }
-        // SAFETY: the buffer's whole range, whose memory it keeps.
+        // SAFETY: the whole range of the buffer, which owns its memory.
         Ok(unsafe { transfer::equals_host(self.context(), self.address, bytes) }?)
     }
 }

@@ -7,7 +7,7 @@ use cust::memory::{DeviceCopy, DevicePointer};
 impl DeviceBuffer {
     /// The memory of a buffer of `cust`, which the result owns from now on.
     ///
-    /// The memory goes when the last buffer over it goes, on whatever thread that happens.
+    /// The memory is released with the last buffer over it, on any thread.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -39,8 +39,8 @@ impl DeviceBuffer {
 
     /// The address as a pointer of `cust`, for its `launch!` and its own copies.
     ///
-    /// As with any pointer, whoever uses it must keep the buffer, stay within its
-    /// [`size`](Self::size), and write only where [`is_mutable`](Self::is_mutable) says so.
+    /// As with any pointer, its user must keep the buffer alive, stay within its
+    /// [`size`](Self::size), and write only if [`is_mutable`](Self::is_mutable) allows it.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;

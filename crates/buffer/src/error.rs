@@ -3,16 +3,16 @@
 use arrow_cuda_driver::CudaError;
 use std::fmt;
 
-/// Why an operation on device memory was not done.  Nothing has changed then.
+/// Why an operation on device memory failed.  It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The driver failed.
     Cuda(CudaError),
-    /// The part that was asked for does not lie within the buffer.
+    /// The requested range does not lie within the buffer.
     OutOfBounds(String),
-    /// An argument makes no sense.
+    /// An argument is invalid.
     Invalid(String),
-    /// The buffer must not be written to.
+    /// The buffer is read-only.
     ReadOnly,
 }
 

@@ -1,15 +1,15 @@
-//! Memory that was not allocated here: what the driver knows of it.
+//! What the driver knows about foreign memory, which was not allocated here.
 
 use crate::Error;
 use arrow_cuda_context::{Attribute, Context, Current, block_at};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
-/// device memory or page-locked host memory.
+/// device memory or pinned host memory.
 ///
 /// # Errors
 ///
-/// The driver's, for memory that it does not know; [`Error::Invalid`] for memory of another
+/// Driver errors, for memory that it does not know; [`Error::Invalid`] for memory of another
 /// device.
 ///
 /// ```
@@ -24,19 +24,19 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes};
 pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
     match context.enter()?.device_address(address)? {
         Some(found) => Ok(found),
-        None => Err(lies_elsewhere(context, address).unwrap_or(unknown().into())),
+        None => Err(other_device_error(context, address).unwrap_or(unknown_address().into())),
     }
 }
 
-/// What the driver says of memory that it does not know, also where that is memory which was released
-/// here and which the driver still has.
-fn unknown() -> CudaError {
+/// The driver's error for unknown memory.  It also applies to memory that was released here but
+/// that the driver still has allocated.
+fn unknown_address() -> CudaError {
     CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE)
 }
 
-/// The error for memory that another device is found to have.  Without peer access a context
-/// knows nothing of it.
-fn lies_elsewhere(context: &Context, address: u64) -> Option<Error> {
+/// The error for memory that belongs to another device, if any does.  Without peer access, a
+/// context does not know such memory.
+fn other_device_error(context: &Context, address: u64) -> Option<Error> {
     let others = Context::primaries().into_iter();
     let owner = others
         .filter(|other| other.device() != context.device())
@@ -81,7 +81,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
         return Ok(());
     }
     let current = context.enter()?;
-    current.device_address(address)?.ok_or_else(unknown)?;
+    current.device_address(address)?.ok_or_else(unknown_address)?;
     if is_device_memory(&current, address)?
         && current.attribute(Attribute::IsManaged, address)? == 0
     {
@@ -95,7 +95,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     };
     let mut reached = address;
     while reached < end {
-        match end_of_piece(&current, reached, reached == address)? {
+        match end_of_mapping(&current, reached, reached == address)? {
             Some(further) => reached = further,
             None => {
                 return Err(Error::Invalid(format!(
@@ -109,9 +109,9 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     Ok(())
 }
 
-/// Where the memory at an address ends, or the piece of it.  What was mapped page by page may go
-/// on in another piece; an allocation of `cuMemAlloc` ends where it ends, whatever lies behind.
-fn end_of_piece(current: &Current<'_>, address: u64, is_first: bool) -> CudaResult<Option<u64>> {
+/// The end of the memory at an address, or of its mapping.  Memory that was mapped page by page may
+/// continue in another mapping; an allocation of `cuMemAlloc` ends there, whatever follows it.
+fn end_of_mapping(current: &Current<'_>, address: u64, is_first: bool) -> CudaResult<Option<u64>> {
     let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
         return Ok(None);
     };

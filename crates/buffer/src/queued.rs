@@ -1,8 +1,8 @@
-//! Copies on streams: queued, and carried out when their turn comes.
+//! Copies that are queued on streams.
 //!
-//! A call returns when the copy is queued, except for host memory that is not page-locked
-//! (`arrow_cuda_transfer` says why).  What a copy reads and writes is retained until it is made
-//! ([`Stream::enqueue`]); the results are what was retained for earlier work that is complete by now.
+//! A call returns when the copy is queued, except for pageable host memory (`arrow_cuda_transfer`
+//! explains why).  The owners of what a copy reads and writes are retained while it is in flight
+//! ([`Stream::enqueue`]); the results are the owners of earlier work that is complete by now.
 
 use crate::copy::too_large;
 use crate::{DeviceBuffer, Error, range};
@@ -19,7 +19,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::Invalid`] for a stream of another context, or the driver's.
+    /// [`Error::OutOfBounds`], [`Error::Invalid`] for a stream of another context, or driver errors.
     pub unsafe fn queue_copy_to_host(
         &self,
         stream: &Stream,
@@ -33,7 +33,7 @@ impl DeviceBuffer {
             return Ok(Completed::default());
         }
         let (from, owner) = (self.address + position, Box::new((self.clone(), owner)));
-        // SAFETY: the caller's promise, and the range was checked; both ends are retained.
+        // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         Ok(unsafe { transfer::queue_copy_to_host(stream, out, from, size, owner) }?)
     }
 
@@ -47,7 +47,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another
-    /// context, or the driver's.
+    /// context, or driver errors.
     pub unsafe fn queue_copy_from_host(
         &self,
         stream: &Stream,
@@ -61,17 +61,17 @@ impl DeviceBuffer {
             return Ok(Completed::default());
         }
         let (to, owner) = (self.address + position, Box::new((self.clone(), owner)));
-        // SAFETY: the caller's promise, and the range was checked; both ends are retained.
+        // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         Ok(unsafe { transfer::queue_copy_from_host(stream, to, data, size, owner) }?)
     }
 
     /// Queues a copy of another buffer, which may lie on another device, into this one.  The stream
-    /// may be of the context of either.
+    /// may belong to the context of either.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for a stream of a third
-    /// context, or the driver's.
+    /// context, or driver errors.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -103,7 +103,7 @@ impl DeviceBuffer {
         let (target, source) = (self.address + position, data.address);
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         if range::overlap(target, source, data.size) {
-            // The driver leaves the outcome open; a detour through other memory does not.
+            // The driver does not define overlapping copies; a temporary buffer makes them safe.
             let detour = Self::allocate_packed(from, data.size)?;
             let mut finished = detour.queue_copy_from_device(stream, 0, data)?;
             finished.extend(self.queue_copy_from_device(stream, position, &detour)?);
@@ -121,11 +121,11 @@ impl DeviceBuffer {
         })?)
     }
 
-    /// Queues that every byte is set to `value`.
+    /// Queues a fill that sets every byte to `value`.
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context, or the driver's.
+    /// [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context, or driver errors.
     pub fn queue_fill(&self, stream: &Stream, value: u8) -> Result<Completed, Error> {
         check_stream(stream, &[self])?;
         if !self.check_writable(0, self.size)? {
@@ -139,7 +139,7 @@ impl DeviceBuffer {
     }
 }
 
-/// Refuses a stream that belongs to the context of none of the buffers.
+/// Refuses a stream that belongs to none of the buffers' contexts.
 fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     if buffers.iter().any(|buffer| buffer.context().is_same(stream.context())) {
         return Ok(());

@@ -1,12 +1,12 @@
-//! Bounds of parts of a buffer, in bytes.  Pure arithmetic.
+//! Bounds of ranges within a buffer, in bytes.  Pure arithmetic.
 
 use crate::Error;
 
-/// Checks that `length` bytes from `offset` lie within `size`, and gives them back.
+/// Checks that `length` bytes from `offset` on lie within `size`, and returns both.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfBounds`], which names the part and the limit.
+/// [`Error::OutOfBounds`], which names the range and the limit.
 ///
 /// ```
 /// use arrow_cuda_buffer::range::within;
@@ -23,8 +23,7 @@ pub fn within(offset: u64, length: u64, size: u64) -> Result<(u64, u64), Error> 
     }
 }
 
-/// The bytes from `offset` on, at most `length` of them and no more than there are.  An offset
-/// at or past the end gives none.
+/// How many bytes there are from `offset` on, at most `length`.  None at or past the end.
 ///
 /// ```
 /// assert_eq!(arrow_cuda_buffer::range::available(4, 100, 10), 6);
@@ -34,7 +33,7 @@ pub fn available(offset: u64, length: u64, size: u64) -> u64 {
     length.min(size.saturating_sub(offset))
 }
 
-/// Whether two ranges of `length` bytes share any.
+/// Whether two ranges of `length` bytes share a byte.
 ///
 /// ```
 /// use arrow_cuda_buffer::range::overlap;
@@ -63,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_is_within_when_a_wider_type_says_so(
+        fn within_agrees_with_wider_arithmetic(
             offset in any::<u64>(), length in any::<u64>(), size in any::<u64>(),
         ) {
             let fits = u128::from(offset) + u128::from(length) <= u128::from(size);

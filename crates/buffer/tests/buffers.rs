@@ -1,4 +1,4 @@
-//! Device buffers against what they should hold.
+//! Device buffers against the bytes that they should hold.
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Device};
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn what_lies_outside_is_refused_and_untouched(
+    fn ranges_outside_are_refused_and_untouched(
         size in 0..1000u64, at in any::<u64>(), length in 0..2000usize,
     ) {
         let buffer = upload(&pattern(4, size as usize));
@@ -116,7 +116,7 @@ fn a_large_buffer_is_compared_to_its_last_byte() {
 }
 
 #[test]
-fn slices_keep_the_memory() {
+fn slices_own_the_memory() {
     let bytes = pattern(8, 1000);
     let slice = upload(&bytes).slice(100, 200).expect("within").slice(50, 100).expect("within");
     assert_eq!(slice.to_vec().expect("a copy"), bytes[150..250]);
@@ -140,7 +140,7 @@ fn filling_sets_the_range_alone() {
     assert_eq!(buffer.to_vec().expect("a copy"), [1, 1, 1, 9, 9, 9, 9, 1, 1, 1]);
 }
 
-/// An owner that says when it is dropped.
+/// An owner that records when it is dropped.
 struct Flag(Arc<AtomicBool>);
 
 impl Drop for Flag {
@@ -150,7 +150,7 @@ impl Drop for Flag {
 }
 
 #[test]
-fn the_owner_of_foreign_memory_goes_with_the_last_view() {
+fn the_last_view_drops_the_owner_of_foreign_memory() {
     let memory = upload(&pattern(9, 64));
     let dropped = Arc::new(AtomicBool::new(false));
     let owner = Box::new((memory.clone(), Flag(dropped.clone())));
@@ -176,7 +176,7 @@ fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
 }
 
 #[test]
-fn unknown_addresses_are_the_drivers_to_refuse() {
+fn the_driver_refuses_unknown_addresses() {
     let pageable = [0u8; 64];
     for address in [pageable.as_ptr() as u64, 0x7000] {
         let view = DeviceBuffer::view(&context(), address, 8, true, Box::new(()));
@@ -200,7 +200,7 @@ fn devices_exchange_bytes() {
     assert!(here.equals(&there).expect("a comparison"));
     there.copy_from_host(99_999, &[bytes[99_999] ^ 1]).expect("a copy");
     assert!(!there.equals(&here).expect("a comparison"));
-    // Without peer access, the driver does not even know the other device's addresses.
+    // Without peer access, the driver does not know the other device's addresses at all.
     let wrong = DeviceBuffer::view(&context(), there.address(), 8, true, Box::new(there.clone()));
     assert!(wrong.is_err(), "{wrong:?}");
 }

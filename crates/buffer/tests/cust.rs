@@ -23,11 +23,11 @@ fn memory_of_cust_is_a_buffer_like_any_other() {
 }
 
 #[test]
-fn memory_of_cust_goes_on_any_thread() {
+fn memory_of_cust_is_released_on_any_thread() {
     let context = Context::primary(0).expect("a device");
     let ours = DeviceBuffer::from_cust(&context, theirs(&context, &[1; 1000])).expect("a buffer");
     let address = ours.address();
-    // No context is current there, and cust alone would leave the memory behind.
+    // That thread has no current context, so cust alone would leak the memory.
     thread::spawn(move || drop(ours)).join().expect("no panic");
     let gone = DeviceBuffer::view(&context, address, 4000, true, Box::new(()));
     assert!(matches!(gone, Err(Error::Cuda(_))), "{gone:?}");

@@ -1,5 +1,5 @@
-//! Foreign memory that was freed under its view.  Alone in its process, so that nothing else is
-//! given the address meanwhile.
+//! Foreign memory that was freed under its view.  The test is alone in its process, so that nothing
+//! else gets the address meanwhile.
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -7,7 +7,7 @@ use arrow_cuda_context::Context;
 #[test]
 fn a_view_of_freed_memory_fails_and_does_not_crash() {
     let context = Context::primary(0).expect("a device");
-    // A driver block of its own, which the driver gives back at once.
+    // A driver block of its own, which the driver frees at once.
     let memory = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
     let view = DeviceBuffer::view(&context, memory.address(), 64, true, Box::new(()))
         .expect("memory that is there");

@@ -1,4 +1,6 @@
-//! Copies on streams against what they should leave.
+//! Copies on streams against the bytes that they should leave.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Device, Stream, completed};
@@ -10,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What is retained is retained for the whole process: one test at a time.
+/// Retained owners belong to the whole process: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +55,7 @@ fn copies_come_in_turn_and_retain_their_buffers() {
 }
 
 #[test]
-fn page_locked_memory_is_queued_and_retained() {
+fn pinned_memory_is_queued_and_retained() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let buffer = upload(&context, b"----");
@@ -62,12 +64,12 @@ fn page_locked_memory_is_queued_and_retained() {
     let data = Arc::new(data);
     let out = HostBuffer::allocate(&context, 4).expect("room");
     sleep(&stream);
-    // SAFETY: the owner keeps the memory, which nobody changes.
+    // SAFETY: the owner keeps the memory valid, and nobody changes it.
     unsafe {
         let (address, owner) = (data.as_ptr(), Box::new(Arc::clone(&data)));
         buffer.queue_copy_from_host(&stream, 0, address, 4, owner).expect("alive");
     }
-    // SAFETY: the memory outlives the copy, and is read behind it only.
+    // SAFETY: the memory outlives the copy, and is read after it only.
     unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_ptr(), 4, Box::new(())) }.expect("alive");
     assert!(!stream.is_complete().expect("alive") && Arc::strong_count(&data) == 2);
     drop(stream.synchronize().expect("alive"));
@@ -76,7 +78,7 @@ fn page_locked_memory_is_queued_and_retained() {
 }
 
 #[test]
-fn ordinary_memory_is_waited_for() {
+fn pageable_memory_is_copied_before_the_call_returns() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let buffer = upload(&context, b"----");
@@ -120,7 +122,7 @@ fn a_stream_of_another_context_is_refused() {
     let buffer = upload(&context, b"here");
     let Err(Error::Invalid(text)) = buffer.queue_fill(&stream, 0) else { panic!("taken") };
     assert!(text.contains("on device 1, the buffer to context"), "{text}");
-    // Of a copy between devices it may be either's.
+    // A copy between devices may use a stream of either.
     let there = upload(&other, b"there");
     there.queue_copy_from_device(&stream, 0, &buffer).expect("alive");
     drop(stream.synchronize().expect("alive"));

@@ -36,7 +36,7 @@ fn every_byte_arrives(
         let (data, room) = (pattern(size + 3), size as u64 + 200);
         let buffer = DeviceBuffer::allocate(&context(), room).expect("room");
         buffer.fill(0xEE).expect("filled");
-        // Neither end is aligned to anything.
+        // Neither end is aligned.
         buffer.copy_from_host(101, &data[3..]).expect("a copy");
         let whole = buffer.to_vec().expect("bytes");
         assert!(whole[..101].iter().chain(&whole[101 + size..]).all(|byte| *byte == 0xEE));
@@ -56,7 +56,7 @@ fn every_byte_arrives(
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn refused_copies_change_nothing() {
     with_limits(TransferLimits::with_threads(2), || {
         let data = pattern(2 << 20);
         let buffer = DeviceBuffer::allocate(&context(), 2 << 20).expect("room");
@@ -72,7 +72,7 @@ fn what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn pinned_memory_goes_straight() {
+fn pinned_memory_is_copied_directly() {
     with_limits(TransferLimits::with_threads(2), || {
         let mut pinned = HostBuffer::allocate(&context(), 4 << 20).expect("room");
         pinned.as_mut_slice().copy_from_slice(&pattern(4 << 20));
@@ -121,7 +121,7 @@ fn limits_may_change_between_copies() {
     }
 }
 
-/// Smaller ones are the driver's; several threads may make them at once.
+/// The driver makes smaller copies, and several threads may do so at once.
 #[rstest]
 fn small_copies_arrive(
     #[values(0, 2)] threads: usize,
@@ -214,7 +214,7 @@ fn copies_begin_anywhere_in_a_huge_page(
 }
 
 #[test]
-fn pinned_memory_is_not_made_for_a_few_copies() {
+fn a_few_copies_pin_no_memory() {
     let limits = TransferLimits { begin_after: 5 << 20, ..TransferLimits::with_threads(2) };
     with_limits(limits, || {
         let data = pattern(2 << 20);

@@ -1,6 +1,6 @@
-//! The bookkeeping of device memory: what an allocation costs when no driver is asked.
+//! The bookkeeping of device memory: the cost of an allocation without the driver.
 //!
-//! The modules are the crate's own, which nobody outside of it can name.
+//! This includes the crate's private modules, which a benchmark cannot import.
 
 #![allow(dead_code, unused_imports, missing_docs, reason = "not all of the modules is used here")]
 
@@ -11,7 +11,7 @@ mod memory {
 }
 
 use criterion::{BenchmarkId, Criterion};
-use memory::ledger::{Found, Ledger, Placement, Request};
+use memory::ledger::{IdleLookup, Ledger, Placement, Request};
 use std::hint::black_box;
 
 const ADDRESS: u64 = 0x7000_0000_0000;
@@ -21,7 +21,7 @@ fn request(ledger: &mut Ledger, mebibytes: u64) -> Request {
     ledger.request(black_box(mebibytes << 20), Placement::Packed, TOTAL)
 }
 
-/// A ledger with idle blocks of so many sizes, all of which may serve again.
+/// A ledger with reusable idle blocks of that many sizes.
 fn filled(sizes: u64) -> Ledger {
     let mut ledger = Ledger::default();
     drop(ledger.set_limit(1 << 50));
@@ -33,7 +33,7 @@ fn filled(sizes: u64) -> Ledger {
             drop(ledger.release(address));
         }
     }
-    ledger.note_complete(ledger.last_release());
+    ledger.mark_complete(ledger.last_release());
     ledger
 }
 
@@ -46,11 +46,11 @@ fn main() {
         group.bench_function(name, |timer| {
             timer.iter(|| {
                 let request = request(&mut ledger, 2 * sizes.div_ceil(2));
-                let Found::Block { address } = ledger.reuse(&request) else {
+                let IdleLookup::Hit { address } = ledger.reuse(&request) else {
                     panic!("a block of that size is idle");
                 };
                 let evicted = ledger.release(address);
-                ledger.note_complete(ledger.last_release());
+                ledger.mark_complete(ledger.last_release());
                 evicted
             });
         });

@@ -21,7 +21,7 @@ fn run() -> CudaResult<()> {
     let (first, second) = (Stream::new(&context)?, Stream::new(&context)?);
     let (start, end) = (Event::with_timing(&context)?, Event::with_timing(&context)?);
     start.record(&first)?;
-    // What is queued on the second stream from now on begins after the event.
+    // Work that is queued on the second stream from now on begins after the event.
     second.wait_for(&start)?;
     end.record(&second)?;
     end.synchronize()?;

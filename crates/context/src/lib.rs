@@ -1,11 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
-#[expect(unsafe_code, reason = "calls the driver")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod calls;
+#[expect(clippy::disallowed_macros, reason = "makes contexts current, and finds devices")]
 mod contexts;
 #[cfg(feature = "cust")]
-#[expect(unsafe_code, reason = "shares handles with cust")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
 mod memory;
 mod streams;

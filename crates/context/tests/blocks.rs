@@ -14,7 +14,7 @@ fn blocks_are_counted_placed_and_freed() {
     assert_eq!(
         context.bytes_allocated().expect("alive"),
         2000,
-        "what was asked for, whatever was reserved"
+        "the requested bytes, whatever was reserved"
     );
     assert!(alone.is_alone() && other.is_alone());
     assert_ne!(alone.address() >> 21, other.address() >> 21, "in blocks of their own");
@@ -48,7 +48,7 @@ fn blocks_are_counted_placed_and_freed() {
     );
     assert_eq!(context.bytes_allocated().expect("alive"), 0);
 
-    // Exported blocks stay: another process may have them mapped.
+    // Exported blocks stay allocated: another process may have them mapped.
     let exported = context.allocate(100, Placement::Alone).expect("room");
     retain_exported(exported.address());
     drop(exported);

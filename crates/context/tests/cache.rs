@@ -1,4 +1,6 @@
-//! Released memory: who gets it, when, and how it goes back to the driver.
+//! Released memory: when it is reused, by which requests, and how it goes back to the driver.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 mod common;
 
@@ -17,7 +19,7 @@ const BLOCKING: u32 = 0;
 const NON_BLOCKING: u32 = 1;
 const MIB: u64 = 1 << 20;
 
-/// The cache is the whole process's: one test at a time, each with an empty one.
+/// The whole process shares the cache: one test at a time, each with an empty cache.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +39,7 @@ fn stats(context: &Context) -> MemoryStats {
 }
 
 #[test]
-fn released_memory_is_handed_out_again() {
+fn released_memory_is_reused() {
     let (_guard, context) = alone();
     let before = stats(&context);
     let block = allocate(&context, 64 * MIB);
@@ -47,7 +49,7 @@ fn released_memory_is_handed_out_again() {
     assert!(is_released(address) && is_released(address + 64 * MIB - 1));
     assert_eq!(stats(&context).cached_bytes, 64 * MIB);
     for _ in 0..100 {
-        // A little less is served by the same block.
+        // A slightly smaller request reuses the same block.
         let block = allocate(&context, 63 * MIB + 5);
         assert_eq!((block.address(), block.size()), (address, 63 * MIB + 5));
         assert!(block.is_alone() && !is_released(address));
@@ -58,12 +60,12 @@ fn released_memory_is_handed_out_again() {
     assert_eq!(after.cache_misses - before.cache_misses, 1);
     assert_ne!(allocate(&context, 33 * MIB).address(), address, "far too large for it");
     assert_eq!(context.empty_cache().expect("alive"), 64 * MIB + 34 * MIB);
-    assert!(!is_released(address), "the driver knows it no more");
+    assert!(!is_released(address), "the driver has freed it");
     assert_eq!((stats(&context).cached_bytes, stats(&context).cached_blocks), (0, 0));
 }
 
 #[test]
-fn blocks_alone_and_packed_ones_are_kept_apart() {
+fn blocks_alone_and_packed_blocks_are_cached_separately() {
     let (_guard, context) = alone();
     let packed = context.allocate(1000, Placement::Packed).expect("room");
     let address = packed.address();
@@ -76,7 +78,7 @@ fn blocks_alone_and_packed_ones_are_kept_apart() {
 }
 
 #[test]
-fn memory_under_queued_work_is_not_handed_out() {
+fn memory_in_flight_is_not_reused() {
     let (_guard, context) = alone();
     let block = allocate(&context, 4 * MIB);
     let address = block.address();
@@ -93,13 +95,13 @@ fn memory_under_queued_work_is_not_handed_out() {
 }
 
 #[test]
-fn what_was_released_before_a_point_that_is_reached_is_free() {
+fn memory_released_before_a_completed_fence_is_reused() {
     let (_guard, context) = alone();
     let (early, late) = (allocate(&context, 4 * MIB), allocate(&context, 4 * MIB));
     let (early_at, late_at) = (early.address(), late.address());
     let first = Gate::on_default_stream(&context);
     drop(early);
-    drop(allocate(&context, 4 * MIB)); // takes note of the point
+    drop(allocate(&context, 4 * MIB)); // records the fence
     let second = Gate::on_default_stream(&context);
     drop(late);
     first.open();
@@ -119,7 +121,7 @@ fn what_was_released_before_a_point_that_is_reached_is_free() {
 }
 
 #[rstest]
-fn work_on_any_stream_is_seen(#[values(BLOCKING, NON_BLOCKING)] flags: u32) {
+fn fences_cover_work_on_any_stream(#[values(BLOCKING, NON_BLOCKING)] flags: u32) {
     let (_guard, context) = alone();
     let stream = Stream::with_flags(&context, flags).expect("room");
     let block = allocate(&context, 4 * MIB);
@@ -134,7 +136,7 @@ fn work_on_any_stream_is_seen(#[values(BLOCKING, NON_BLOCKING)] flags: u32) {
 }
 
 #[test]
-fn memory_that_was_lent_is_given_back_to_the_driver() {
+fn lent_memory_is_freed_at_release() {
     let (_guard, context) = alone();
     let before = stats(&context).driver_frees;
     let block = allocate(&context, 4 * MIB);
@@ -143,13 +145,13 @@ fn memory_that_was_lent_is_given_back_to_the_driver() {
     drop(block);
     assert_eq!(stats(&context).driver_frees - before, 1);
     assert_eq!(stats(&context).cached_blocks, 0);
-    // The mark goes with the block.
+    // Freeing the block removes the mark.
     drop(allocate(&context, 4 * MIB));
     assert_eq!(stats(&context).cached_blocks, 1);
 }
 
 #[test]
-fn exported_memory_stays_out_of_the_cache() {
+fn exported_memory_is_not_cached() {
     let (_guard, context) = alone();
     let before = stats(&context);
     let block = allocate(&context, 4 * MIB);
@@ -163,7 +165,7 @@ fn exported_memory_stays_out_of_the_cache() {
 }
 
 #[test]
-fn no_more_is_kept_than_may_be() {
+fn the_cache_respects_its_limit() {
     let (_guard, context) = alone();
     context.set_cache_limit(8 * MIB).expect("alive");
     let blocks: Vec<_> = (0..4).map(|_| allocate(&context, 4 * MIB)).collect();
@@ -171,10 +173,10 @@ fn no_more_is_kept_than_may_be() {
     for block in blocks {
         drop(block);
     }
-    let kept: Vec<_> = addresses.iter().map(|at| is_released(*at)).collect();
-    assert_eq!(kept, [false, false, true, true], "the first ones went first");
+    let still_cached: Vec<_> = addresses.iter().map(|at| is_released(*at)).collect();
+    assert_eq!(still_cached, [false, false, true, true], "the first released are evicted first");
     drop(allocate(&context, 9 * MIB));
-    assert_eq!(stats(&context).cached_bytes, 8 * MIB, "what is too large displaces nothing");
+    assert_eq!(stats(&context).cached_bytes, 8 * MIB, "a block above the limit evicts nothing");
     context.set_cache_limit(5 * MIB).expect("alive");
     assert_eq!((stats(&context).cached_bytes, stats(&context).cache_limit), (4 * MIB, 5 * MIB));
     context.set_cache_limit(0).expect("alive");
@@ -185,7 +187,7 @@ fn no_more_is_kept_than_may_be() {
 }
 
 #[test]
-fn when_memory_runs_out_what_is_kept_makes_room() {
+fn cached_memory_is_reclaimed_when_memory_runs_out() {
     let (_guard, context) = alone();
     let total = context.device().total_memory().expect("a device");
     context.set_cache_limit(total).expect("alive");
@@ -193,7 +195,7 @@ fn when_memory_runs_out_what_is_kept_makes_room() {
     drop(allocate(&context, most));
     assert!(stats(&context).cached_bytes >= most);
     let before = stats(&context).out_of_memory_retries;
-    // Another size, for which there is no room beside what is kept.
+    // Another size, for which there is no room beside the cached blocks.
     let block = allocate(&context, most / 8 * 7 - 16 * MIB);
     assert_eq!(stats(&context).out_of_memory_retries, before + 1);
     let error = context.allocate(total, Placement::Alone).expect_err("no room");
@@ -211,7 +213,7 @@ fn slack_is_that_of_blocks_in_use() {
         let count = |blocks: &[Block]| blocks.iter().filter(|block| block.is_alone()).count();
         let many: Vec<_> = (0..most + 50).map(|_| allocate(&context, 16)).collect();
         assert!(count(&many) >= most && count(&many) < most + 50, "{} of {most}", count(&many));
-        // Those that are kept count as kept; their slack is there for others.
+        // Cached blocks count as cached; their slack is available to others.
     }
     context.empty_cache().expect("alive");
 }
@@ -229,7 +231,7 @@ fn peaks_are_remembered() {
 }
 
 #[test]
-fn threads_share_it() {
+fn threads_share_the_cache() {
     let (_guard, context) = alone();
     let before = stats(&context);
     let in_use = Arc::new(Mutex::new(std::collections::BTreeSet::new()));
@@ -278,7 +280,7 @@ fn threads_share_it() {
 }
 
 #[test]
-fn contexts_of_others_keep_nothing() {
+fn borrowed_contexts_cache_nothing() {
     let (_guard, context) = alone();
     let mut handle: *mut c_void = std::ptr::null_mut();
     // SAFETY: stores a handle through the pointer; the new context is current, and popped.
@@ -291,7 +293,7 @@ fn contexts_of_others_keep_nothing() {
     drop(allocate(&theirs, 4 * MIB));
     let after = stats(&theirs);
     assert_eq!((after.cached_bytes, after.cache_limit, after.reserved_bytes), (0, 0, 0));
-    // What the primary context keeps makes room for them as well.
+    // An allocation in a borrowed context reclaims the primary context's cache, too.
     if is_simulated().expect("a driver") {
         let total = context.device().total_memory().expect("a device");
         context.set_cache_limit(total).expect("alive");
@@ -305,7 +307,7 @@ fn contexts_of_others_keep_nothing() {
 }
 
 #[test]
-fn a_borrowed_context_that_turns_out_to_be_the_primary_one_keeps_its_memory() {
+fn a_borrowed_context_that_becomes_the_primary_one_keeps_its_ledger() {
     let (_guard, context) = alone();
     let same = Context::borrowed(0, context.handle()).expect("alive");
     assert!(same.is_primary());

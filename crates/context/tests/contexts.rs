@@ -1,5 +1,7 @@
 //! Contexts: one primary context a device, entered without disturbing the caller.
 
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
 use arrow_cuda_context::{Context, Device, Placement};
 use arrow_cuda_driver::call;
 use rstest::rstest;
@@ -28,7 +30,7 @@ fn an_unknown_device_is_refused() {
 }
 
 #[test]
-fn entering_gives_the_thread_its_context_back() {
+fn leaving_restores_the_previous_context() {
     let context = Context::primary(0).expect("a device");
     assert_eq!(current(), 0);
     {
@@ -67,12 +69,12 @@ fn a_borrowed_context_is_checked_before_each_use() {
 #[case(0x1234)]
 #[case(usize::MAX - 7)]
 #[case(8)]
-fn garbage_is_no_context(#[case] handle: usize) {
+fn garbage_is_refused_as_a_context(#[case] handle: usize) {
     assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));
 }
 
 #[test]
-fn zeroed_memory_is_no_context() {
+fn zeroed_memory_is_refused_as_a_context() {
     let memory = vec![0u64; 8192];
     let handle = memory.as_ptr() as usize;
     assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));

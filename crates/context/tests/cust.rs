@@ -1,6 +1,7 @@
 //! Contexts and streams that this crate and `cust` share.
 
 #![cfg(feature = "cust")]
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{Context, Device, Event, Stream};
 use arrow_cuda_driver::{CudaError, call, codes};
@@ -11,7 +12,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::thread;
 
-/// What is current on this thread, as the driver tells.
+/// The driver's current context of this thread.
 fn current_handle() -> usize {
     let mut handle: *mut c_void = std::ptr::null_mut();
     // SAFETY: stores a handle through the pointer, which outlives the call.
@@ -29,7 +30,7 @@ fn a_context_goes_to_cust_and_back() {
     let ours = Context::primary(0).expect("a device");
     let theirs = ours.to_cust().expect("a primary context");
     assert_eq!(theirs.as_raw() as usize, ours.handle());
-    assert_eq!(current_handle(), 0, "the thread's current context is as it was");
+    assert_eq!(current_handle(), 0, "the thread's current context is unchanged");
     assert!(Context::from_cust(&theirs).expect("alive").is_same(&ours));
     // Each has retained it.
     drop(theirs);
@@ -37,7 +38,7 @@ fn a_context_goes_to_cust_and_back() {
 }
 
 #[test]
-fn what_cust_has_made_current_is_found() {
+fn a_context_that_cust_made_current_is_found() {
     assert!(Context::current().expect("a driver").is_none());
     let last = Device::count().expect("a device") - 1;
     let theirs = Context::primary(last).and_then(|ours| ours.to_cust()).expect("a context");
@@ -68,7 +69,7 @@ fn a_stream_of_cust_is_shared() {
     let event = ours.record().expect("room");
     theirs.synchronize().expect("nothing fails");
     assert!(event.is_complete().expect("nothing fails"));
-    // Whoever goes last destroys it, on a thread where no context is current, too.
+    // The last owner destroys it, even on a thread without a current context.
     drop(theirs);
     ours.synchronize().expect("alive");
     thread::spawn(move || drop(ours)).join().expect("no panic");

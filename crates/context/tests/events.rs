@@ -1,4 +1,4 @@
-//! Work that is pending when memory changes hands, and what stands for it.
+//! Work that is pending when memory passes between libraries, and the events that stand for it.
 
 mod common;
 
@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Time for a fault to show; without one nothing depends on it.
+/// Time for a fault to show; correct code does not depend on it.
 const SHORTLY: Duration = Duration::from_millis(20);
 
-/// The default stream is everybody's: one test at a time.
+/// All tests share the default stream: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ fn an_event_and_the_default_stream_are_one_new_event() {
 }
 
 #[test]
-fn only_consumers_that_do_not_order_themselves_are_waited_for() {
+fn a_producer_waits_only_for_consumers_that_do_not_order_their_work() {
     let (_alone, context) = alone();
     let gate = Gate::on_default_stream(&context);
     context.make_ready_for(Consumer::OnDefaultStream).expect("alive"); // the gate is closed

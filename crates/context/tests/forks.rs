@@ -1,5 +1,7 @@
 //! A child that was forked while another thread was at work.
 
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
 use arrow_cuda_context::{Context, Extension};
 use arrow_cuda_driver::{CudaError, call};
 use std::ffi::c_void;

@@ -1,6 +1,8 @@
 //! A device that somebody resets: its next context has the same handle and, on hardware, the same
 //! addresses.
 
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
 use arrow_cuda_context::{
     Block, Context, Extension, Placement, block_at, is_released, prepare_sharing,
 };
@@ -26,7 +28,7 @@ fn allocate(context: &Context, count: usize) -> Vec<Block> {
 }
 
 #[test]
-fn nothing_of_a_dead_context_is_handed_out_or_freed() {
+fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let _guard = one_at_a_time();
     let old = Context::primary(0).expect("a device");
     let mut held = allocate(&old, 6);
@@ -36,7 +38,7 @@ fn nothing_of_a_dead_context_is_handed_out_or_freed() {
     let frees = old.memory_stats().expect("alive").driver_frees;
 
     reset();
-    // Released after the reset, before anybody here has noticed it.
+    // Released after the reset, before this process has detected it.
     held.truncate(2);
     old.allocate(4 << 20, Placement::Alone).expect_err("its context is gone");
 
@@ -82,7 +84,7 @@ fn the_next_context_has_the_same_handle() {
 }
 
 #[test]
-fn what_a_dead_context_has_kept_is_not_freed() {
+fn cached_memory_of_a_dead_context_is_not_freed() {
     let _guard = one_at_a_time();
     let old = Context::primary(0).expect("a device");
     let held = allocate(&old, 2);

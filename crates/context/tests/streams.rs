@@ -1,4 +1,6 @@
-//! Streams and events: their order, what is retained for their work, and handles of others.
+//! Streams and events: their order, what their work retains, and handles of other libraries.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{Completed, Context, Event, Extension, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const BUSY: Duration = Duration::from_millis(100);
 
-/// What is retained is retained for the whole process: one test at a time.
+/// Retained owners belong to the whole process: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -20,7 +22,7 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
     (guard, context)
 }
 
-/// Queues something that takes a while.
+/// Queues work that takes a while.
 fn sleep(stream: &Stream, retained: Retained) -> CudaResult<Completed> {
     stream.enqueue(retained, |_, _| queue_sleep(stream))
 }
@@ -51,7 +53,7 @@ fn destroy(context: *mut c_void) {
 }
 
 #[test]
-fn what_work_needs_is_retained_until_it_is_complete() {
+fn owners_are_retained_until_their_work_is_complete() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let needed = Arc::new(());
@@ -63,7 +65,7 @@ fn what_work_needs_is_retained_until_it_is_complete() {
 }
 
 #[test]
-fn dropping_a_stream_waits_for_nothing_and_releases_nothing_early() {
+fn dropping_a_stream_neither_waits_nor_releases_early() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let needed = Arc::new(());
@@ -78,7 +80,7 @@ fn dropping_a_stream_waits_for_nothing_and_releases_nothing_early() {
 }
 
 #[test]
-fn queueing_releases_what_is_complete_on_other_streams_too() {
+fn queueing_releases_owners_of_work_completed_on_other_streams() {
     let (_alone, context) = alone();
     let [quick, slow] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
     sleep(&slow, Box::new("slow")).expect("alive");
@@ -90,7 +92,7 @@ fn queueing_releases_what_is_complete_on_other_streams_too() {
 }
 
 #[test]
-fn what_a_failed_call_may_have_queued_is_retained() {
+fn owners_are_retained_when_a_failed_call_may_have_queued_work() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let needed = Arc::new(());
@@ -135,12 +137,12 @@ fn events_measure_time() {
 }
 
 #[test]
-fn streams_of_others_are_taken_where_they_belong() {
+fn foreign_streams_are_matched_to_their_context() {
     let (_alone, context) = alone();
     let (other, handle) = own_context();
     let stream = Stream::new(&other).expect("room");
     let borrow = |contexts: &[&Context]| {
-        // SAFETY: a live stream, kept by the owner.
+        // SAFETY: a live stream, which the owner keeps alive.
         unsafe { Stream::borrowed(contexts, stream.as_raw(), Box::new(stream.clone())) }
             .expect("alive")
     };
@@ -170,9 +172,9 @@ fn default_streams_have_handles(#[case] handle: usize) {
 #[case(3)]
 #[case(0x1230)]
 #[case(usize::MAX - 7)]
-fn what_cannot_be_a_stream_is_refused(#[case] handle: usize) {
+fn an_impossible_stream_handle_is_refused(#[case] handle: usize) {
     let context = Context::primary(0).expect("a device");
-    // SAFETY: found out before it is used.
+    // SAFETY: the call refuses the handle before using it.
     let refused = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
     assert_eq!(refused.expect_err("no stream").code(), Some(400));
 }

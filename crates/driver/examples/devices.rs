@@ -4,6 +4,8 @@
 //! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-driver --example devices
 //! ```
 
+#![allow(clippy::disallowed_macros, reason = "shows the driver itself")]
+
 use arrow_cuda_driver::{CudaResult, call, is_simulated, library_name};
 use std::ffi::CStr;
 

@@ -1,5 +1,7 @@
 //! What failures say: function, number, name and text as the driver gives them.
 
+#![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
+
 use arrow_cuda_driver::{CudaError, call};
 use rstest::rstest;
 

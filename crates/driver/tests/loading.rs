@@ -1,6 +1,8 @@
 //! Which library is loaded, and what is said about one that cannot be.  A process chooses its
 //! library once, so each case runs in a process of its own.
 
+#![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
+
 use arrow_cuda_driver::{CudaError, DRIVER_VARIABLE, call};
 use rstest::rstest;
 use std::path::PathBuf;

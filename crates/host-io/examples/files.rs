@@ -1,4 +1,4 @@
-//! Device memory as a file, and page-locked host memory.
+//! Device memory as a file, and pinned host memory.
 //!
 //! ```sh
 //! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-host-io --example files
@@ -19,7 +19,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let context = Context::primary(0)?;
     let buffer = DeviceBuffer::allocate(&context, 25)?;
 
-    // The writer gathers small writes on the host, and brings them to the device at once.
+    // The writer buffers small writes on the host, and copies them to the device together.
     let writer = BufferWriter::open(buffer.clone())?;
     writer.set_buffer_size(64)?;
     for line in ["one line\n", "and another one\n"] {
@@ -34,9 +34,9 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let word = reader.read_buffer(4)?;
     println!("the reader is at byte {} and has read {word:?}", reader.tell()?);
 
-    // Copies to and from page-locked memory are the fastest.
+    // Copies to and from pinned memory are the fastest.
     let mut pinned = HostBuffer::allocate(&context, 4)?;
     word.copy_to_host(0, pinned.as_mut_slice())?;
-    println!("in page-locked memory: {:?}", String::from_utf8_lossy(pinned.as_slice()));
+    println!("in pinned memory: {:?}", String::from_utf8_lossy(pinned.as_slice()));
     Ok(())
 }

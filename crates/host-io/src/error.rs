@@ -4,20 +4,20 @@ use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use std::fmt;
 
-/// Why a read or write was not done.  The position is unchanged then.
+/// Why a read or write failed.  The position is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The buffer or the driver refused.
+    /// An error of the buffer or the driver.
     Buffer(BufferError),
     /// The file is closed.
     Closed,
     /// The position is outside the buffer.
     Seek(&'static str),
-    /// More was to be written than there is room for.
+    /// The bytes do not fit.
     Full {
         /// Bytes to be written.
         size: u64,
-        /// Where they were to go.
+        /// The position to write at.
         position: u64,
         /// The buffer's size.
         limit: u64,

@@ -5,7 +5,7 @@ use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Event, Stream};
 use std::sync::Arc;
 
-/// Queues a copy of pinned memory into a buffer, from `position` on.  The copy keeps both.
+/// Queues a copy of pinned memory into a buffer, from `position` on, and retains both.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// # Errors
 ///
 /// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context,
-/// or the driver's.
+/// or driver errors.
 pub fn queue_upload(
     stream: &Stream,
     buffer: &DeviceBuffer,
@@ -35,11 +35,12 @@ pub fn queue_upload(
     data: Arc<HostBuffer>,
 ) -> Result<Completed, Error> {
     let (address, size) = (data.as_ptr(), data.size());
-    // SAFETY: pinned memory, which the copy keeps; nobody can write to it while it is shared.
+    // SAFETY: pinned memory, which the queued copy retains; nobody can write to it while it is
+    // shared.
     unsafe { buffer.queue_copy_from_host(stream, position, address, size, Box::new(data)) }
 }
 
-/// A copy to pinned memory that was queued.
+/// A queued copy to pinned memory.
 #[derive(Debug)]
 pub struct Download {
     memory: Arc<HostBuffer>,
@@ -48,12 +49,12 @@ pub struct Download {
 
 /// Queues a copy from a buffer, from `position` on, that fills pinned memory.
 ///
-/// The memory comes back when the copy is made.  Dropping the result waits for nothing: the copy is
-/// made all the same, and keeps what it needs.
+/// [`Download::wait`] returns the memory.  Dropping the result does not wait: the copy is made all
+/// the same, and the memory is retained until then.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfBounds`], [`Error::Invalid`] for a stream of another context, or the driver's.
+/// [`Error::OutOfBounds`], [`Error::Invalid`] for a stream of another context, or driver errors.
 pub fn queue_download(
     stream: &Stream,
     buffer: &DeviceBuffer,
@@ -62,26 +63,27 @@ pub fn queue_download(
 ) -> Result<Download, Error> {
     let memory = Arc::new(out);
     let (address, size, owner) = (memory.as_ptr(), memory.size(), Box::new(Arc::clone(&memory)));
-    // SAFETY: pinned memory, which the copy keeps; nobody gets it back before the copy is made.
+    // SAFETY: pinned memory, which the queued copy retains; nobody gets it back before the copy is
+    // complete.
     drop(unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }?);
     Ok(Download { memory, end: stream.record()? })
 }
 
 impl Download {
-    /// Whether the copy is made.
+    /// Whether the copy is complete.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the copy.
+    /// Driver errors, including those of the copy.
     pub fn is_complete(&self) -> Result<bool, Error> {
         Ok(self.end.is_complete()?)
     }
 
-    /// Blocks until the copy is made, and gives the memory back.
+    /// Blocks until the copy is complete, and returns the memory.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the copy.
+    /// Driver errors, including those of the copy.
     pub fn wait(self) -> Result<Arc<HostBuffer>, Error> {
         drop(self.end.synchronize()?);
         Ok(self.memory)

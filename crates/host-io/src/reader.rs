@@ -5,9 +5,9 @@ use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_driver::Lock;
 use std::mem::MaybeUninit;
 
-/// A file that is read from device memory: to the host, or as slices that stay on the device.
+/// A file over device memory for reading: to the host, or as slices that stay on the device.
 ///
-/// Shared use is safe; a read and the move of the position that goes with it are one step.
+/// Threads may share it: each read and its move of the position are atomic.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -40,14 +40,14 @@ impl BufferReader {
         &self.buffer
     }
 
-    /// Closes the file.  The buffer stays what it was.
+    /// Closes the file.  The buffer stays valid.
     pub fn close(&self) {
         if let Ok(mut position) = self.position.lock() {
             *position = None;
         }
     }
 
-    /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
+    /// Whether the file is closed.  False in a forked child, where any use of the file fails.
     pub fn is_closed(&self) -> bool {
         self.position.lock().is_ok_and(|position| position.is_none())
     }
@@ -86,11 +86,11 @@ impl BufferReader {
         Ok(())
     }
 
-    /// Reads to the host, as much as there is and fits.  Gives the number of bytes read.
+    /// Reads to the host, up to the end of the file or of `out`.  Returns the number of bytes read.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`], or the driver's.
+    /// [`Error::Closed`], or driver errors.
     pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
@@ -99,12 +99,12 @@ impl BufferReader {
         Ok(read)
     }
 
-    /// Reads to the host from a position of its own.  Gives the number of bytes read, 0 past
-    /// the end.
+    /// Reads to the host from `position`, without moving the file's position.  Returns the number
+    /// of bytes read, 0 past the end.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`], or the driver's.
+    /// [`Error::Closed`], or driver errors.
     pub fn read_at(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         self.tell()?;
         self.read_part(position, out)
@@ -132,7 +132,8 @@ impl BufferReader {
         Ok(slice)
     }
 
-    /// As [`read_buffer`](Self::read_buffer), from a position of its own.
+    /// Like [`read_buffer`](Self::read_buffer), from `position`, without moving the file's
+    /// position.
     ///
     /// # Errors
     ///

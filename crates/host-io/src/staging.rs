@@ -1,4 +1,4 @@
-//! Host memory in which writes are collected: pinned, or ordinary where none can be pinned.
+//! Host memory that buffers writes: pinned, or pageable if none can be pinned.
 
 use crate::HostBuffer;
 use arrow_cuda_buffer::Error;

@@ -6,11 +6,11 @@ use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_driver::{Lock, blocking, may_release, report};
 use std::sync::MutexGuard;
 
-/// A file that is written into device memory, directly or through a buffer on the host.
+/// A file over device memory for writing, directly or through a buffer on the host.
 ///
-/// Buffered bytes reach the device with [`flush`](Self::flush), with a write that fills the host
-/// buffer, when the position jumps, on [`close`](Self::close), and at the latest when the writer
-/// is dropped.  Nothing is ever written past the buffer's end: such a write fails as a whole.
+/// Buffered bytes reach the device on [`flush`](Self::flush), on a write that fills the host
+/// buffer, when the position jumps, on [`close`](Self::close), and at the latest when the writer is
+/// dropped.  A write past the buffer's end fails as a whole, and changes nothing.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -34,10 +34,10 @@ pub struct BufferWriter {
 #[derive(Debug)]
 struct State {
     is_open: bool,
-    /// Where the next byte goes, those in `staging` counted.
+    /// Where the next byte goes, including those in `staging`.
     position: u64,
     staging: Option<Staging>,
-    /// How much of `staging` is waiting; it belongs right before `position`.
+    /// How many bytes of `staging` are not flushed yet; they belong right before `position`.
     buffered: usize,
 }
 
@@ -64,7 +64,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// That of the flush; the file is closed all the same.
+    /// The error of the flush; the file is closed all the same.
     pub fn close(&self) -> Result<(), Error> {
         let mut state = self.state.lock()?;
         if !state.is_open {
@@ -72,19 +72,19 @@ impl BufferWriter {
         }
         let flushed = state.flush(&self.buffer);
         state.is_open = false;
-        // Releasing it may block: not under the lock.
+        // Not under the lock: releasing it may block.
         let staging = state.staging.take();
         drop(state);
         drop(staging);
         flushed
     }
 
-    /// Whether the file is closed.  In a forked child it is not known to be: using it tells why.
+    /// Whether the file is closed.  False in a forked child, where any use of the file fails.
     pub fn is_closed(&self) -> bool {
         self.state.lock().is_ok_and(|state| !state.is_open)
     }
 
-    /// The position, in bytes from the start, buffered bytes counted.
+    /// The position, in bytes from the start, including buffered bytes.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// [`Error::Seek`] at or past the end, [`Error::Closed`], or the driver's.
+    /// [`Error::Seek`] at or past the end, [`Error::Closed`], or driver errors.
     pub fn seek(&self, position: u64) -> Result<(), Error> {
         self.open_state()?.seek(&self.buffer, position)
     }
@@ -106,7 +106,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// [`Error::Full`] when they do not fit, [`Error::Closed`], or the driver's.
+    /// [`Error::Full`] when they do not fit, [`Error::Closed`], or driver errors.
     pub fn write(&self, data: &[u8]) -> Result<(), Error> {
         self.open_state()?.write(&self.buffer, data)
     }
@@ -115,12 +115,12 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// [`Error::Full`] when it does not fit, [`Error::Closed`], or the driver's.
+    /// [`Error::Full`] when it does not fit, [`Error::Closed`], or driver errors.
     pub fn write_device(&self, data: &DeviceBuffer) -> Result<(), Error> {
         self.open_state()?.write_device(&self.buffer, data)
     }
 
-    /// As [`write_at`](Self::write_at), from another device buffer.
+    /// Like [`write_at`](Self::write_at), from another device buffer.
     ///
     /// # Errors
     ///
@@ -142,20 +142,20 @@ impl BufferWriter {
         state.write(&self.buffer, data)
     }
 
-    /// Brings buffered bytes to the device.
+    /// Copies buffered bytes to the device.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`], or the driver's; the bytes stay buffered then.
+    /// [`Error::Closed`], or driver errors; the bytes then stay buffered.
     pub fn flush(&self) -> Result<(), Error> {
         self.open_state()?.flush(&self.buffer)
     }
 
-    /// Flushes, and collects writes in a host buffer of `size` bytes from now on; 0 for none.
+    /// Flushes, and buffers writes in `size` bytes of host memory from now on; 0 for none.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`], or the driver's when there is no host memory.
+    /// [`Error::Closed`], or driver errors when there is no host memory.
     pub fn set_buffer_size(&self, size: usize) -> Result<(), Error> {
         let mut state = self.open_state()?;
         state.flush(&self.buffer)?;
@@ -163,14 +163,14 @@ impl BufferWriter {
             0 => None,
             size => Some(Staging::allocate(self.buffer.context(), size)?),
         };
-        // Releasing the old one may block: not under the lock.
+        // Not under the lock: releasing the old buffer may block.
         let old = std::mem::replace(&mut state.staging, new);
         drop(state);
         drop(old);
         Ok(())
     }
 
-    /// The host buffer's size, in bytes; 0 when writes go straight to the device.
+    /// The host buffer's size, in bytes; 0 when writes are unbuffered.
     pub fn buffer_size(&self) -> usize {
         let size = |state: MutexGuard<'_, State>| {
             state.staging.as_ref().map_or(0, |staging| staging.bytes().len())
@@ -178,7 +178,7 @@ impl BufferWriter {
         self.state.lock().map_or(0, size)
     }
 
-    /// How many bytes wait in the host buffer.
+    /// How many bytes in the host buffer are not flushed yet.
     pub fn bytes_buffered(&self) -> usize {
         self.state.lock().map_or(0, |state| state.buffered)
     }
@@ -214,7 +214,8 @@ impl State {
             return Ok(());
         }
         match &mut self.staging {
-            // What fills the host buffer goes straight to the device, behind what waited.
+            // Data that fills the host buffer goes directly to the device, after the buffered
+            // bytes.
             Some(staging) if self.buffered + data.len() < staging.bytes().len() => {
                 let free = &mut staging.bytes_mut()[self.buffered..];
                 free[..data.len()].copy_from_slice(data);

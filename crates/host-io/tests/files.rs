@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reader_reads_what_is_there(
+    fn a_reader_reads_the_bytes(
         size in 0..200usize, at in 0..250u64, length in 0..250usize,
     ) {
         let bytes: Vec<u8> = (0..size).map(|at| at as u8).collect();

@@ -5,7 +5,7 @@ use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_host_io::{HostBuffer, is_pinned, queue_download, queue_upload};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is kept is kept for the whole process: one test at a time.
+/// Retained owners belong to the whole process: one test at a time.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ fn a_download_that_nobody_waits_for_frees_its_memory_later() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn copies_that_do_not_fit_are_refused() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let buffer = DeviceBuffer::allocate(&context, 4).expect("room");
@@ -53,7 +53,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn ordinary_memory_is_not_pinned() {
+fn pageable_memory_is_not_pinned() {
     let (_alone, context) = alone();
     let (bytes, memory) = ([0u8; 64], pinned(&context, &[0; 64]));
     assert!(!is_pinned(&context, bytes.as_ptr(), 64).expect("alive"));

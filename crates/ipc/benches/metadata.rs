@@ -1,4 +1,4 @@
-//! What a message's bytes are asked before its body is touched.
+//! The validation of a message's metadata, before its body is accessed.
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_cuda_ipc::{Frame, Metadata, PREFIX};

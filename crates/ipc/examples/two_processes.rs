@@ -37,7 +37,7 @@ fn write() -> Result<(), Box<dyn Error>> {
     let handle = export(&message)?.to_bytes();
     println!("the first process wrote {} bytes", message.size());
     let digits: String = handle.iter().map(|byte| format!("{byte:02x}")).collect();
-    // The memory must stay until the other process is done.
+    // The memory must stay allocated until the other process is done.
     let status = Command::new(std::env::current_exe()?).arg(digits).status()?;
     if status.success() { Ok(()) } else { Err(format!("the second process: {status}").into()) }
 }

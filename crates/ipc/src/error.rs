@@ -5,20 +5,20 @@ use arrow_cuda_driver::CudaError;
 use arrow_schema::ArrowError;
 use std::fmt;
 
-/// Why memory was not shared, or a message not understood.
+/// Why memory was not shared, or a message not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The buffer or the driver refused.
+    /// An error of the buffer or the driver.
     Buffer(BufferError),
-    /// The memory belongs to another process, which is the one to export it.
+    /// The memory belongs to another process, which alone can export it.
     AlreadyExported,
-    /// The bytes are no handle.
+    /// The bytes are not a valid handle.
     Handle(String),
-    /// The bytes are no valid message.
+    /// The bytes are not a valid message.
     Message(String),
     /// The stream ends here: a message of length 0.
     EndOfStream,
-    /// The message does not hold what was asked for.
+    /// The message does not match the request.
     Arrow(String),
 }
 

@@ -1,11 +1,11 @@
-//! Where the parts of an encapsulated message lie.  Pure.
+//! The layout of an encapsulated message.  Pure.
 //!
-//! A message is: the marker 0xFFFFFFFF, the metadata's length (4 bytes, little endian), the
-//! metadata, the body.  Before format 0.15 the marker was left out.  A length of 0 ends a stream.
+//! A message consists of the marker 0xFFFFFFFF, the metadata's length (4 bytes, little endian), the
+//! metadata, and the body.  Before format 0.15 there was no marker.  A length of 0 ends a stream.
 
 use crate::Error;
 
-/// What the first bytes of a message say.
+/// The layout that the first bytes of a message describe.
 ///
 /// ```
 /// use arrow_cuda_ipc::Frame;
@@ -24,7 +24,7 @@ pub struct Frame {
     pub metadata_length: u64,
 }
 
-/// How many bytes [`Frame::parse`] wants to see; fewer when the message is shorter.
+/// How many bytes [`Frame::parse`] needs; fewer if the message is shorter.
 pub const PREFIX: usize = 8;
 
 const MARKER: u32 = 0xFFFF_FFFF;
@@ -34,8 +34,8 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// [`Error::EndOfStream`] where a stream ends, or there is nothing; [`Error::Message`] when
-    /// the bytes are no message's.
+    /// [`Error::EndOfStream`] at the end of a stream, or for no bytes; [`Error::Message`] when the
+    /// bytes are not those of a message.
     pub fn parse(prefix: &[u8], size: u64) -> Result<Self, Error> {
         let word = |at: usize| {
             prefix.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes)
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_from_damage() {
+    fn the_end_of_a_stream_is_not_damage() {
         for end in [&[][..], &[0; 4], &[255, 255, 255, 255, 0, 0, 0, 0]] {
             assert_eq!(Frame::parse(end, end.len() as u64), Err(Error::EndOfStream));
         }

@@ -1,13 +1,13 @@
-//! The bytes that name device memory to another process.  Pure.
+//! The bytes that identify device memory to another process.  Pure.
 
 use crate::Error;
 
-/// Names device memory of one process to another on the same machine.
+/// Identifies device memory of one process to another on the same machine.
 ///
-/// As bytes: the size (8 bytes, native order), then the driver's handle of the allocation (64
-/// bytes); memory of no bytes has the size alone.  That is the format of Arrow's own CUDA
-/// support.  Memory that does not begin where its allocation does needs 8 bytes more, for the
-/// offset; a reader that does not know them sees the allocation's beginning.
+/// The bytes are the size (8 bytes, native order), then the driver's handle of the allocation (64
+/// bytes); memory of no bytes has the size alone.  Arrow's own CUDA support has the same format.
+/// Memory that does not begin where its allocation begins needs 8 more bytes, for the offset; a
+/// reader that does not know them sees the allocation's beginning.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -52,7 +52,7 @@ impl IpcMemHandle {
         self.size
     }
 
-    /// The driver's own handle of the allocation, and where in it the memory begins; none for memory
+    /// The driver's own handle of the allocation, and the memory's offset in it; `None` for memory
     /// of no bytes.
     pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], u64)> {
         self.memory.as_ref().map(|memory| (&memory.allocation, memory.offset))
@@ -62,7 +62,7 @@ impl IpcMemHandle {
         self.memory.as_ref()
     }
 
-    /// Reads a handle that another process has made.
+    /// Reads a handle that another process has created.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn handles_survive_a_round_trip(
             size in 1..=i64::MAX.cast_unsigned(), allocation in any::<[u8; 32]>(), offset: u64,
         ) {
             let mut whole = [0; ALLOCATION];
@@ -124,7 +124,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             match IpcMemHandle::from_bytes(&bytes) {
                 Ok(handle) => prop_assert!(handle.size() == 0 || bytes.len() >= 72),
                 Err(error) => prop_assert!(matches!(error, Error::Handle(_))),

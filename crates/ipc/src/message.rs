@@ -1,4 +1,4 @@
-//! A message that lies in device memory.
+//! A message in device memory.
 
 use crate::Error;
 use crate::frame::{Frame, PREFIX};
@@ -11,9 +11,9 @@ use arrow_ipc::writer::{StreamEncoder, StreamWriter};
 use arrow_schema::{DataType, Field, SchemaRef};
 use std::panic::catch_unwind;
 
-/// How much of a message is copied at once, in the hope that this is all of its metadata: that of
-/// 256 columns of three buffers each fits.  What a small copy takes grows little with its size, and
-/// a second one takes as long again.
+/// How much of a message is copied at once: enough for the metadata of 256 columns with three
+/// buffers each.  The time of a small copy grows little with its size, and a second copy would
+/// double it.
 const FIRST: u64 = 24 << 10;
 
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
@@ -37,13 +37,13 @@ const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 /// ```
 #[derive(Clone, Debug)]
 pub struct DeviceMessage {
-    /// Where the metadata and the body lie in the buffer that was read.
+    /// The layout of the metadata and the body in the buffer.
     pub frame: Frame,
-    /// The metadata, as the message holds it.
+    /// The metadata, unchanged.
     pub metadata: Vec<u8>,
-    /// What the metadata says.
+    /// The parsed metadata.
     pub facts: Metadata,
-    /// The body, a slice of the buffer that was read.
+    /// The body, a slice of the buffer.
     pub body: DeviceBuffer,
 }
 
@@ -53,7 +53,7 @@ impl DeviceMessage {
     /// # Errors
     ///
     /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
-    /// the driver's.
+    /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
         let mut metadata = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
         let frame = Frame::parse(&metadata[..metadata.len().min(PREFIX)], buffer.size())?;
@@ -74,8 +74,8 @@ impl DeviceMessage {
 ///
 /// # Errors
 ///
-/// [`Error::Arrow`] for a batch that cannot be written alone (dictionaries travel in messages of
-/// their own), or the driver's.
+/// [`Error::Arrow`] for a batch that cannot be written alone (dictionaries go into messages of
+/// their own), or driver errors.
 pub fn serialize_record_batch(
     batch: &RecordBatch,
     context: &Context,
@@ -85,7 +85,7 @@ pub fn serialize_record_batch(
     if schema.flattened_fields().iter().any(is_dictionary) {
         return Err(Error::Arrow("the batch has dictionaries: send it as a stream".into()));
     }
-    // arrow-rs shares the batch's memory only in streams, whose schema goes before the first batch.
+    // arrow-rs shares the batch's memory only in streams, whose schema precedes the first batch.
     let mut encoder = StreamEncoder::try_new(&schema)?;
     encoder.encode(&RecordBatch::new_empty(schema))?;
     let message = encoder.encode(batch)?;
@@ -96,15 +96,15 @@ pub fn serialize_record_batch(
     Ok(buffer)
 }
 
-/// Brings a record batch that lies in device memory as one message back to the host.
+/// Copies a record batch, one message in device memory, to the host.
 ///
 /// # Errors
 ///
-/// [`Error::Message`] or [`Error::Arrow`] when the message is damaged or not of that schema,
-/// [`Error::EndOfStream`], or the driver's.
+/// [`Error::Message`] or [`Error::Arrow`] when the message is damaged or does not match the schema,
+/// [`Error::EndOfStream`], or driver errors.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     let message = DeviceMessage::read(buffer)?;
-    // arrow-rs checks a stream as a whole, so the message is put behind its schema.
+    // arrow-rs checks a stream as a whole, so the message follows its schema here.
     let mut stream = Vec::new();
     let mut writer = StreamWriter::try_new(&mut stream, schema)?;
     writer.flush()?;
@@ -113,15 +113,15 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
     let length = u32::try_from(message.metadata.len()).expect("a frame's length is 4 bytes");
     stream.extend_from_slice(&length.to_le_bytes());
     stream.extend_from_slice(&message.metadata);
-    // The decoder gives a batch with an empty body only once it sees what follows.
+    // The decoder returns a batch with an empty body only once it sees the following bytes.
     append(&mut stream, &message.body, &END_OF_STREAM)?;
-    // Of some damage arrow-rs only says that an assertion of its own failed.
+    // For some damage, an assertion in arrow-rs fails without a description.
     let batch = catch_unwind(|| StreamDecoder::new().decode(&mut stream.into()))
         .map_err(|_| Error::Message("the message does not fit the schema".into()))??;
-    batch.ok_or_else(|| Error::Arrow("the message is no record batch".into()))
+    batch.ok_or_else(|| Error::Arrow("the message is not a record batch".into()))
 }
 
-/// Puts a buffer's bytes, and `last`, behind those that are there.
+/// Appends a buffer's bytes, and `last`.
 fn append(bytes: &mut Vec<u8>, buffer: &DeviceBuffer, last: &[u8]) -> Result<(), Error> {
     let begin = bytes.len();
     let size = usize::try_from(buffer.size()).unwrap_or(usize::MAX);

@@ -1,20 +1,20 @@
-//! What a message's metadata says, and whether it can be true.  Pure.
+//! A message's metadata, and its validation.  Pure.
 
 use crate::Error;
 use crate::outline::{Header, Outline, byte_order};
 use arrow_ipc::{Endianness, MetadataVersion, RecordBatch};
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A schema, which has no body.
     Schema {
-        /// Whether the batches that follow have another byte order than this machine.
+        /// Whether the byte order of the following batches differs from this machine's.
         is_swapped: bool,
     },
     /// The values of a dictionary.
     Dictionary {
-        /// Whether they are appended to the values that an earlier message gave.
+        /// Whether they are appended to the values of an earlier message.
         is_delta: bool,
     },
     /// Columns.
@@ -23,7 +23,7 @@ pub enum Content {
     Other,
 }
 
-/// What a message's metadata says of the message.
+/// The parsed metadata of a message.
 ///
 /// ```
 /// use arrow_cuda_ipc::Metadata;
@@ -32,24 +32,23 @@ pub enum Content {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// What the message is.
+    /// The kind of the message.
     pub content: Content,
     /// The body's length, in bytes.
     pub body_length: u64,
-    /// What is known of the columns in the body; none for a message without columns.
+    /// Facts about the columns in the body; `None` for a message without columns.
     columns: Option<Columns>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
     is_compressed: bool,
-    /// The first thing that cannot be true.
+    /// The first contradiction.
     defect: Option<Error>,
 }
 
 impl Metadata {
-    /// Reads a message's metadata.  Whether all that it says can be true is for
-    /// [`check`](Self::check) to tell.
+    /// Reads a message's metadata.  [`check`](Self::check) validates it.
     ///
     /// # Errors
     ///
@@ -75,7 +74,7 @@ impl Metadata {
         Ok(Self { content, body_length, columns })
     }
 
-    /// Reads the footer of an IPC file as the message that its schema would be.
+    /// Reads the footer of an IPC file as if it were a schema message.
     ///
     /// # Errors
     ///
@@ -88,12 +87,11 @@ impl Metadata {
         Ok(Self { content, body_length: 0, columns: None })
     }
 
-    /// Checks the message, for which `available` bytes of body are there: every buffer that it
-    /// names lies within the body.
+    /// Checks that every buffer lies within the body, of which `available` bytes exist.
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] when the message promises what the body cannot hold.
+    /// [`Error::Message`] when the metadata does not fit the body.
     pub fn check(&self, available: u64) -> Result<(), Error> {
         if self.body_length > available {
             return Err(Error::Message(format!(
@@ -108,15 +106,15 @@ impl Metadata {
     }
 
     /// Whether the body's buffers are compressed, or may be.  The first writers with compression
-    /// noted it in the custom metadata of version 4, so all messages of that version which have
-    /// any count as compressed, too.
+    /// recorded it in the custom metadata of version 4, so any message of that version with custom
+    /// metadata counts as compressed, too.
     pub fn is_compressed(&self) -> bool {
         self.columns.as_ref().is_some_and(|columns| columns.is_compressed)
     }
 
-    /// Whether libarrow cuts the body up without reading any of it, so that the body may stay on
-    /// the device.  libarrow decompresses on the host, and it counts nulls there whose number the
-    /// message leaves open.
+    /// Whether libarrow slices the body without reading it, so that the body may stay on the
+    /// device. libarrow decompresses on the host, and counts nulls there if the message does not
+    /// state their number.
     pub fn stays_on_device(&self) -> bool {
         self.columns
             .as_ref()
@@ -152,7 +150,7 @@ fn check_columns(batch: Option<RecordBatch<'_>>, body_length: u64) -> Result<(),
         }
         if length > 0 && !offset.is_multiple_of(8) {
             return Err(Error::Message(format!(
-                "a buffer begins at offset {offset}, which is no multiple of 8"
+                "a buffer begins at offset {offset}, which is not a multiple of 8"
             )));
         }
     }

@@ -1,8 +1,8 @@
-//! What a message's metadata and a file's footer hold, verified as far as this crate reads it.
+//! The parts of a message's metadata and a file's footer that this crate reads, verified.
 //!
-//! arrow-ipc's own verification refuses a message in which any text is not UTF-8.  libarrow takes
-//! any bytes for names and custom metadata, so a message like that is no damaged one.  Here texts
-//! are verified as bytes, and the fields of a schema are left to libarrow.
+//! arrow-ipc's own verification refuses a message with any text that is not UTF-8. libarrow accepts
+//! any bytes in names and custom metadata, so such a message is valid.  This module verifies texts
+//! as bytes, and leaves the fields of a schema to libarrow.
 
 use arrow_ipc::{
     DictionaryBatch, Endianness, Footer, KeyValue, Message, MessageHeader, MetadataVersion,
@@ -32,7 +32,8 @@ pub(crate) struct Outline<'a> {
 impl<'a> Outline<'a> {
     pub(crate) fn of(metadata: &'a [u8]) -> Result<Self, InvalidFlatbuffer> {
         verify::<MessageParts>(metadata)?;
-        // SAFETY: what is read below was verified; no text and no field of a schema is read.
+        // SAFETY: everything that is read below was verified; no text and no field of a schema is
+        // read.
         let message = unsafe { root_as_message_unchecked(metadata) };
         let header = match message.header_type() {
             MessageHeader::Schema => {
@@ -53,10 +54,10 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The byte order of a file's batches, none where the footer has no schema.
+/// The byte order of a file's batches; `None` if the footer has no schema.
 pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFlatbuffer> {
     verify::<FooterParts>(footer)?;
-    // SAFETY: the schema's place and its byte order were verified; nothing else is read.
+    // SAFETY: the schema's position and its byte order were verified; nothing else is read.
     let schema = unsafe { root_as_footer_unchecked(footer) }.schema();
     Ok(schema.map(|schema| schema.endianness()))
 }

@@ -1,4 +1,4 @@
-//! Giving device memory to other processes, and taking theirs.
+//! Exporting device memory to other processes, and importing theirs.
 
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
@@ -8,33 +8,32 @@ use arrow_cuda_driver::{CudaResult, Lock};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// Names the buffer's memory to other processes, which may map it from now on.
+/// Exports the buffer's memory: other processes may map it from now on.
 ///
-/// The memory is shared, not copied, and stays allocated until this process ends, even when the
-/// buffer goes: nobody can tell whether another process still uses it.
+/// The memory is shared, not copied.  It stays allocated until this process ends, even after the
+/// buffer is dropped, since this process cannot know whether another one still uses it.
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyExported`] for memory of another process, or the driver's for memory that
+/// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
 /// cannot be shared (pinned host memory, memory of an asynchronous pool).
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
-        // Also where the buffer is a view of it that its owner keeps.
+        // Even if the buffer is a view of memory that its owner keeps valid.
         retain_exported(buffer.address());
     }
     Ok(handle)
 }
 
-/// Names the buffer's memory to another process, for as long as the buffer stays.
+/// Exports the buffer's memory to another process for the lifetime of the buffer.
 ///
-/// The same handle as [`export`] gives, but the memory goes with its last buffer, as if it had
-/// not been shared.  So this is for callers who hear of it when the importer is done, and who
-/// hold the buffer until then: what is freed while another process has it mapped may hold
-/// anything.
+/// The handle is the same as that of [`export`], but the memory is released with its last buffer,
+/// as if it had not been shared.  The caller must hold the buffer until the importer reports that
+/// it is done: memory that is freed while another process has it mapped has undefined content.
 ///
-/// The importer's work is not ordered after work on the memory that this process has queued:
-/// [`Context::synchronize`] before the handle is sent.
+/// The importer's work is not ordered after this process's queued work on the memory: call
+/// [`Context::synchronize`] before sending the handle.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -66,20 +65,19 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     }
     buffer.check_memory()?;
     let current = buffer.context().enter()?;
-    // Other processes may keep the handle, and reach more than the buffer.
+    // Other processes may cache the handle, and can reach more than the buffer.
     prepare_sharing(&current, buffer.address())?;
     let allocation = current.export_memory(buffer.address())?;
     let (base, _) = current.allocation_at(buffer.address())?;
     Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
 }
 
-/// Maps memory that another process has exported.  It is unmapped when the last buffer over it
-/// goes.
+/// Maps memory that another process has exported.  Dropping the last buffer over it unmaps it.
 ///
 /// # Errors
 ///
-/// The driver's, also for a handle that this process exported itself (error 201) or whose memory
-/// is gone; [`Error::Handle`] when the handle claims more than there is.
+/// Driver errors, including those for a handle that this process exported itself (error 201) or
+/// whose memory is gone; [`Error::Handle`] when the handle's range exceeds the allocation.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
     let Some(memory) = handle.memory() else {
         return Ok(DeviceBuffer::imported(context, 0, 0, Box::new(())));
@@ -106,7 +104,7 @@ struct Mapping {
 
 type Key = ((usize, u64), [u8; ALLOCATION]);
 
-/// One mapping a context and allocation: some drivers refuse a second one.
+/// One mapping per context and allocation: some drivers refuse a second one.
 static MAPPINGS: Lock<Option<HashMap<Key, Weak<Mapping>>>> = Lock::new(None);
 
 impl Mapping {
@@ -126,7 +124,7 @@ impl Mapping {
     fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Self> {
         let current = context.enter()?;
         let address = current.open_memory(*allocation)?;
-        // From here on a failure has to close the mapping again.
+        // From here on, a failure must close the mapping again.
         let mut mapping = Self { address, size: 0, context: context.clone() };
         (_, mapping.size) = current.allocation_at(address)?;
         Ok(mapping)

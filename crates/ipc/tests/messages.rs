@@ -35,7 +35,7 @@ fn upload(bytes: &[u8]) -> DeviceBuffer {
 }
 
 #[test]
-fn a_batch_goes_to_the_device_and_back() {
+fn a_batch_survives_a_round_trip() {
     let batch = batch();
     let buffer = serialize_record_batch(&batch, &context()).expect("room");
     assert_eq!(read_record_batch(&buffer, &batch.schema()).expect("a message"), batch);
@@ -45,7 +45,7 @@ fn a_batch_goes_to_the_device_and_back() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn every_truncation_is_detected() {
     let batch = batch();
     let whole = serialize_record_batch(&batch, &context()).expect("room").to_vec().expect("bytes");
     for size in 0..whole.len() {
@@ -58,7 +58,7 @@ fn every_truncation_is_noticed() {
     }
 }
 
-/// The message as arrow-rs writes it into one piece of host memory.
+/// The message as arrow-rs writes it into contiguous host memory.
 fn written(batch: &RecordBatch) -> Vec<u8> {
     let options = IpcWriteOptions::default();
     let (dictionaries, data) = IpcDataGenerator::default()

@@ -1,4 +1,4 @@
-//! What is read from a message's metadata, against messages that are built field by field.
+//! Parsed metadata against messages that are built field by field.
 
 use arrow_cuda_ipc::{Content, Error, Metadata};
 use arrow_ipc::{
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 type Builder = FlatBufferBuilder<'static>;
 
-/// All that a message with columns can say, whether it can be true or not.
+/// All fields of a message with columns, whether valid or not.
 #[derive(Clone, Debug)]
 struct Described {
     body_length: i64,
@@ -27,7 +27,7 @@ struct Described {
 }
 
 impl Described {
-    fn can_be_true(&self) -> bool {
+    fn is_valid(&self) -> bool {
         let body = i128::from(self.body_length);
         let inside = |&(offset, length): &(i64, i64)| {
             let (offset, length) = (i128::from(offset), i128::from(length));
@@ -108,7 +108,7 @@ fn schema(builder: &mut Builder, order: Endianness, text: &[u8]) -> WIPOffset<Sc
 }
 
 prop_compose! {
-    /// Numbers close to what could be true.
+    /// Numbers close to valid ones.
     fn described()(
         body_length in 0..256i64,
         rows in -1..50i64,
@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn all_that_a_batch_says_is_found(told in described(), is_delta: Option<bool>) {
+    fn all_fields_of_a_batch_are_read(told in described(), is_delta: Option<bool>) {
         let metadata = Metadata::parse(&told.written(is_delta))?;
         let content = match is_delta {
             None => Content::Batch,
@@ -139,10 +139,10 @@ proptest! {
         prop_assert_eq!(metadata.content, content);
         prop_assert_eq!(metadata.body_length, told.body_length.cast_unsigned());
         prop_assert_eq!(metadata.is_compressed(), told.counts_as_compressed());
-        prop_assert_eq!(metadata.check(metadata.body_length).is_ok(), told.can_be_true());
+        prop_assert_eq!(metadata.check(metadata.body_length).is_ok(), told.is_valid());
         prop_assert_eq!(
             metadata.stays_on_device(),
-            told.can_be_true() && !told.counts_as_compressed()
+            told.is_valid() && !told.counts_as_compressed()
         );
         if let Some(less) = metadata.body_length.checked_sub(1) {
             prop_assert!(matches!(metadata.check(less), Err(Error::Message(_))));
@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn the_byte_order_is_found_whatever_the_texts(
+    fn any_texts_leave_the_byte_order_readable(
         order in prop_oneof![Just(Endianness::Little), Just(Endianness::Big)],
         text: Vec<u8>,
     ) {
@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(Metadata::parse_footer(builder.finished_data())?.content, content);
     }
 
-    /// arrow-ipc's own verification knows more of a message, and is right where it accepts one.
+    /// arrow-ipc's own verification checks more, and is right if it accepts a message.
     #[test]
     fn damage_is_read_as_arrow_reads_it(
         told in described(),

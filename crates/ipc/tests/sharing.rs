@@ -11,7 +11,7 @@ fn context() -> Context {
     Context::primary(0).expect("a device")
 }
 
-/// What a process that opens the handle prints.
+/// The output of a process that opens the handle.
 fn import(handle: &IpcMemHandle) -> String {
     let bytes: Vec<String> = handle.to_bytes().iter().map(u8::to_string).collect();
     let output = Command::new(std::env::current_exe().expect("a test binary"))
@@ -65,7 +65,7 @@ fn another_process_sees_and_changes_the_bytes() {
 }
 
 #[test]
-fn lent_memory_goes_with_its_buffer() {
+fn lent_memory_is_released_with_its_buffer() {
     let context = context();
     let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
     buffer.copy_from_host(0, b"lent").expect("a copy");
@@ -86,18 +86,18 @@ fn lent_memory_goes_with_its_buffer() {
     lend(&exported).expect("exportable");
     let address = exported.address();
     drop(exported);
-    assert!(block_at(address, address).is_some(), "what was exported stays");
+    assert!(block_at(address, address).is_some(), "exported memory stays allocated");
 }
 
 #[test]
-fn memory_of_no_bytes_travels() {
+fn memory_of_no_bytes_can_be_exported() {
     let buffer = DeviceBuffer::allocate(&context(), 0).expect("nothing to allocate");
     let handle = export(&buffer).expect("exportable");
     assert!(import(&handle).contains("content: []"));
 }
 
 #[test]
-fn a_handle_that_claims_too_much_is_refused() {
+fn a_handle_beyond_its_allocation_is_refused() {
     let buffer = DeviceBuffer::allocate(&context(), 4 << 20).expect("room");
     let mut bytes = export(&buffer).expect("exportable").to_bytes();
     bytes[..8].copy_from_slice(&((4i64 << 20) + 1).to_ne_bytes());
@@ -106,7 +106,7 @@ fn a_handle_that_claims_too_much_is_refused() {
 }
 
 #[test]
-fn garbage_and_own_handles_are_the_drivers_to_refuse() {
+fn the_driver_refuses_garbage_and_own_handles() {
     let garbage = IpcMemHandle::from_bytes(&[1; 72]).expect("a handle, of a wild size");
     assert!(matches!(open(&context(), &garbage), Err(Error::Buffer(BufferError::Cuda(_)))));
     let buffer = DeviceBuffer::allocate(&context(), 10).expect("room");

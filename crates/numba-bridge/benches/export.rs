@@ -1,4 +1,4 @@
-//! A tensor that is given away, and its deleter: no driver takes part.
+//! Exporting a tensor and calling its deleter, without the driver.
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;

@@ -1,4 +1,4 @@
-//! Layouts: what is worked out for each array before its memory is looked at.
+//! Layouts: the arithmetic for each array before its memory is accessed.
 
 use arrow_cuda_numba_bridge::{ElementType, Layout};
 use criterion::{BatchSize, Criterion};
@@ -10,7 +10,7 @@ fn main() {
     let element = ElementType::float(4);
     let shape = vec![8, 3, 224, 224];
     let strides = [3 * 224 * 224 * 4, 224 * 224 * 4, 224 * 4, 4];
-    // The channels last, as images often are: the order of the dimensions has to be found.
+    // Images often have their channels last: the order of the dimensions must be found.
     let channels_last = [strides[0], 4, 224 * 3 * 4, 3 * 4];
     group.bench_function("row-major", |timer| {
         timer.iter_batched(

@@ -6,28 +6,28 @@ use crate::{ElementType, Error, Layout, Span};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Pending;
 
-/// The version of the interface that descriptions made here have.
+/// The version of the interface in exported descriptions.
 pub const VERSION: i64 = 3;
 
-/// The number by which the interface names the legacy default stream.
+/// The interface's number for the legacy default stream.
 const LEGACY_DEFAULT_STREAM: u64 = 1;
 
 /// The entries of `__cuda_array_interface__`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInterface {
-    /// How many elements there are along each dimension.
+    /// The number of elements along each dimension.
     pub shape: Vec<i64>,
     /// The type of the elements, from `typestr`.
     pub element: ElementType,
-    /// Where the first element lies, the first item of `data`: none, or 0, only for an array without
-    /// elements.
+    /// The address of the first element, the first item of `data`: `None` or 0 only for an array
+    /// without elements.
     pub address: Option<u64>,
     /// Whether the memory must not be written to, the second item of `data`.
     pub is_read_only: bool,
-    /// The distance between neighbours along each dimension, in bytes; none for dense elements in
-    /// the order of C.
+    /// The distance between neighbours along each dimension, in bytes; `None` for dense elements in
+    /// C order.
     pub strides: Option<Vec<i64>>,
-    /// The version of the interface; none where the dictionary has no number there.
+    /// The version of the interface; `None` if the dictionary has no number for it.
     pub version: Option<i64>,
     /// The stream on which work on the array may be pending: 1 and 2 are the default streams, other
     /// numbers are handles.
@@ -39,9 +39,9 @@ pub struct ArrayInterface {
 /// The memory that the elements of an array cover.
 #[derive(Clone, Debug)]
 pub struct ArrayMemory {
-    /// Where it begins; 0 when there is none.
+    /// The start address; 0 when there is no memory.
     pub address: u64,
-    /// How many bytes it has.
+    /// The size, in bytes.
     pub size: u64,
     /// Whether it may be written to.
     pub is_mutable: bool,
@@ -50,8 +50,7 @@ pub struct ArrayMemory {
 }
 
 impl ArrayInterface {
-    /// Describes elements whose first one lies at a buffer's start, and on which no work is
-    /// pending.
+    /// Describes elements that begin at a buffer's start, without pending work.
     pub fn of(buffer: &DeviceBuffer, layout: &Layout) -> Self {
         let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
         Self {
@@ -66,12 +65,11 @@ impl ArrayInterface {
         }
     }
 
-    /// The memory that the array covers.  Its elements may be in any order, but side by side.
+    /// The memory that the array covers.  Its elements may be in any order, but must be contiguous.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for arrays with a mask or with gaps, and for a description that
-    /// contradicts itself.
+    /// [`Error::Invalid`] for arrays with a mask or with gaps, and for an inconsistent description.
     pub fn memory(&self) -> Result<ArrayMemory, Error> {
         if self.has_mask {
             return Err(Error::Invalid("masked arrays are not supported".into()));
@@ -106,7 +104,8 @@ impl ArrayInterface {
             Some(LEGACY_DEFAULT_STREAM) => Ok(Pending::DefaultStream),
             Some(_) => Ok(Pending::AnyStream),
             None if self.version.is_some_and(|version| version >= VERSION) => Ok(Pending::Nothing),
-            // Before version 3 an array could not name its stream; PyTorch and JAX have such arrays.
+            // Before version 3, an array could not name its stream; PyTorch and JAX still export
+            // such arrays.
             None => Ok(Pending::AnyStream),
         }
     }

@@ -6,12 +6,11 @@ use std::fmt;
 /// Why an array was not exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The memory, or the driver, refused.
+    /// An error of the buffer or the driver.
     Buffer(BufferError),
     /// The tensor is sound, but DLPack or this crate cannot exchange it.
     Unsupported(String),
-    /// The description of the array contradicts itself or the memory, or names memory that is not in
-    /// one piece.
+    /// The description of the array is inconsistent, does not fit the memory, or is not contiguous.
     Invalid(String),
 }
 
@@ -39,5 +38,5 @@ impl From<BufferError> for Error {
     }
 }
 
-/// What both protocols say of elements with gaps between them.
+/// The error of both protocols for elements with gaps between them.
 pub(crate) const NON_CONTIGUOUS: &str = "array data is non-contiguous";

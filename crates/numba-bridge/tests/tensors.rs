@@ -1,4 +1,5 @@
-//! Tensors out and in.  One test counts the context's bytes; the others leave none behind.
+//! Exported and imported tensors.  One test counts the context's bytes; the others leave none
+//! allocated.
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -30,7 +31,7 @@ fn buffer(bytes: &[u8]) -> DeviceBuffer {
 }
 
 #[test]
-fn memory_goes_with_the_structure_on_any_thread() {
+fn the_structure_releases_its_memory_on_any_thread() {
     let _alone = ONE_AT_A_TIME.lock().expect("no panic");
     let before = context().bytes_allocated().expect("alive");
     let bytes: Vec<u8> = (0..48).collect();
@@ -55,22 +56,22 @@ fn memory_goes_with_the_structure_on_any_thread() {
 }
 
 #[test]
-fn what_a_structure_says() {
+fn a_structure_describes_its_memory() {
     let _alone = ONE_AT_A_TIME.lock().expect("no panic");
     let memory = buffer(&[7; 24]).read_only();
     let tensor = || Tensor::new(memory.clone().into(), layout(ElementType::float(4), &[3, 2]));
     assert!(matches!(tensor().expect("it fits").into_legacy(), Err(Error::Unsupported(_))));
-    let given_away = tensor().expect("it fits").into_versioned(true);
-    // SAFETY: it is ours, with the lengths that it says.
+    let exported = tensor().expect("it fits").into_versioned(true);
+    // SAFETY: the structure is ours, and its lengths are right.
     unsafe {
-        let structure = given_away.as_ref();
+        let structure = exported.as_ref();
         assert_eq!(structure.version, DLPackVersion { major: 1, minor: 1 });
         assert_eq!(structure.flags, abi::READ_ONLY | abi::IS_COPIED);
         let tensor = &structure.dl_tensor;
         assert_eq!(tensor.dtype, DLDataType { code: 2, bits: 32, lanes: 1 });
         assert_eq!(std::slice::from_raw_parts(tensor.shape, 2), [3, 2]);
         assert_eq!(std::slice::from_raw_parts(tensor.strides, 2), [2, 1]);
-        let imported = Imported::versioned(given_away);
+        let imported = Imported::versioned(exported);
         assert!(!imported.memory().expect("a sound tensor").is_mutable);
     }
     assert!(matches!(
@@ -150,7 +151,7 @@ fn memory_of(theirs: &mut Theirs) -> Result<(u64, u64), Error> {
         let imported = Imported::versioned(NonNull::from(&mut theirs.structure));
         imported.memory()
     };
-    assert_eq!(theirs.deleted, deleted + 1, "whatever is wrong, it is given up once");
+    assert_eq!(theirs.deleted, deleted + 1, "the deleter runs once, whatever is wrong");
     memory.map(|memory| (memory.address, memory.size))
 }
 
@@ -187,7 +188,7 @@ fn sound_tensors(
 #[case(&[3], &[-1], |tensor: &mut DLTensor| tensor.data = 4 as *mut c_void, "address space")]
 #[case(&[8], &[], |tensor: &mut DLTensor| tensor.dtype.bits = 1, "1 bits")]
 #[case(&[8], &[], |tensor: &mut DLTensor| tensor.dtype.lanes = 0, "0 bits")]
-fn tensors_that_lie(
+fn invalid_tensors(
     #[case] shape: &[i64],
     #[case] strides: &[i64],
     #[case] lie: impl FnOnce(&mut DLTensor),
@@ -195,15 +196,15 @@ fn tensors_that_lie(
 ) {
     let mut theirs = theirs(shape, strides);
     lie(&mut theirs.structure.dl_tensor);
-    let error = memory_of(&mut theirs).expect_err("a lie");
+    let error = memory_of(&mut theirs).expect_err("invalid");
     assert!(error.to_string().contains(text), "{error}");
 }
 
 #[test]
-fn of_another_version_only_the_deleter_is_used() {
+fn only_the_deleter_of_another_version_is_used() {
     let mut theirs = theirs(&[3], &[]);
     theirs.structure.version.major = 2;
-    // Whatever lies there is no shape in that version.
+    // In that version, these bytes need not be a shape.
     theirs.structure.dl_tensor.shape = std::ptr::dangling_mut();
     let error = memory_of(&mut theirs).expect_err("another version");
     assert!(matches!(&error, Error::Unsupported(text) if text.contains("2.99")), "{error}");

@@ -1,17 +1,17 @@
-//! How copies are planned and shared out: what is left of their cost when bytes cost nothing.
+//! How copies are planned and divided: their overhead without the cost of the bytes.
 //!
-//! The modules are the crate's own, which nobody outside of it can name.
+//! This includes the crate's private modules, which a benchmark cannot import.
 
 #![allow(dead_code, unused_imports, reason = "not all of the modules is used, nor are their tests")]
 
+#[path = "../src/engine/backoff.rs"]
+mod backoff;
 #[path = "../src/engine/fresh.rs"]
 mod fresh;
 #[path = "../src/engine/host.rs"]
 mod host;
 #[path = "../src/engine/job.rs"]
 mod job;
-#[path = "../src/engine/patience.rs"]
-mod patience;
 #[path = "../src/engine/plan.rs"]
 mod plan;
 #[path = "../src/engine/stores.rs"]
@@ -39,16 +39,16 @@ fn plans(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What the issuer does, for a device that takes no time.
+/// Plays the issuer, for a device that takes no time.
 fn issue(job: &Job) {
     let mut piece = 0;
     while piece < job.pieces() {
-        let count = job.may_move(piece, 4);
+        let count = job.ready_pieces(piece, 4);
         if count == 0 && !job.help_once() {
             thread::yield_now();
         }
         for _ in 0..count {
-            job.moved(piece);
+            job.finish_move(piece);
             piece += 1;
         }
     }
@@ -91,10 +91,10 @@ fn jobs(criterion: &mut Criterion) {
 }
 
 fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
-    // SAFETY: the benchmarks keep the memory until their jobs are closed.
+    // SAFETY: the benchmarks own the memory until their jobs are closed.
     let host = unsafe {
         HostMemory::target(&mut *(std::ptr::from_mut(host) as *mut [std::mem::MaybeUninit<u8>]))
-            .unbound()
+            .without_lifetime()
     };
     Job::new(task, host, size, slots.as_mut_ptr(), SLOTS)
 }
@@ -110,7 +110,7 @@ fn parts(criterion: &mut Criterion) {
     let memory = HostMemory::sources(&parts);
     group.bench_function("512 parts, walked through", |timer| {
         timer.iter(|| {
-            memory.stretches(0, memory.size()).fold(0, |sum, (_, at, length)| sum ^ at ^ length)
+            memory.runs(0, memory.size()).fold(0, |sum, (_, at, length)| sum ^ at ^ length)
         });
     });
     group.finish();

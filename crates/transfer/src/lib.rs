@@ -4,12 +4,12 @@
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod copy;
 mod engine;
-#[expect(unsafe_code, reason = "owns page-locked memory")]
+#[expect(unsafe_code, reason = "owns pinned memory")]
 mod pinned;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod queued;
 
 pub use copy::{copy_from_host, copy_from_host_gathered, copy_to_host, equals_host};
-pub use engine::{MOST_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
+pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
 pub use pinned::{HostBuffer, is_pinned};
 pub use queued::{queue_copy_from_host, queue_copy_to_host};

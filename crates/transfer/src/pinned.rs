@@ -1,14 +1,13 @@
-//! Page-locked host memory.
+//! Pinned host memory.
 
 use arrow_cuda_context::{Context, Current};
 use arrow_cuda_driver::CudaResult;
 use std::ptr::NonNull;
 use std::slice;
 
-/// Host memory that the device can reach, and that copies to and from it are fastest with.
+/// Host memory that the device can access directly, which makes copies fastest.
 ///
-/// Unmapped when it is dropped, at once: an address into it has to fault afterwards rather than show
-/// somebody else's data.
+/// Dropping it unmaps the memory at once: a stale address must fault rather than show other data.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
@@ -33,12 +32,12 @@ unsafe impl Send for HostBuffer {}
 unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
-    /// Allocates `size` bytes.  Their content is whatever the driver leaves there: zeros, or what
-    /// this process had in page-locked memory before.
+    /// Allocates `size` bytes.  Their content is unspecified: zeros, or what this process had in
+    /// pinned memory before.
     ///
     /// # Errors
     ///
-    /// The driver's, when so much cannot be page-locked.
+    /// Driver errors, when it cannot pin that much memory.
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
         let data = match size {
             0 => NonNull::dangling(),
@@ -63,23 +62,27 @@ impl HostBuffer {
         unsafe { slice::from_raw_parts(self.as_ptr(), self.size) }
     }
 
-    /// The bytes, to be written.
+    /// The bytes, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and the borrow is exclusive.
         unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.size) }
     }
 }
 
-/// Whether host memory is page-locked, from one end to the other, as far as the ends tell.
+/// Whether host memory is pinned, judged by its first and last byte.
 ///
 /// # Errors
 ///
 /// When the context is gone.
 pub fn is_pinned(context: &Context, address: *const u8, size: usize) -> CudaResult<bool> {
-    is_known(&context.enter()?, address, size)
+    is_device_accessible(&context.enter()?, address, size)
 }
 
-pub(crate) fn is_known(current: &Current<'_>, start: *const u8, size: usize) -> CudaResult<bool> {
+pub(crate) fn is_device_accessible(
+    current: &Current<'_>,
+    start: *const u8,
+    size: usize,
+) -> CudaResult<bool> {
     let knows = |address: *const u8| Ok(current.device_address(address as u64)?.is_some());
     Ok(size > 0 && knows(start)? && knows(start.wrapping_add(size - 1))?)
 }
@@ -87,7 +90,7 @@ pub(crate) fn is_known(current: &Current<'_>, start: *const u8, size: usize) -> 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         if self.size > 0 {
-            self.context.release("page-locked host memory", |current| {
+            self.context.release("pinned host memory", |current| {
                 // SAFETY: allocated in `allocate`, and released once, here.
                 unsafe { current.release_host_memory(self.data) }
             });

@@ -20,11 +20,11 @@ struct RustWriter;      // arrow_cuda_host_io::BufferWriter
 
 namespace arrow_cuda {
 
-/// The version of both tables.  Raise it when either of them changes: a library that was built for
-/// other tables is refused.
+/// The version of both tables.  Increment it when either of them changes: a library with another
+/// version is refused.
 constexpr static const uint32_t kAbiVersion = 6;
 
-/// How a failure is raised in Python.
+/// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
   /// No failure.
   kNone = 0,
@@ -58,10 +58,10 @@ enum class MessageKind : int32_t {
   kOther = 4,
 };
 
-/// C++'s own object: a batch on its way to become a message.
+/// C++'s own object: a batch that becomes a message.
 struct Payload;
 
-/// CPython's object, which neither side of the border looks into.
+/// CPython's object, which is opaque to both sides of the border.
 struct PyObject;
 
 struct Failure {
@@ -73,7 +73,7 @@ struct Failure {
 /// The owner of foreign memory.
 struct Owner {
   void *owner;
-  /// Is called with `owner` once, from any thread.
+  /// Called with `owner` once, from any thread.
   void (*drop)(void *owner);
 };
 
@@ -90,30 +90,30 @@ struct HostFacts {
   int64_t size;
 };
 
-/// What the metadata of an IPC message says.  A message that is unreadable may be anything, so it
+/// The facts in the metadata of an IPC message.  An unreadable message may be anything, so it
 /// counts as `is_swapped` and as `is_delta`.
 struct MessageFacts {
   MessageKind kind;
   int64_t body_size;
-  /// Of a schema: its batches have the other byte order, and libarrow swaps their bytes on the
+  /// For a schema: its batches have the other byte order, and libarrow swaps their bytes on the
   /// host.
   bool is_swapped;
-  /// Of a dictionary: libarrow appends it to the earlier one, on the host.
+  /// For a dictionary: libarrow appends it to the earlier one, on the host.
   bool is_delta;
-  /// Of a batch or dictionary: libarrow cuts the body up and reads none of it.
+  /// For a batch or dictionary: libarrow slices the body without reading it.
   bool stays_on_device;
-  /// Of a batch or dictionary: the body is compressed, or may be.
+  /// For a batch or dictionary: the body is compressed, or may be.
   bool is_compressed;
 };
 
-/// What Rust offers to C++.
+/// Rust's functions for C++.
 struct RustApi {
   uint32_t abi_version;
   /// Fails for a number that no device has.
   bool (*device_name)(int32_t device, char *out, size_t capacity, Failure *failure);
   /// Allocates in the device's primary context.
   RustBuffer *(*buffer_allocate)(int32_t device, int64_t size, Failure *failure);
-  /// A buffer over somebody else's memory; takes `owner` over, also on failure.
+  /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
   RustBuffer *(*buffer_view)(int32_t device,
                              uint64_t address,
                              int64_t size,
@@ -145,23 +145,22 @@ struct RustApi {
   void (*host_buffer_facts)(const RustHostBuffer *buffer, HostFacts *out);
   void (*host_buffer_release)(RustHostBuffer *buffer);
   /// The host address of pinned memory that is mapped at a device address; null, without a
-  /// failure, where none is.
+  /// failure, if there is none.
   bool (*host_address)(int32_t device, uint64_t device_address, void **out, Failure *failure);
-  /// The device address that pinned memory is mapped at; 0, without a failure, where there is
-  /// none.
+  /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
   bool (*device_address)(int32_t device, const void *host_address, uint64_t *out, Failure *failure);
   /// An event of the device's primary context.
   RustEvent *(*event_create)(int32_t device, Failure *failure);
-  /// The event whose handle a producer has put at `place`; the producer keeps both as long as this
-  /// exists.  Fails when there can be no event.
+  /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
+  /// long as this exists.  Fails if this cannot be an event.
   RustEvent *(*event_wrap)(int32_t device, void *const *place, Failure *failure);
   void (*event_release)(RustEvent *event);
-  /// Where the event's `CUevent` lies, as long as `event` exists.
+  /// The address of the event's `CUevent`, valid as long as `event` exists.
   void **(*event_place)(const RustEvent *event);
   bool (*event_record)(const RustEvent *event, const RustStream *stream, Failure *failure);
   bool (*event_wait)(const RustEvent *event, Failure *failure);
   /// An event for the work in flight before the given events, on the default stream and on the
-  /// streams that are ordered with it.  Stores null where there is no such work.
+  /// streams that are ordered with it.  Stores null if there is no such work.
   bool (*event_pending)(int32_t device,
                         const RustEvent *const *events,
                         size_t count,
@@ -169,11 +168,11 @@ struct RustApi {
                         Failure *failure);
   /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
   RustStream *(*stream_create)(int32_t device, uint32_t flags, Failure *failure);
-  /// The stream whose handle lies at `place`, which somebody else keeps as long as this exists; the
-  /// default stream for null.
+  /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
+  /// the default stream for null.
   RustStream *(*stream_wrap)(int32_t device, void *const *place, Failure *failure);
   void (*stream_release)(RustStream *stream);
-  /// Where the stream's `CUstream` lies, as long as `stream` exists.
+  /// The address of the stream's `CUstream`, valid as long as `stream` exists.
   void **(*stream_place)(const RustStream *stream);
   bool (*stream_wait_event)(const RustStream *stream, const RustEvent *event, Failure *failure);
   bool (*stream_synchronize)(const RustStream *stream, Failure *failure);
@@ -195,11 +194,11 @@ struct RustApi {
                                        int64_t position,
                                        int64_t size,
                                        Failure *failure);
-  /// Reads the metadata of an IPC message, or the footer of an IPC file as the message that its
-  /// schema would be.
+  /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
+  /// message.
   void (*message_facts)(const uint8_t *metadata, size_t size, bool is_footer, MessageFacts *out);
   RustWriter *(*writer_open)(const RustBuffer *buffer, Failure *failure);
-  /// Flushes what is buffered.
+  /// Flushes buffered bytes.
   void (*writer_release)(RustWriter *writer);
   bool (*writer_close)(RustWriter *writer, Failure *failure);
   bool (*writer_is_closed)(const RustWriter *writer);
@@ -216,8 +215,8 @@ struct RustApi {
   bool (*writer_set_buffer_size)(RustWriter *writer, int64_t size, Failure *failure);
 };
 
-/// What the bridge needs of pyarrow's Cython module: the pointers in its capsules, whose C++
-/// signatures are those that pyarrow gives them.
+/// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,
+/// with pyarrow's C++ signatures.
 struct PyarrowApi {
   /// `pyarrow_unwrap_buffer`: `std::shared_ptr<arrow::Buffer> (PyObject*)`.
   void *unwrap_buffer;
@@ -252,7 +251,7 @@ struct PyarrowApi {
   void (*restore_thread)(void *state);
 };
 
-/// What any `pyarrow.Buffer` says of itself.
+/// The memory that any `pyarrow.Buffer` reports.
 struct Span {
   /// The address, of the host or of a device.
   uint64_t address;
@@ -268,27 +267,27 @@ struct Span {
   int64_t device;
 };
 
-/// A stretch of host memory, never empty.
+/// A range of host memory, never empty.
 struct HostPart {
   const uint8_t *data;
   size_t size;
 };
 
-/// What C++ offers to Rust.  Each function that takes a `PyObject` wants the GIL held.
+/// C++'s functions for Rust.  Each function that takes a `PyObject` requires the GIL.
 struct BridgeApi {
   uint32_t abi_version;
   int32_t arrow_major;
   /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
-  /// `pyarrow.NativeFile` whose base `tp_new` has run.  Opaque pointers are taken over, also on
-  /// failure.
+  /// `pyarrow.NativeFile` whose base `tp_new` has run.  The function takes ownership of opaque
+  /// pointers, even on failure.
   bool (*init_buffer)(PyObject *fresh, RustBuffer *buffer, Failure *failure);
   /// The same with a parent: the slice keeps the C++ buffer behind `parent` alive.
   bool (*init_slice)(PyObject *fresh, PyObject *parent, RustBuffer *slice, Failure *failure);
-  /// From any `pyarrow.Buffer` whose memory is, or is a part of, device memory.  Fails with
-  /// `buffer is not backed by a CudaBuffer`.
+  /// From any `pyarrow.Buffer` within device memory.  Fails with `buffer is not backed by a
+  /// CudaBuffer`.
   bool (*init_from_buffer)(PyObject *fresh, PyObject *buffer, Failure *failure);
   bool (*init_host_buffer)(PyObject *fresh, RustHostBuffer *buffer, Failure *failure);
-  /// From part of a `pyarrow.Buffer` over pinned memory; the part is of type CUDA_HOST too.
+  /// From a slice of a `pyarrow.Buffer` over pinned memory; its device type is CUDA_HOST too.
   bool (*init_host_slice)(PyObject *fresh,
                           PyObject *host_buffer,
                           int64_t offset,
@@ -315,18 +314,18 @@ struct BridgeApi {
   bool (*has_schema)(PyObject *schema);
   /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
   bool (*has_arrays)(PyObject *object);
-  /// Whether any data of such an object lies in device memory, whatever it says of itself.
+  /// Whether any data of such an object lies in device memory, whatever the object reports.
   bool (*is_on_device)(PyObject *object);
-  /// Takes a batch, all of which lies on the host.
+  /// Takes a batch that lies entirely on the host.
   Payload *(*payload_open)(PyObject *batch, Failure *failure);
-  /// Lays out the message: the concatenation of the parts, which are valid until the next call.
-  /// Wants no GIL.
+  /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
+  /// Does not require the GIL.
   bool (*payload_parts)(Payload *payload, const HostPart **parts, size_t *count, Failure *failure);
-  /// Wants the GIL.
+  /// Requires the GIL.
   void (*payload_release)(Payload *payload);
   /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
-  /// the metadata; `body`, a slice of the buffer, is taken over, also on failure.  `memo` may be
-  /// null.
+  /// the metadata.  Takes ownership of `body`, a slice of the buffer, even on failure.  `memo`
+  /// may be null.
   PyObject *(*read_batch)(PyObject *buffer,
                           PyObject *schema,
                           PyObject *memo,
@@ -335,9 +334,9 @@ struct BridgeApi {
                           const MessageFacts *facts,
                           RustBuffer *body,
                           Failure *failure);
-  /// Tells a reader of `init_reader` which metadata it finds at `position`: Rust has copied and
-  /// checked it.  Whoever reads a buffer there gets these bytes, until `metadata` is null in
-  /// another call.
+  /// Gives a reader of `init_reader` the metadata at `position`, which Rust has copied and
+  /// checked.  Reads at that position return these bytes, until another call passes null for
+  /// `metadata`.
   bool (*expect_metadata)(PyObject *reader,
                           int64_t position,
                           const uint8_t *metadata,
@@ -345,28 +344,28 @@ struct BridgeApi {
                           const MessageFacts *facts,
                           Failure *failure);
   /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
-  /// counts its nulls, which libarrow itself would do on the host, where they are unknown.  A new
-  /// reference to what is to be used instead, all of it on one device, or null without a failure
-  /// where nothing is wrong with it.  Fails for an object of another kind and for one that was
-  /// never initialised, which is all that matters for a copy `to_host`.
+  /// counts unknown nulls, which libarrow itself would count on the host.  Returns a new
+  /// reference to the replacement, all of it on one device, or null without a failure if the
+  /// object needs no change.  Fails for an object of another kind and for an uninitialised one; a
+  /// copy `to_host` needs only this check.
   PyObject *(*prepare)(PyObject *object, bool is_batch, bool to_host, Failure *failure);
-  /// After pyarrow has exported `object`, an Array or RecordBatch: gives `array`, an
-  /// `ArrowDeviceArray`, an event for work that is not done yet.  Releases it, and `schema`, an
-  /// `ArrowSchema` or null, on failure.
+  /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
+  /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
+  /// `ArrowSchema` or null.
   bool (*finish_export)(PyObject *object, void *array, void *schema, Failure *failure);
-  /// Before libarrow imports: waits where the import itself reads the data, and counts the nulls
-  /// of what is to be a batch.  Releases `array`, an `ArrowDeviceArray`, and `schema`, an
-  /// `ArrowSchema` or null, on failure.
+  /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
+  /// an array that becomes a batch.  On failure, releases `array`, an `ArrowDeviceArray`, and
+  /// `schema`, an `ArrowSchema` or null.
   bool (*prepare_import)(void *array, void *schema, bool is_batch, Failure *failure);
-  /// After libarrow has imported `object`: a new reference to what is to be used instead, or null
-  /// without a failure where nothing is wrong with it.  `array`, an `ArrowDeviceArray`, is only
-  /// asked for its device.
+  /// After libarrow has imported `object`: a new reference to the replacement, or null without a
+  /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
+  /// is read.
   PyObject *(*finish_import)(PyObject *object, const void *array, Failure *failure);
-  /// The array (new reference) without its data: an empty buffer in place of each that is not
-  /// plain host memory, which is that one's parent.
+  /// The array (new reference) without its data: an empty buffer replaces each buffer that is not
+  /// plain host memory, which becomes its parent.
   PyObject *(*skeleton_of)(PyObject *array, Failure *failure);
-  /// A RecordBatch of arrays, or a Table of chunked arrays (new reference), of which types and
-  /// lengths are checked and nothing else: libarrow refuses empty memory, whose address is 0.
+  /// A RecordBatch of arrays, or a Table of chunked arrays (new reference).  Checks only types
+  /// and lengths: libarrow's validation refuses empty device memory, whose address is 0.
   PyObject *(*assemble)(PyObject *schema, PyObject *const *columns, size_t count, Failure *failure);
 };
 

@@ -7,7 +7,7 @@
 
 namespace arrow_cuda {
 
-// Valid once `SetTables` was called, which the bridge does before anything else can run.
+// Valid once the bridge has called `SetTables`, before anything else can run.
 const RustApi& Rust();
 const PyarrowApi& Pyarrow();
 void SetTables(const RustApi* rust, const PyarrowApi* pyarrow);

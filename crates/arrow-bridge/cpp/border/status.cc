@@ -61,7 +61,7 @@ arrow::StatusCode CodeOf(Kind kind) {
   }
 }
 
-// The longest prefix of `text` that fits in `capacity` bytes and splits no UTF-8 character.
+// The longest prefix of `text` that fits in `capacity` bytes and ends at a UTF-8 boundary.
 size_t FittingSize(std::string_view text, size_t capacity) {
   if (text.size() <= capacity) return text.size();
   size_t size = capacity;

@@ -1,4 +1,4 @@
-// The one place where failures change sides: arrow::Status <-> Failure.
+// The one place that converts failures: arrow::Status <-> Failure.
 #pragma once
 
 #include <exception>
@@ -15,10 +15,10 @@ void Fail(Failure* failure, Kind kind, std::string_view text);
 void ToFailure(const arrow::Status& status, Failure* failure);
 arrow::Status ToStatus(const Failure& failure);
 
-// The status of a call that left a Python exception behind: it has to reach Python as it is.
+// The status of a call that has set a Python exception, which must reach Python unchanged.
 arrow::Status PythonError();
 
-// Runs one call into Rust: `call(Failure*)` says whether it succeeded.
+// Runs one call into Rust: `call(Failure*)` returns whether it succeeded.
 template <typename Call>
 arrow::Status Try(Call&& call) {
   Failure failure;
@@ -27,7 +27,7 @@ arrow::Status Try(Call&& call) {
   return call(&failure) ? arrow::Status::OK() : ToStatus(failure);
 }
 
-// Runs the body of one entry of `BridgeApi`: no exception leaves it.
+// Runs the body of one entry of `BridgeApi`, and catches all exceptions.
 template <typename Body>
 bool Guard(Failure* failure, Body&& body) noexcept {
   try {

@@ -14,7 +14,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object) {
 arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object) {
   ARROW_ASSIGN_OR_RAISE(auto buffer, BufferBehind(object));
   if (auto ours = AsDeviceBuffer(buffer)) return ours;
-  // An imported buffer has its producer to wait for.
+  // An imported buffer must wait for its producer.
   WithoutGil unlocked;
   return ResolveDevice(buffer);
 }

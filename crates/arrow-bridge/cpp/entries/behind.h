@@ -10,10 +10,10 @@
 
 namespace arrow_cuda {
 
-// That of any initialised pyarrow.Buffer.
+// The buffer behind any initialised pyarrow.Buffer.
 arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object);
 
-// The device memory behind it, once it is ready.
+// The device memory behind any initialised pyarrow.Buffer, once it is ready.
 arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object);
 
 }  // namespace arrow_cuda

@@ -1,4 +1,4 @@
-// The table of what C++ offers to Rust, and the one function that the library exports.
+// The table of C++ functions for Rust, and the one function that the library exports.
 #include <type_traits>
 
 #include "arrow/util/config.h"

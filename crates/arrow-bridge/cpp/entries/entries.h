@@ -1,4 +1,4 @@
-// The functions of `BridgeApi`, each under the name of its row; src/ffi.rs says what they do.
+// The functions of `BridgeApi`, each with the name of its row; src/ffi.rs documents them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What libarrow leaves out around the C Device interface.
+// What libarrow lacks around the C Device interface.
 #include "entries/entries.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace arrow_cuda {
 namespace {
 
-// What a failed export or import leaves behind: nothing.
+// Releases both structures after a failed export or import.
 bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
   if (!succeeded) {
     ArrowArrayRelease(&array->array);
@@ -41,7 +41,7 @@ arrow::Status CountNullsOf(const arrow::ArrayDataVector& columns) {
   return arrow::Status::OK();
 }
 
-// Puts everything at `home`; whether there was anything to do.  An offset that has to be made there
+// Moves all empty buffers to `home`, and returns whether there were any.  Creating an offset there
 // waits for the default stream's work.
 arrow::Result<bool> Move(const Home& home, arrow::ArrayDataVector* columns) {
   WithoutGil unlocked;
@@ -55,7 +55,7 @@ arrow::Result<bool> Move(const Home& home, arrow::ArrayDataVector* columns) {
   return changed;
 }
 
-// The same with everything at `home`, or null where it is.
+// The same data with everything at `home`, or null if it is there already.
 arrow::Result<PyObject*> MovedArray(const arrow::Array& array, const Home& home) {
   arrow::ArrayDataVector columns{array.data()};
   ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
@@ -108,9 +108,9 @@ PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* f
 
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
-  // The interface demands zeros, libarrow leaves what was there.
+  // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(array->reserved), std::end(array->reserved), 0);
-  // An event that is there already is a newer pyarrow's.
+  // A newer pyarrow may have set an event already.
   if (!IsOnGpu(*array) || array->sync_event != nullptr) return true;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
     const auto columns = ColumnsOf(object);

@@ -1,4 +1,4 @@
-// Files over device memory, and what they are told of messages.
+// Files over device memory, and the messages that they expect.
 #include "entries/entries.h"
 
 #include <memory>
@@ -31,7 +31,7 @@ bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexce
 
 RustReader* ReaderOfEntry(PyObject* object) noexcept {
   const auto file = UnwrapFile(object);
-  // The file interfaces are virtual bases: only a dynamic cast leads from them to the class.
+  // The file interfaces are virtual bases: only a dynamic cast converts them to the class.
   const auto* ours = dynamic_cast<const MessageReader*>(file.get());
   return ours == nullptr ? nullptr : ours->rust();
 }

@@ -1,4 +1,4 @@
-// What objects of pyarrow hold.
+// The contents of pyarrow's objects.
 #include "entries/entries.h"
 
 #include "memory/on_device.h"

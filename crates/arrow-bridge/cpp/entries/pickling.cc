@@ -1,4 +1,4 @@
-// Arrays without their data, and arrays put together.
+// Arrays without their data, and the assembly of batches and tables.
 #include "entries/entries.h"
 
 #include "arrow/array/util.h"

@@ -31,7 +31,7 @@ void AddEventsOf(const ArrayData& data, Events* events) {
   if (data.dictionary != nullptr) AddEventsOf(*data.dictionary, events);
 }
 
-// What a structure with an event of its own holds beside what libarrow has put there.
+// The private data of a structure with its own event, in addition to libarrow's.
 struct Attached {
   Handle<RustEvent> event;
   void (*release)(ArrowArray*);
@@ -51,8 +51,8 @@ arrow::Result<int32_t> NumberOf(int64_t device_id) {
   return device->number();
 }
 
-// libarrow asks the last offset of strings how many bytes they have.  Arrays with as few buffers
-// as numbers or lists have are not strings.
+// libarrow reads the last offset of strings to get their size.  Arrays with no more buffers than
+// numbers or lists are not strings.
 bool MayHoldStrings(const ArrowArray& array) {
   if (array.n_buffers >= 3) return true;
   if (array.dictionary != nullptr && MayHoldStrings(*array.dictionary)) return true;
@@ -61,7 +61,7 @@ bool MayHoldStrings(const ArrowArray& array) {
                      [](const ArrowArray* child) { return child && MayHoldStrings(*child); });
 }
 
-// Of a structure, which has a bitmap and nothing else.
+// For a structure, which has only a bitmap.
 bool HasUncountedNulls(const ArrowArray& array) {
   return array.null_count < 0 && array.n_buffers == 1 && array.buffers != nullptr &&
          array.buffers[0] != nullptr;
@@ -109,7 +109,7 @@ Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
 Status PrepareImport(bool is_batch, ArrowDeviceArray* array) {
   const bool is_pinned = array->device_type == ARROW_DEVICE_CUDA_HOST;
   if (!(IsOnGpu(*array) || is_pinned) || array->array.release == nullptr) return Status::OK();
-  // Pinned memory may be of no device in particular.
+  // Pinned memory may belong to no particular device.
   const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
   const bool is_uncounted = is_batch && !is_pinned && HasUncountedNulls(array->array);
   if (array->sync_event != nullptr && (is_uncounted || MayHoldStrings(array->array))) {

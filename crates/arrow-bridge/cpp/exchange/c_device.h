@@ -1,5 +1,5 @@
-// What libarrow leaves out around the C Device interface: events of exported arrays, and data that
-// is read during an import.
+// What libarrow lacks around the C Device interface: events of exported arrays, and synchronisation
+// of data that it reads during an import.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,19 @@
 
 namespace arrow_cuda {
 
-// Whether the GPU works on the structure's memory, so that it may have to be waited for.
+// Whether GPU work may be pending on the structure's memory.
 bool IsOnGpu(const ArrowDeviceArray& array);
 
-// Gives a structure that was exported from `columns` an event for their unfinished work, where
-// there is any.  The event lives until the structure is released.
+// Adds an event for the pending work of `columns`, if any, to the structure that was exported from
+// them.  The event lives until the structure is released.
 arrow::Status AttachEvent(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
                           ArrowDeviceArray* exported);
 
-// Waits for the structure's event where libarrow reads data before it knows of the event, and
-// counts the nulls of what is to be a batch, where they are unknown.
+// Waits for the structure's event if libarrow would read data before it knows the event, and counts
+// unknown nulls of a structure that becomes a batch.
 arrow::Status PrepareImport(bool is_batch, ArrowDeviceArray* array);
 
-// Where the memory of a structure that is on a GPU lies.
+// The device memory of a structure on a GPU.
 arrow::Result<Home> HomeOf(const ArrowDeviceArray& array);
 
 }  // namespace arrow_cuda

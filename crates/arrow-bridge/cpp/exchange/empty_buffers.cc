@@ -16,7 +16,7 @@ using arrow::ArrayData;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
-// As many bytes as the widest offset has.
+// The size of the widest offset, in bytes.
 constexpr std::array<uint8_t, 8> kFirstOffset{};
 
 const arrow::Buffer* BufferOfHome(const ArrayData& data) {

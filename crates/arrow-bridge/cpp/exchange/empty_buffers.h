@@ -1,4 +1,4 @@
-// Empty buffers, which libarrow makes on the host, for arrays whose other buffers are elsewhere.
+// Empty buffers for arrays on a device: libarrow creates them on the host.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace arrow_cuda {
 
-// Where an array's memory lies.
+// The location of an array's memory.
 struct Home {
   std::shared_ptr<arrow::MemoryManager> manager;
   arrow::DeviceAllocationType type;
 };
 
-// That of the first buffer that is not plain host memory; none when there is no such buffer.
+// The location of the first buffer that is not plain host memory, if any.
 std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns);
 
-// The same data with empty buffers of `home` in place of those on the host, or null where there is
-// none.  Offsets of no values at all are there as well: C Device consumers want the first one.
+// The same data with empty buffers at `home` in place of those on the host, or null if there are
+// none.  This includes the offsets of arrays without values: C Device consumers read the first one.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> WithoutHostBuffers(const arrow::ArrayData& data,
                                                                     const Home& home);
 

@@ -15,8 +15,8 @@ using arrow::DeviceAllocationType;
 using arrow::Status;
 using ManagerResult = arrow::Result<std::shared_ptr<arrow::MemoryManager>>;
 
-// The CPU reads pinned memory without asking anybody, so whatever a GPU still writes to it has to
-// be done when the import is.
+// The CPU reads pinned memory without synchronisation, so the import waits for GPU work that still
+// writes to it.
 class PinnedManager : public arrow::CPUMemoryManager {
  public:
   explicit PinnedManager(int64_t device_id)
@@ -41,14 +41,14 @@ ManagerResult ManagerOf(int64_t device_id) {
   return device->default_memory_manager();
 }
 
-// Pinned memory is of no device in particular; libarrow itself exports it as that of device -1.
+// Pinned memory belongs to no particular device; libarrow itself exports it with device -1.
 ManagerResult PinnedManagerOf(int64_t device_id) {
   return std::make_shared<PinnedManager>(std::max<int64_t>(device_id, 0));
 }
 
 Status Register(DeviceAllocationType type, arrow::DeviceMapper mapper) {
   const Status status = arrow::RegisterDeviceMapper(type, std::move(mapper));
-  // Somebody who was first does as well.
+  // A mapper that is registered already serves as well.
   return status.IsKeyError() ? Status::OK() : status;
 }
 
@@ -56,7 +56,7 @@ Status Register(DeviceAllocationType type, arrow::DeviceMapper mapper) {
 
 Status RegisterMappers() {
   ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA, ManagerOf));
-  // A GPU's memory as well, which moves by itself when somebody else touches it.
+  // Managed memory is a GPU's as well; it migrates when another processor touches it.
   ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA_MANAGED, ManagerOf));
   return Register(DeviceAllocationType::kCUDA_HOST, PinnedManagerOf);
 }

@@ -14,7 +14,7 @@ namespace {
 using arrow::ArrayData;
 using arrow::Status;
 
-// Bitmaps travel in pieces of this many bytes.
+// Bitmaps are copied in pieces of this many bytes.
 constexpr int64_t kPiece = int64_t{1} << 20;
 
 bool IsUncounted(const ArrayData& data) {
@@ -61,7 +61,7 @@ bool HasUncountedNulls(const ArrayData& data) {
 
 Status CountNulls(const ArrayData& data) {
   if (IsUncounted(data)) {
-    // As libarrow itself keeps it; whoever counts at the same time finds the same number.
+    // Stored where libarrow caches it; concurrent counts store the same number.
     ARROW_ASSIGN_OR_RAISE(data.null_count, CountZeros(*data.buffers[0], data.offset, data.length));
   }
   for (const auto& child : data.child_data) {

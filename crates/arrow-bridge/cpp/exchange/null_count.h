@@ -1,4 +1,4 @@
-// Null counts of arrays wherever they are; libarrow would look for them on the host.
+// Null counts of arrays in any memory; libarrow would read the bitmaps on the host.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, i
 // Whether an array, or one within it, has a bitmap and a null count that is unknown.
 bool HasUncountedNulls(const arrow::ArrayData& data);
 
-// Counts them, once and for all.
+// Counts the unknown nulls, and stores the counts.
 arrow::Status CountNulls(const arrow::ArrayData& data);
 
 }  // namespace arrow_cuda

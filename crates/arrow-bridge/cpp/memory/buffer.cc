@@ -8,7 +8,7 @@
 namespace arrow_cuda {
 namespace {
 
-// A batch is cut into hundreds of slices: the parent's manager saves each the look-up.
+// A batch consists of hundreds of slices: reusing the parent's manager saves a look-up for each.
 arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
                                                                const arrow::Buffer* parent) {
   if (parent != nullptr && AsDeviceBuffer(*parent) != nullptr &&
@@ -48,8 +48,8 @@ DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
   is_mutable_ = facts.is_mutable;
 }
 
-// Slices of slices are taken apart one by one.  Left to the members, each would be destroyed
-// within the destructor of the next, and a long chain would exhaust the stack.
+// Releases a chain of slices one by one.  Otherwise each destructor would call the next, and a long
+// chain would exhaust the stack.
 DeviceBuffer::~DeviceBuffer() {
   std::shared_ptr<arrow::Buffer> last = std::move(parent_);
   while (last.use_count() == 1 && AsDeviceBuffer(*last) != nullptr) {

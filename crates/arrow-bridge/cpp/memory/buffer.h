@@ -13,7 +13,7 @@ namespace arrow_cuda {
 // A range of device memory.  The Rust object keeps the memory and its context alive.
 class DeviceBuffer : public arrow::Buffer {
  public:
-  // `parent` is what this is a part of, null when it is nothing's.
+  // `parent` is the buffer that this is a slice of, or null.
   static arrow::Result<std::unique_ptr<DeviceBuffer>> Make(
       Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent = nullptr);
 
@@ -29,16 +29,16 @@ class DeviceBuffer : public arrow::Buffer {
   const Handle<RustBuffer> rust_;
 };
 
-// The object as one of ours, null for any other class.
+// The buffer as a DeviceBuffer, null for any other class.
 const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer);
 std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
 
-// Pinned memory: the CPU reads and writes it like any other, its type says CUDA_HOST.
+// Pinned memory: the CPU accesses it like any other, but its device type is CUDA_HOST.
 class HostBuffer : public arrow::MutableBuffer {
  public:
   static std::shared_ptr<HostBuffer> Make(Handle<RustHostBuffer> rust);
 
-  // A part of any CUDA_HOST buffer, of that type too.
+  // A slice of any CUDA_HOST buffer, with the same type.
   static arrow::Result<std::shared_ptr<arrow::Buffer>> Slice(
       const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size);
 

@@ -12,7 +12,7 @@
 namespace arrow_cuda {
 namespace {
 
-// The name that upstream's class has: other libraries compare it.
+// The name of upstream's class, which other libraries compare.
 constexpr char kTypeName[] = "arrow::cuda::CudaDevice";
 
 using DeviceMap = std::map<int32_t, std::shared_ptr<Device>>;
@@ -40,7 +40,7 @@ arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
     const auto found = Devices().find(key);
     if (found != Devices().end()) return found->second;
   }
-  // Rust is asked without the lock, so that a slow driver start holds nobody else up.
+  // Calls Rust without the lock, so that a slow driver start blocks no other thread.
   char name[256] = "";
   ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
     return Rust().device_name(key, name, sizeof(name), failure);
@@ -49,7 +49,7 @@ arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
   device->memory_manager_ = std::make_shared<MemoryManager>(device);
   std::lock_guard lock(DevicesMutex());
   const auto [place, inserted] = Devices().try_emplace(key, device);
-  // Another thread was first: break the circle of the one that nobody will see.
+  // Another thread was first: break the reference cycle of the unused device.
   if (!inserted) device->memory_manager_.reset();
   return place->second;
 }
@@ -134,7 +134,7 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap
 }
 
 arrow::Status Device::SyncEvent::Wait() {
-  // An event that was never given has nothing to wait for.
+  // Without an event there is nothing to wait for.
   if (rust() == nullptr) return arrow::Status::OK();
   return Try([&](Failure* failure) { return Rust().event_wait(rust(), failure); });
 }

@@ -15,7 +15,7 @@ class Device : public arrow::Device {
   class Stream;
   class SyncEvent;
 
-  // The only instance for this GPU; fails for a number that is no GPU's.
+  // The only instance for this GPU; fails for a number that no GPU has.
   static arrow::Result<std::shared_ptr<Device>> Get(int64_t number);
 
   int32_t number() const { return number_; }
@@ -42,16 +42,16 @@ class Device : public arrow::Device {
 
   const int32_t number_;
   const std::string name_;
-  // The two hold each other, on purpose: both live until the process ends.
+  // Device and manager own each other, on purpose: both live until the process ends.
   std::shared_ptr<arrow::MemoryManager> memory_manager_;
 };
 
-// Whether memory that this manager manages is a GPU's.
+// Whether this manager manages a GPU's memory.
 bool IsCuda(const arrow::MemoryManager& manager);
 
 class Device::Stream : public arrow::Device::Stream {
  public:
-  // `place` is where the handle lies, null for the default stream, as libarrow's class has it.
+  // `place` points to the handle, as in libarrow's class; null for the default stream.
   Stream(Handle<RustStream> stream, void* place, release_fn_t release)
       : arrow::Device::Stream(place, std::move(release)), stream_(std::move(stream)) {}
 
@@ -70,11 +70,11 @@ class Device::SyncEvent : public arrow::Device::SyncEvent {
   SyncEvent(Handle<RustEvent> event, void* place, release_fn_t release)
       : arrow::Device::SyncEvent(place, std::move(release)), event_(std::move(event)) {}
 
-  // The event that somebody else has put at `place`, null for none.
+  // The event whose handle its producer has stored at `place`, null for none.
   static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Wrap(int32_t device, void* place,
                                                                        release_fn_t release);
 
-  // A new event, destroyed with the object.
+  // A new event, which is destroyed with the object.
   static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Make(int32_t device);
 
   const RustEvent* rust() const { return event_.get(); }

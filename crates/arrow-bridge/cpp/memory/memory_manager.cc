@@ -12,7 +12,7 @@
 namespace arrow_cuda {
 namespace {
 
-// Small writes are gathered in this much pinned memory before they travel.
+// Small writes are buffered in this much pinned memory.
 constexpr int64_t kWriterBufferSize = int64_t{8} << 20;
 
 arrow::Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
@@ -94,7 +94,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferTo(
 
 arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
     const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& from) {
-  // libarrow's mutable slices of device memory claim to be the CPU's: look before touching.
+  // libarrow's mutable slices of device memory report is_cpu(): check before any access.
   const bool on_device = IsOnDevice(buffer);
   if (!on_device && !from->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(Prepare(buffer));
@@ -139,7 +139,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferTo(
     return Rust().host_address(number_, buffer->address(), &address, failure);
   }));
   if (address == nullptr) return nullptr;
-  // The view carries no event, so its reader cannot wait any more.
+  // The view has no event for its reader to wait for, so wait here.
   ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));
   return std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(address), buffer->size(), to,
                                          buffer, arrow::DeviceAllocationType::kCUDA_HOST);

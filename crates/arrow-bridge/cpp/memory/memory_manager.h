@@ -26,7 +26,7 @@ class MemoryManager : public arrow::MemoryManager {
       void* event, arrow::Device::SyncEvent::release_fn_t release) override;
 
  protected:
-  // A null result means "not by this way": libarrow then tries another one.
+  // A null result means "not supported": libarrow then tries another way.
   arrow::Result<std::shared_ptr<arrow::Buffer>> CopyBufferFrom(
       const std::shared_ptr<arrow::Buffer>& buffer,
       const std::shared_ptr<arrow::MemoryManager>& from) override;

@@ -1,6 +1,6 @@
-// Whether data lies in device memory, whatever the objects over it say of themselves.
+// Whether data lies in device memory, whatever its objects report.
 //
-// libarrow takes what the first buffer says for where all of an array lies.
+// libarrow assumes that the whole array lies where its first buffer reports.
 #pragma once
 
 #include "arrow/array/data.h"
@@ -8,7 +8,7 @@
 
 namespace arrow_cuda {
 
-// Whether any buffer does, those of children and dictionaries included.
+// Whether any buffer lies in device memory, including those of children and dictionaries.
 bool IsOnDevice(const arrow::ArrayData& data);
 bool IsOnDevice(const arrow::ChunkedArray& array);
 bool IsOnDevice(const arrow::RecordBatch& batch);

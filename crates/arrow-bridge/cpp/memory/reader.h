@@ -12,7 +12,7 @@ namespace arrow_cuda {
 
 class Reader : public arrow::io::RandomAccessFile {
  public:
-  // `T` is Reader or a class made from it.
+  // `T` is Reader or a class derived from it.
   template <typename T>
   static arrow::Result<std::shared_ptr<T>> Open(std::shared_ptr<DeviceBuffer> buffer) {
     Handle<RustReader> rust(Rust().reader_open(buffer->rust()));
@@ -30,7 +30,7 @@ class Reader : public arrow::io::RandomAccessFile {
   arrow::Result<int64_t> Tell() const override;
   arrow::Status Seek(int64_t position) override;
   arrow::Result<int64_t> GetSize() override;
-  // What is read is device memory, taken without a copy.
+  // Reads return device memory, without a copy.
   bool supports_zero_copy() const override { return true; }
 
   using arrow::io::RandomAccessFile::ReadAt;

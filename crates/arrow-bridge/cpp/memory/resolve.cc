@@ -6,17 +6,17 @@
 namespace arrow_cuda {
 namespace {
 
-// The nearest DeviceBuffer among a buffer and its parents.  It lives as long as `buffer`.
+// The nearest DeviceBuffer among a buffer and its parents, which lives as long as `buffer`.
 const DeviceBuffer* FindWhole(const arrow::Buffer& buffer) {
   for (const auto* part = &buffer; part != nullptr; part = part->parent().get()) {
     if (const auto* ours = AsDeviceBuffer(*part)) return ours;
-    // A view on the CPU has the device memory as its parent, but other addresses.
+    // A CPU view has the device memory as its parent, but different addresses.
     if (part->device_type() == arrow::DeviceAllocationType::kCUDA_HOST) return nullptr;
   }
   return nullptr;
 }
 
-// `buffer` as a slice of `whole`, which is writable where both are.
+// `buffer` as a slice of `whole`, which is writable if both are.
 arrow::Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffer& buffer) {
   const uint64_t offset = buffer.size() == 0 ? 0 : buffer.address() - whole.address();
   const auto size = static_cast<uint64_t>(whole.size());
@@ -79,7 +79,7 @@ arrow::Status WaitUntilReady(const arrow::Buffer& buffer) {
 }
 
 bool IsOnDevice(const arrow::Buffer& buffer) {
-  // libarrow's mutable slices of device memory claim to be the CPU's: ask the parents as well.
+  // libarrow's mutable slices of device memory report is_cpu(): check the parents as well.
   return IsCuda(*buffer.memory_manager()) || FindWhole(buffer) != nullptr;
 }
 
@@ -89,7 +89,7 @@ arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (const auto* whole = FindWhole(*buffer)) {
     ARROW_ASSIGN_OR_RAISE(auto slice, SliceOf(*whole, *buffer));
-    // The parent is the device buffer itself: a chain of such parents can be taken apart.
+    // The parent is the device buffer itself: DeviceBuffer releases such chains one by one.
     auto parent = buffer->parent();
     while (parent.get() != whole) parent = parent->parent();
     return DeviceBuffer::Make(std::move(slice), std::move(parent));

@@ -8,24 +8,24 @@
 
 namespace arrow_cuda {
 
-// Fails for what no buffer may say of itself: a negative size, or no address with a size.
+// Fails for an inconsistent buffer: a negative size, or a null address with a size.
 arrow::Status CheckSpan(const arrow::Buffer& buffer);
 
-// What says when the work that produces the buffer's bytes is done, null when nobody does.
-// Slices have no event of their own: their parents are asked.
+// The event behind the work that produces the buffer's bytes, or null. Slices use the events of
+// their parents.
 std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer);
 
-// Blocks until that work is done.
+// Blocks until that work is complete.
 arrow::Status WaitUntilReady(const arrow::Buffer& buffer);
 
-// Whether the memory is a GPU's, whatever class the buffer is of.
+// Whether the memory is a GPU's, whatever the class of the buffer.
 bool IsOnDevice(const arrow::Buffer& buffer);
 
 // The same memory as a DeviceBuffer that keeps `buffer` alive, with its bytes ready.
 arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
     const std::shared_ptr<arrow::Buffer>& buffer);
 
-// A Rust buffer for the time of one call, owned only where `buffer` had none.
+// A Rust buffer for one call, owned only if `buffer` had none.
 class Borrowed {
  public:
   static arrow::Result<Borrowed> From(const arrow::Buffer& buffer);

@@ -69,7 +69,7 @@ arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
     });
   }
   if (data->is_cpu()) return Write(data->data(), data->size());
-  // Memory of some other kind of device: libarrow may know a way to the CPU.
+  // Memory of another kind of device: libarrow may be able to copy it to the CPU.
   ARROW_ASSIGN_OR_RAISE(
       const auto host, arrow::Buffer::ViewOrCopy(data, arrow::default_cpu_memory_manager()));
   return Write(host->data(), host->size());

@@ -18,7 +18,7 @@ using arrow::Status;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
-// A part of device memory that asks Rust for nothing: a batch has hundreds of them.
+// A slice of device memory that needs no call into Rust: a batch has hundreds of them.
 class Part : public arrow::Buffer {
  public:
   Part(const BufferPtr& whole, int64_t offset, int64_t size)
@@ -28,7 +28,7 @@ class Part : public arrow::Buffer {
   }
 };
 
-// A message's body as the file that libarrow takes the batch's buffers from.
+// A message's body as the file from which libarrow reads the batch's buffers.
 class Body : public arrow::io::RandomAccessFile {
  public:
   explicit Body(BufferPtr whole) : whole_(std::move(whole)) {}
@@ -42,7 +42,7 @@ class Body : public arrow::io::RandomAccessFile {
     return std::make_shared<Part>(whole_, position, size);
   }
 
-  // Nothing of it is for libarrow to look into.
+  // libarrow must not access any of it.
   arrow::Result<int64_t> ReadAt(int64_t, int64_t, void*) override { return OnDevice(); }
   arrow::Result<int64_t> Read(int64_t, void*) override { return OnDevice(); }
   arrow::Result<BufferPtr> Read(int64_t) override { return OnDevice(); }
@@ -65,7 +65,7 @@ arrow::Result<BatchPtr> Load(const std::shared_ptr<arrow::Schema>& schema,
                              const BufferPtr& body) {
   const auto options = arrow::ipc::IpcReadOptions::Defaults();
   ARROW_ASSIGN_OR_RAISE(const auto message, arrow::ipc::Message::Open(metadata, body));
-  // libarrow says best what is wrong with a message of another kind.
+  // libarrow has the best error for a message of another kind.
   if (body->is_cpu() || message->type() != arrow::ipc::MessageType::RECORD_BATCH) {
     return arrow::ipc::ReadRecordBatch(*message, schema, &memo, options);
   }
@@ -86,7 +86,7 @@ arrow::Result<BatchPtr> ReadBatch(const std::shared_ptr<arrow::Schema>& schema,
                                   const arrow::ipc::DictionaryMemo* memo,
                                   std::span<const uint8_t> metadata, BufferPtr body,
                                   bool is_compressed) {
-  // An empty body has no place on the device.
+  // An empty body has no address on the device.
   if (is_compressed || body->size() == 0) {
     ARROW_ASSIGN_OR_RAISE(body,
                           arrow::Buffer::Copy(body, arrow::default_cpu_memory_manager()));

@@ -12,13 +12,13 @@
 
 namespace arrow_cuda {
 
-// libarrow wants metadata aligned, which Rust's bytes need not be.
+// libarrow needs aligned metadata, and Rust's bytes may be unaligned.
 arrow::Result<std::shared_ptr<arrow::Buffer>> AlignedCopy(std::span<const uint8_t> metadata);
 
-// Takes the metadata and body that Rust has found in a message.  A body that `is_compressed` is
-// brought to the host, where libarrow decompresses it, and so the batch lies there.  Each buffer
-// was found as long as its array's length demands; sizes alone are judged, no data is read.  The
-// batch says where its data lies, which libarrow's own does not.  `memo` may be null.
+// Reads a batch from the metadata and body that Rust has found in a message.  A body that
+// `is_compressed` is copied to the host, where libarrow decompresses it, so that batch lies there.
+// Checks that each buffer is as long as its array's length demands; this compares sizes and reads
+// no data.  Unlike libarrow's own, the batch reports where its data lies.  `memo` may be null.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBatch(
     const std::shared_ptr<arrow::Schema>& schema, const arrow::ipc::DictionaryMemo* memo,
     std::span<const uint8_t> metadata, std::shared_ptr<arrow::Buffer> body, bool is_compressed);

@@ -19,7 +19,7 @@ using arrow::DataTypeLayout;
 using arrow::Status;
 using arrow::Type;
 
-// Offsets of these mark the beginning and the end of each value: one more than values.
+// These types have one more offset than values: the start of each value, and the last end.
 bool HasEndOffset(Type::type id) {
   switch (id) {
     case Type::BINARY:
@@ -35,8 +35,8 @@ bool HasEndOffset(Type::type id) {
   }
 }
 
-// Texts begin with what follows the place, which the caller puts before them: most arrays are as
-// they should be, and nobody asks where they are.
+// Error texts begin after the position in the batch, which the caller prepends: most arrays are
+// valid, so their position is never needed.
 class Checker {
  public:
   Status Check(const ArrayData& data) {
@@ -102,7 +102,7 @@ class Checker {
     const bool sized =
         spec.kind == DataTypeLayout::BITMAP || spec.kind == DataTypeLayout::FIXED_WIDTH;
     const bool optional_bitmap = index == 0 && data.buffers[index] == nullptr;
-    // An empty array needs nothing, but whoever finds offsets there reads the first of them.
+    // An empty array needs no offsets, but readers that find a buffer read the first one.
     if (!sized || optional_bitmap || (data.length == 0 && !(is_offsets && size > 0))) {
       return Status::OK();
     }
@@ -200,7 +200,7 @@ Status CheckBatch(const arrow::RecordBatch& batch) {
     const std::shared_ptr<ArrayData> data = batch.column_data(i);
     Status status;
     if (data == nullptr || data->length != batch.num_rows()) {
-      status = Status::Invalid(" has not the batch's length, ", batch.num_rows());
+      status = Status::Invalid(" does not have the batch's length, ", batch.num_rows());
     } else {
       status = Checker().Check(*data);
     }

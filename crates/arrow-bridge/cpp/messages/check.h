@@ -8,10 +8,10 @@
 
 namespace arrow_cuda {
 
-// Reads no data, only sizes, so it does for arrays on a device.
+// Reads only sizes and no data, so it works for arrays on a device.
 arrow::Status CheckBatch(const arrow::RecordBatch& batch);
 
-// The type that says how the data is laid out: an extension's is its storage's.
+// The type that determines the layout: for an extension type, its storage type.
 const arrow::DataType& StorageOf(const arrow::DataType& type);
 
 }  // namespace arrow_cuda

@@ -95,7 +95,7 @@ void MessageReader::NotePrefix(int64_t position, int64_t count, const void* byte
   if (count != sizeof(int32_t)) return;
   const int32_t size = LoadInt(bytes);
   if (size <= 0) return;
-  // Streams from before the format had a continuation mark begin with the size itself.
+  // Older streams without a continuation marker begin with the size itself.
   std::lock_guard lock(mutex_);
   metadata_ = Range{position + count, size};
 }
@@ -187,7 +187,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::ReadHost(const Rang
   if (range.size < 0) {
     return arrow::Status::Invalid("cannot read a negative size: ", range.size);
   }
-  // The file's end may be nearer than what was asked for: allocate no more than there is.
+  // The file may end before the requested range: allocate no more than it has.
   ARROW_ASSIGN_OR_RAISE(const int64_t file_size, GetSize());
   const int64_t rest = std::max<int64_t>(file_size - std::max<int64_t>(range.position, 0), 0);
   const int64_t size = std::min(range.size, rest);

@@ -1,17 +1,17 @@
-// The reader that Python has: device memory goes only to code that is known to cope with it.
+// The reader that Python uses: it passes device memory only to code that can handle it.
 //
-// Most of libarrow takes what `Read` returns for CPU memory: the readers of CSV, JSON and
-// Parquet, streams that decompress or transcode, even the IPC reader itself for footers,
-// compressed bodies, delta dictionaries and batches of the other byte order.  They would follow
-// a null pointer.  So a buffer that is read here is a copy in host memory, except for the body
-// of an IPC message that libarrow only cuts up.  Such a body is recognised by what precedes it:
+// Most of libarrow assumes that `Read` returns CPU memory: the readers of CSV, JSON and Parquet,
+// streams that decompress or transcode, even the IPC reader itself for footers, compressed bodies,
+// delta dictionaries and batches of the other byte order.  They would dereference a null pointer.
+// So this class reads buffers as copies in host memory, except for the body of an IPC message that
+// libarrow only slices.  It recognises such a body by the reads before it:
 //
 //   stream:  read 4 bytes (0xFFFFFFFF), read 4 bytes (n), read a buffer of n (the metadata),
 //            read a buffer of as many bytes as the metadata says: the body;
 //   file:    read the footer at the file's end, then blocks of prefix, metadata and body, by
 //            one read or by two.
 //
-// Python's `read_buffer` always gives device memory: it asks Rust, not this class.
+// Python's `read_buffer` always returns device memory: it calls Rust, not this class.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class MessageReader : public Reader {
   arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
 
-  // Takes metadata that was found at `position`, for whoever reads it before it is forgotten.
+  // Stores metadata that was found at `position`, for reads before `Forget`.
   void ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
                       const MessageFacts& facts);
   void ForgetMetadata();
@@ -47,7 +47,7 @@ class MessageReader : public Reader {
     bool operator==(const Range&) const = default;
   };
 
-  // Metadata on the host, and what it says.
+  // Metadata on the host, and the parsed facts.
   struct Metadata {
     std::shared_ptr<arrow::Buffer> bytes;
     MessageFacts facts;
@@ -59,7 +59,7 @@ class MessageReader : public Reader {
   void NotePrefix(int64_t position, int64_t count, const void* bytes);
   void NoteFooter(const Range& range, std::span<const uint8_t> bytes);
 
-  // Whether the body that these facts are about may stay on the device.
+  // Whether the body that these facts describe may stay on the device.
   arrow::Result<bool> Admit(const MessageFacts& facts);
   // Expects the body at `position`, if it may stay.
   arrow::Status Expect(const MessageFacts& facts, int64_t position);
@@ -72,11 +72,11 @@ class MessageReader : public Reader {
 
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadHost(const Range& range);
 
-  // Reading and moving on is one step, as in any file.
+  // Reading and advancing the position is atomic, as in any file.
   std::mutex position_mutex_;
 
-  // Several threads may read at positions of their own.  What one forgets of another's costs
-  // a copy to the host, no more.
+  // Several threads may read at different positions.  If one discards another's state, that only
+  // costs a copy to the host.
   std::mutex mutex_;
   Range metadata_;
   Range body_;

@@ -13,7 +13,7 @@ using arrow::ArrayData;
 using arrow::Status;
 using arrow::Type;
 
-// libarrow refuses what is nested deeper.
+// libarrow refuses deeper nesting.
 constexpr int kMaxDepth = 64;
 
 // `count` values of a buffer from `offset` on, null when it is shorter.
@@ -25,8 +25,7 @@ const T* Values(const ArrayData& data, size_t index, int64_t offset, int64_t cou
   return reinterpret_cast<const T*>(buffer->data()) + offset;
 }
 
-// One array, of which the part from `offset` on is written: an offset into its buffers, as the
-// array's own is.
+// One array, which is written from `offset` on: an offset into its buffers, like the array's own.
 class Part {
  public:
   Part(const ArrayData& data, int64_t offset, int64_t length, int depth)
@@ -71,7 +70,7 @@ class Part {
     return bits != nullptr && (*bits >> ((offset_ + i) % 8) & 1) == 0;
   }
 
-  // Each value has as many of each child's.
+  // Each value has this many values of each child.
   Status CheckChildren(int64_t width) const {
     for (const auto& child : data_.child_data) {
       ARROW_RETURN_NOT_OK(CheckChild(*child, offset_ * width, length_ * width));
@@ -89,7 +88,7 @@ class Part {
   template <typename Offset>
   Status CheckList() const {
     const auto* offsets = Values<Offset>(data_, 1, offset_, length_ + 1);
-    // An empty list array may have none.
+    // An empty list array may have no offsets.
     if (offsets == nullptr) return length_ == 0 ? Status::OK() : OffsetsLeadOutside();
     const ArrayData& child = *data_.child_data[0];
     const int64_t first = offsets[0];
@@ -107,7 +106,7 @@ class Part {
     for (int64_t i = 0; i < length_; ++i) {
       const int64_t first = offsets[i];
       const int64_t size = sizes[i];
-      // Nobody follows the offset of nothing.
+      // The offset of an empty value is never followed.
       if (size == 0 || IsNull(i)) continue;
       if (size < 0 || first < 0 || first > available || size > available - first) {
         return OffsetsLeadOutside();

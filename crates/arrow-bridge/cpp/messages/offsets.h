@@ -1,7 +1,7 @@
-// Whether the offsets of an array's lists and unions lie within what they point into.
+// Whether the offsets of an array's lists and unions lie within their children.
 //
-// libarrow cuts the children by them when it writes a message, and ends the process where that
-// cannot be done; but what it validates of new arrays are the ends of the whole alone.
+// libarrow slices the children by these offsets when it writes a message, and aborts the process if
+// that fails; but for new arrays it validates only the first and last offset.
 #pragma once
 
 #include "arrow/array/data.h"
@@ -9,11 +9,11 @@
 
 namespace arrow_cuda {
 
-// What offsets are read for is part of the array; they have to be on the host.  Only views and
-// unions take time that grows with the length.
+// Checks the offsets of one array, which must be on the host.  Only for views and unions does the
+// time grow with the length.
 arrow::Status CheckOffsets(const arrow::ArrayData& data);
 
-// What a message says whose columns' offsets lead outside.
+// The error for a column whose offsets lead outside its data.
 arrow::Status OffsetsLeadOutside();
 
 }  // namespace arrow_cuda

@@ -13,14 +13,14 @@ namespace {
 
 using arrow::Status;
 
-// Whether the buffer lies within the one that it was cut from.
+// Whether the buffer lies within its parent.
 bool IsWithin(const arrow::Buffer& buffer, const arrow::Buffer& whole) {
   const uint64_t offset = buffer.address() - whole.address();
   const auto capacity = static_cast<uint64_t>(whole.capacity());
   return offset <= capacity && static_cast<uint64_t>(buffer.size()) <= capacity - offset;
 }
 
-// Texts are cut by the offsets that are found in the data, whatever they are.
+// libarrow slices strings by the offsets in the data, without a check.
 Status CheckPart(const arrow::Buffer& buffer) {
   if (buffer.size() == 0) return Status::OK();
   if (!buffer.is_cpu()) return Status::Invalid("a buffer of the batch lies on a device");
@@ -30,8 +30,8 @@ Status CheckPart(const arrow::Buffer& buffer) {
   return CheckSpan(buffer);
 }
 
-// Notes what is written to it instead of copying it.  Only bytes that belong to no buffer are
-// copied, into `framing`; their parts get an address once all is written.
+// Records the ranges that are written to it instead of copying them.  Only bytes outside any buffer
+// are copied, into `framing`; their ranges get an address once everything is written.
 class Recorder : public arrow::io::OutputStream {
  public:
   Recorder(std::vector<uint8_t>* framing, std::vector<HostPart>* parts)
@@ -47,7 +47,7 @@ class Recorder : public arrow::io::OutputStream {
     return Status::OK();
   }
 
-  // The payload keeps the buffer.
+  // The payload owns the buffer.
   Status Write(const std::shared_ptr<arrow::Buffer>& buffer) override {
     if (buffer->size() <= 0) return Status::OK();
     parts_->push_back({buffer->data(), static_cast<size_t>(buffer->size())});

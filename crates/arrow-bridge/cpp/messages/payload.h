@@ -1,4 +1,4 @@
-// A record batch as the parts of one IPC message, without a copy of its data.
+// A record batch as the ranges of one IPC message, without a copy of its data.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ class Payload {
  public:
   explicit Payload(std::shared_ptr<arrow::RecordBatch> batch) : batch_(std::move(batch)) {}
 
-  // Lays the message out as libarrow writes it.  Reads offsets and bitmaps, so all of the batch has
-  // to lie on the host.  The parts are valid as long as this object, and until it is asked again.
+  // Lays the message out as libarrow writes it.  This reads offsets and bitmaps, so the whole batch
+  // must lie on the host.  The ranges are valid until the next call, at most as long as this
+  // object.
   arrow::Result<std::span<const HostPart>> Parts();
 
  private:
   const std::shared_ptr<arrow::RecordBatch> batch_;
   arrow::ipc::IpcPayload message_;
-  // What is no buffer's: prefix, metadata and padding, one behind the other.
+  // Bytes outside any buffer: prefix, metadata and padding, one after the other.
   std::vector<uint8_t> framing_;
   std::vector<HostPart> parts_;
 };

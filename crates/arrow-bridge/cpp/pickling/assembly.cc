@@ -20,7 +20,7 @@ namespace {
 
 using arrow::Status;
 
-// Refuses what does not fit; the length of all columns otherwise.
+// The common length of all columns; fails if they do not fit the schema.
 template <typename Column>
 arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
                                     const std::vector<std::shared_ptr<Column>>& columns) {
@@ -43,7 +43,7 @@ arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
   return length;
 }
 
-// The C++ objects behind all of the columns; one of another kind is an error.
+// The C++ objects behind all columns; fails if one is of another kind.
 template <typename Column>
 arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(
     std::shared_ptr<Column> (*unwrap)(PyObject*), PyObject* const* objects, size_t count) {

@@ -1,5 +1,5 @@
-// Arrays put together without libarrow's validation, which refuses those over empty device memory:
-// its address is 0.
+// Assembles arrays without libarrow's validation, which refuses empty device memory, whose address
+// is 0.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace arrow_cuda {
 
-// A RecordBatch of arrays, or a Table of chunked arrays: a new reference.  Refuses columns that
-// the schema does not have, and those of different lengths.
+// A new reference to a RecordBatch of arrays, or a Table of chunked arrays.  Refuses columns that
+// do not match the schema, and columns of different lengths.
 arrow::Result<PyObject*> Assemble(PyObject* schema, PyObject* const* columns, size_t count);
 
 }  // namespace arrow_cuda

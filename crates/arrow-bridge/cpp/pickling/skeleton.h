@@ -1,4 +1,4 @@
-// An array without its data, for those who carry the data by other ways.
+// An array without its data, for transports that move the data separately.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace arrow_cuda {
 
-// The same type, length, null count and offset, all of it on the host.  Each buffer that is not
-// plain host memory is an empty one, whose parent is the buffer that was there.
+// The same type, length, null count and offset, all on the host.  An empty buffer replaces each
+// buffer that is not plain host memory, which becomes its parent.
 std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data);
 
 }  // namespace arrow_cuda

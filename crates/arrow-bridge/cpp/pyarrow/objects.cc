@@ -19,7 +19,7 @@ using InputPtr = std::shared_ptr<arrow::io::InputStream>;
 using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
 using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
 
-// What `cdef class X(_Weakrefable)` begins with.
+// The head of every `cdef class X(_Weakrefable)`.
 struct Head {
   ptrdiff_t refcount;
   void* type;
@@ -49,7 +49,7 @@ struct FileObject {
 };
 static_assert(sizeof(FileObject) == 104);
 
-// Has no methods of its own, so no vtable.
+// This class has no cdef methods, so no vtable.
 struct MemoObject {
   ptrdiff_t refcount;
   void* type;

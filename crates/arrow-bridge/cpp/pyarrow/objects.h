@@ -1,6 +1,6 @@
 // pyarrow's Cython objects, without Python.h: their layout and their internal methods.
 //
-// Everything here wants the GIL.
+// Everything here requires the GIL, unless it says otherwise.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 
-// Of a pyarrow.DictionaryMemo, which the caller has made sure of; it owns what it gives.  Needs no
-// GIL.  Null for null.
+// The memo of a pyarrow.DictionaryMemo, which the caller has checked and which owns the result.
+// Does not require the GIL.  Null for null.
 arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
 
 // A new pyarrow object.
@@ -36,7 +36,7 @@ arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
 arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
 arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
 
-// Fill an object that `__new__` has just made.
+// Initialise an object that `__new__` has just created.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
 arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
 arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);

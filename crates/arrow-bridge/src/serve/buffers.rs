@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-/// What C++ lends, given back when the last buffer over it goes.
+/// A C++ owner, released with the last buffer over its memory.
 struct Lent(Owner);
 
 // SAFETY: the border allows the owner to be dropped from any thread.
@@ -17,7 +17,7 @@ unsafe impl Sync for Lent {}
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // SAFETY: called once, with the owner it was given for.
+        // SAFETY: called once, with the owner that came with it.
         unsafe { (self.0.drop)(self.0.owner) };
     }
 }
@@ -41,7 +41,7 @@ pub(super) unsafe extern "C" fn device_name(
         }
         Ok(())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -54,7 +54,7 @@ pub(super) unsafe extern "C" fn allocate(
         let size = unsigned("the size of a device buffer", size)?;
         Ok(hand_over(RustBuffer::allocate_packed(&context(device)?, size)?))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -71,7 +71,7 @@ pub(super) unsafe extern "C" fn view(
         let size = unsigned("the size of a device buffer", size)?;
         Ok(hand_over(RustBuffer::view(&context(device)?, address, size, is_mutable, owner)?))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -88,7 +88,7 @@ pub(super) unsafe extern "C" fn slice(
         let slice = unsafe { &*buffer }.slice(offset, size)?;
         Ok(hand_over(if is_mutable { slice } else { slice.read_only() }))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -106,7 +106,7 @@ pub(super) unsafe extern "C" fn facts(buffer: *const RustBuffer, out: *mut Buffe
 }
 
 pub(super) unsafe extern "C" fn release(buffer: *mut RustBuffer) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(buffer) });
 }
 
@@ -123,7 +123,7 @@ pub(super) unsafe extern "C" fn copy_to_host(
         let (buffer, out) = unsafe { (&*buffer, host_mut(out, size)?) };
         Ok(buffer.copy_to_uninit(position, out)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -140,7 +140,7 @@ pub(super) unsafe extern "C" fn copy_from_host(
         let (buffer, data) = unsafe { (&*buffer, host(data, size)?) };
         Ok(buffer.copy_from_host(position, data)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -156,7 +156,7 @@ pub(super) unsafe extern "C" fn copy_from_device(
         let (to, from) = unsafe { (&*to, &*from) };
         Ok(to.copy_from_device(position, from)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -169,7 +169,7 @@ pub(super) unsafe extern "C" fn host_facts(buffer: *const RustHostBuffer, out: *
 }
 
 pub(super) unsafe extern "C" fn host_release(buffer: *mut RustHostBuffer) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(buffer) });
 }
 
@@ -185,7 +185,7 @@ pub(super) unsafe extern "C" fn host_address(
         unsafe { out.write(found.unwrap_or(0) as *mut c_void) };
         Ok(())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -201,22 +201,22 @@ pub(super) unsafe extern "C" fn device_address(
         unsafe { out.write(found.unwrap_or(0)) };
         Ok(())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
-/// Host memory that C++ wants to be read.
+/// Host memory that C++ passes for reading.
 ///
 /// # Safety
 ///
 /// It must be readable for `size` bytes; null is allowed when there are none.
 pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8], Fault> {
     let size = host_size(data, size)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     Ok(if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data.cast(), size) } })
 }
 
-/// Host memory that C++ wants to be written.
+/// Host memory that C++ passes for writing.
 ///
 /// # Safety
 ///
@@ -226,7 +226,7 @@ pub(super) unsafe fn host_mut<'a>(
     size: i64,
 ) -> Result<&'a mut [MaybeUninit<u8>], Fault> {
     let size = host_size(out, size)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     Ok(if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(out.cast(), size) } })
 }
 

@@ -7,7 +7,7 @@ use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
 use std::{ptr, slice};
 
-/// An event, and its handle at a place that stays where it is: so the C Device interface wants it.
+/// An event, and its handle at a stable address, as the C Device interface requires.
 pub(crate) struct RustEvent {
     event: Event,
     handle: *mut c_void,
@@ -26,7 +26,7 @@ impl RustEvent {
 
 pub(super) unsafe extern "C" fn create(device: i32, failure: *mut Failure) -> *mut RustEvent {
     let work = || Ok(hand_over(RustEvent::new(Event::new(&context(device)?)?)));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -37,26 +37,26 @@ pub(super) unsafe extern "C" fn wrap(
 ) -> *mut RustEvent {
     let work = || {
         let (context, handle) = (context(device)?, handle_at(place)?);
-        // SAFETY: the producer says that it has such an event, and keeps it.
+        // SAFETY: the producer promises that the event exists and stays alive.
         Ok(hand_over(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) })))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
-/// The handle that a producer has put at `place`.
+/// The handle that a producer has stored at `place`.
 fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     let wrong =
         |what: &str| Fault::new(Kind::Invalid, format!("sync_event ({place:p}) points to {what}"));
     if !is_readable(place as usize) {
         return Err(wrong("memory that cannot be read"));
     }
-    // SAFETY: aligned, and readable memory as was just found.
+    // SAFETY: aligned memory that was just found readable.
     let event = unsafe { place.read_volatile() };
     if event.is_null() {
         return Err(wrong("a null event"));
     }
-    // The driver would read through the handle without a check.
+    // The driver would dereference the handle without a check.
     if !is_readable(event as usize) {
         return Err(wrong(&format!("{event:p}, which is not an event")));
     }
@@ -64,7 +64,7 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
 }
 
 pub(super) unsafe extern "C" fn release(event: *mut RustEvent) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(event) });
 }
 
@@ -78,12 +78,12 @@ pub(super) unsafe extern "C" fn record(
     stream: *const RustStream,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: live objects; the caller's promise.
+    // SAFETY: live objects; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*event).event.record((*stream).stream())?)).is_some() }
 }
 
 pub(super) unsafe extern "C" fn wait(event: *const RustEvent, failure: *mut Failure) -> bool {
-    // SAFETY: a live event; the caller's promise.
+    // SAFETY: a live event; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*event).event.synchronize().map(drop)?)).is_some() }
 }
 
@@ -108,7 +108,7 @@ pub(super) unsafe extern "C" fn pending(
         unsafe { out.write(event) };
         Ok(())
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 

@@ -13,7 +13,7 @@ pub(super) unsafe extern "C" fn reader_open(buffer: *const RustBuffer) -> *mut R
 }
 
 pub(super) unsafe extern "C" fn reader_release(reader: *mut RustReader) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(reader) });
 }
 
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn reader_tell(
     out: *mut i64,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live reader and a writable place; the caller's promise.
+    // SAFETY: a live reader and a writable place; guaranteed by the caller.
     unsafe {
         attempt(failure, || {
             out.write((*reader).tell()?.cast_signed());
@@ -47,7 +47,7 @@ pub(super) unsafe extern "C" fn reader_size(
     out: *mut i64,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live reader and a writable place; the caller's promise.
+    // SAFETY: a live reader and a writable place; guaranteed by the caller.
     unsafe {
         attempt(failure, || {
             out.write((*reader).size()?.cast_signed());
@@ -63,12 +63,12 @@ pub(super) unsafe extern "C" fn reader_seek(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        // A negative position is out of bounds like one behind the end.
+        // A negative position is out of bounds, like one past the end.
         let position = u64::try_from(position).unwrap_or(u64::MAX);
         // SAFETY: a live reader.
         Ok(unsafe { &*reader }.seek(position)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -83,7 +83,7 @@ pub(super) unsafe extern "C" fn reader_read(
         let (reader, out) = unsafe { (&*reader, host_mut(out, size)?) };
         Ok(reader.read(out)? as i64)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(-1)
 }
 
@@ -100,7 +100,7 @@ pub(super) unsafe extern "C" fn reader_read_at(
         let (reader, out) = unsafe { (&*reader, host_mut(out, size)?) };
         Ok(reader.read_at(position, out)? as i64)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(-1)
 }
 
@@ -114,7 +114,7 @@ pub(super) unsafe extern "C" fn reader_read_buffer(
         // SAFETY: a live reader.
         Ok(hand_over(unsafe { &*reader }.read_buffer(size)?))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -130,7 +130,7 @@ pub(super) unsafe extern "C" fn reader_read_buffer_at(
         // SAFETY: a live reader.
         Ok(hand_over(unsafe { &*reader }.read_buffer_at(position, size)?))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -138,7 +138,7 @@ pub(super) unsafe extern "C" fn writer_open(
     buffer: *const RustBuffer,
     failure: *mut Failure,
 ) -> *mut RustWriter {
-    // SAFETY: a live buffer; the caller's promise.
+    // SAFETY: a live buffer; guaranteed by the caller.
     unsafe {
         attempt(failure, || Ok(hand_over(RustWriter::open((*buffer).clone())?)))
             .unwrap_or(ptr::null_mut())
@@ -146,7 +146,7 @@ pub(super) unsafe extern "C" fn writer_open(
 }
 
 pub(super) unsafe extern "C" fn writer_release(writer: *mut RustWriter) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(writer) });
 }
 
@@ -154,7 +154,7 @@ pub(super) unsafe extern "C" fn writer_close(
     writer: *mut RustWriter,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live writer; the caller's promise.
+    // SAFETY: a live writer; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*writer).close()?)).is_some() }
 }
 
@@ -168,7 +168,7 @@ pub(super) unsafe extern "C" fn writer_tell(
     out: *mut i64,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live writer and a writable place; the caller's promise.
+    // SAFETY: a live writer and a writable place; guaranteed by the caller.
     unsafe {
         attempt(failure, || {
             out.write((*writer).tell()?.cast_signed());
@@ -184,12 +184,12 @@ pub(super) unsafe extern "C" fn writer_seek(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        // A negative position is out of bounds like one behind the end.
+        // A negative position is out of bounds, like one past the end.
         let position = u64::try_from(position).unwrap_or(u64::MAX);
         // SAFETY: a live writer.
         Ok(unsafe { &*writer }.seek(position)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -199,7 +199,7 @@ pub(super) unsafe extern "C" fn writer_write(
     size: i64,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live writer, and `size` readable bytes; the caller's promise.
+    // SAFETY: a live writer, and `size` readable bytes; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*writer).write(host(data, size)?)?)).is_some() }
 }
 
@@ -208,7 +208,7 @@ pub(super) unsafe extern "C" fn writer_write_device(
     data: *const RustBuffer,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live writer and buffer; the caller's promise.
+    // SAFETY: a live writer and buffer; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*writer).write_device(&*data)?)).is_some() }
 }
 
@@ -225,7 +225,7 @@ pub(super) unsafe extern "C" fn writer_write_at(
         let (writer, data) = unsafe { (&*writer, host(data, size)?) };
         Ok(writer.write_at(position, data)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }
 
@@ -233,7 +233,7 @@ pub(super) unsafe extern "C" fn writer_flush(
     writer: *mut RustWriter,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live writer; the caller's promise.
+    // SAFETY: a live writer; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*writer).flush()?)).is_some() }
 }
 
@@ -248,6 +248,6 @@ pub(super) unsafe extern "C" fn writer_set_buffer_size(
         // SAFETY: a live writer.
         Ok(unsafe { &*writer }.set_buffer_size(size)?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.is_some()
 }

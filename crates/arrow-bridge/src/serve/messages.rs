@@ -1,4 +1,4 @@
-//! What messages say, for C++.
+//! Facts about messages, for C++.
 
 use super::buffers::host;
 use crate::ffi::MessageFacts;

@@ -1,8 +1,7 @@
-//! What Rust offers to the C++ classes.
+//! Rust's functions for the C++ classes.
 //!
-//! Only C++ calls these functions, and it keeps the promises of `ffi.rs`: opaque
-//! pointers come from this table and are live, other pointers are valid for what is done with
-//! them, and `Failure*` is writable.
+//! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
+//! table and are live, other pointers are valid for their use, and `Failure*` is writable.
 
 mod buffers;
 mod events;

@@ -7,7 +7,7 @@ use arrow_cuda_context::{Stream, is_readable};
 use std::ffi::c_void;
 use std::ptr;
 
-/// A stream, and its handle at a place that stays where it is: so libarrow's classes want it.
+/// A stream, and its handle at a stable address, as libarrow's classes require.
 pub(crate) struct RustStream {
     stream: Stream,
     handle: *mut c_void,
@@ -30,7 +30,7 @@ pub(super) unsafe extern "C" fn create(
     failure: *mut Failure,
 ) -> *mut RustStream {
     let work = || Ok(hand_over(RustStream::new(Stream::with_flags(&context(device)?, flags)?)));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
@@ -48,24 +48,25 @@ pub(super) unsafe extern "C" fn wrap(
             let text = format!("{place:p} does not point to a stream");
             return Err(Fault::new(Kind::Invalid, text));
         }
-        // SAFETY: readable memory as was just found; its owner says that a stream's handle is there.
+        // SAFETY: memory that was just found readable; its owner promises that a stream's handle is
+        // there.
         let found = unsafe {
             let handle = place.read_volatile();
             Stream::borrowed(&[&context], handle, Box::new(()))?
         };
         let stream = found.ok_or_else(|| {
             let text =
-                format!("the stream belongs to another context than that of device {device}");
+                format!("the stream does not belong to the primary context of device {device}");
             Fault::new(Kind::Invalid, text)
         })?;
         Ok(hand_over(RustStream::new(stream)))
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
 }
 
 pub(super) unsafe extern "C" fn release(stream: *mut RustStream) {
-    // SAFETY: given back once, by whoever it was handed over to.
+    // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(stream) });
 }
 
@@ -79,7 +80,7 @@ pub(super) unsafe extern "C" fn wait_event(
     event: *const RustEvent,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: live objects; the caller's promise.
+    // SAFETY: live objects; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*stream).stream.wait_for((*event).event())?)).is_some() }
 }
 
@@ -87,6 +88,6 @@ pub(super) unsafe extern "C" fn synchronize(
     stream: *const RustStream,
     failure: *mut Failure,
 ) -> bool {
-    // SAFETY: a live stream; the caller's promise.
+    // SAFETY: a live stream; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*stream).stream.synchronize().map(drop)?)).is_some() }
 }

@@ -1,5 +1,5 @@
-//! Runs the PTX of the kernel, thread by thread, on a memory that knows its bounds: what the
-//! simulated driver, which knows the kernel by its name alone, cannot show.
+//! Runs the PTX of the kernel, thread by thread, on memory with checked bounds.  The simulated
+//! driver cannot test the PTX: it recognises the kernel by its name alone.
 
 use super::kernel::source;
 use super::spans::{Spans, THREADS};
@@ -11,7 +11,7 @@ const ANSWER: u64 = 0x2000;
 const TICKET: u64 = 7;
 const WARP: u32 = 32;
 
-/// An instruction: its name without the modes that change no result, and what it works on.
+/// An instruction: its name, without the modes that do not affect the result, and its operands.
 struct Instruction {
     guard: Option<(usize, bool)>,
     name: String,
@@ -271,20 +271,20 @@ struct Case {
 impl Case {
     fn new(left: u64, right: u64) -> Self {
         Self {
-            program: Program::parse(source().to_str().expect("PTX is text")),
+            program: Program::parse(source().to_str().expect("PTX is UTF-8")),
             left: 0x10_0000 + left,
             right: 0x90_0000 + right,
         }
     }
 
-    /// What the kernel says, and how many bytes it has loaded.
+    /// The kernel's answer, and how many bytes it has loaded.
     fn compare(&self, ours: &[u8], theirs: &[u8], most_blocks: u32) -> (bool, u64) {
         let spans = Spans::of(self.left, self.right, ours.len() as u64);
         let parts = [(self.left, ours), (self.right, theirs)];
         let mut memory = Memory { parts, found: 0, answer: 0, loaded: 0 };
         let parameters =
             [self.left, self.right, spans.head, spans.vectors, spans.tail, FOUND, ANSWER, TICKET];
-        // The rest of the vectors needs four blocks at most.
+        // The remaining vectors need four blocks at most.
         let blocks = spans.blocks().min(most_blocks.max(4));
         self.program.run(blocks, &parameters, &mut memory);
         assert_eq!(memory.found, memory.answer);
@@ -292,7 +292,7 @@ impl Case {
         (memory.answer == TICKET, memory.loaded)
     }
 
-    /// Equal bytes are equal, and a changed bit is seen at each of these places.
+    /// Equal bytes compare equal, and a changed bit is found at each of these places.
     fn check(&self, size: usize, places: impl IntoIterator<Item = usize>) {
         let ours: Vec<u8> = (0..size).map(|at| ((at * 37) >> 2) as u8).collect();
         let mut theirs = ours.clone();
@@ -324,7 +324,7 @@ fn every_byte_counts() {
 
 #[test]
 fn every_part_of_a_tile_counts() {
-    // Six tiles in four blocks, and a rest that is not whole.
+    // Six tiles in four blocks, and a partial one.
     let size = 6 * 16384 + 1000 * 16 + 9;
     let border = |at: usize| [at - 1, at];
     let places = [0, 16384, 4 * 16384, 6 * 16384, size - 1].into_iter();

@@ -6,7 +6,7 @@ use arrow_cuda_driver::{CudaResult, Lock, report_failure};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// With a NUL at its end, as the driver wants it.
+/// With a NUL at its end, as the driver requires.
 const PTX: &str = concat!(include_str!("differs.ptx"), "\0");
 const NAME: &CStr = c"arrow_cuda_differs";
 
@@ -15,15 +15,16 @@ pub(super) fn source() -> &'static CStr {
     CStr::from_bytes_with_nul(PTX.as_bytes()).expect("PTX holds no NUL")
 }
 
-/// The compiled kernel, and what it answers by.  All of it goes with the context: to release it later
-/// would hand the driver a dead handle.
+/// The compiled kernel, and the memory for its answer.  The driver destroys all of it with the
+/// context: releasing it later would pass the driver a dead handle.
 struct Comparison {
     function: Function,
-    /// Device memory: by which the kernel's threads tell each other.
+    /// Device memory through which the kernel's threads tell each other of a difference.
     found: u64,
-    /// Where no host memory can be page-locked, `found` is the answer, and is copied.
+    /// If no host memory can be pinned, `found` is the answer, and is copied.
     answer: Option<Answer>,
-    /// The number of the last comparison.  They take turns, as they do on the default stream.
+    /// The number of the last comparison.  Comparisons take turns, as they do on the default
+    /// stream.
     last_ticket: Lock<u64>,
 }
 
@@ -31,18 +32,18 @@ impl Extension for Comparison {}
 
 /// A word of host memory that the kernel writes to.
 struct Answer {
-    /// Allocated for good, so that it can be read whatever becomes of the context.
+    /// Never freed, so that it can be read even after the context is destroyed.
     word: &'static AtomicU64,
     device_address: u64,
 }
 
-/// The driver locks whole pages, so there should be nothing else on this one.
+/// The driver pins whole pages, so nothing else should be on this one.
 #[repr(align(4096))]
 struct Page(AtomicU64);
 
 impl Answer {
     fn register(current: &Current<'_>) -> CudaResult<Self> {
-        // Never freed, also after a failure: the driver may have it all the same.
+        // Never freed, even after a failure: the driver may still have it pinned.
         let page: &'static mut Page = Box::leak(Box::new(Page(AtomicU64::new(0))));
         let start = std::ptr::from_mut(page).cast();
         // SAFETY: the page stays allocated.
@@ -72,15 +73,15 @@ impl Comparison {
     }
 }
 
-/// Makes what comparisons in the context need, which takes a little of its memory.
+/// Compiles the kernel and allocates its answer, which takes a little of the context's memory.
 pub(super) fn prepare(context: &Context) -> CudaResult<()> {
     Comparison::of(context, &context.enter()?).map(drop)
 }
 
 /// Whether `size` bytes, more than 0, at two device addresses of the context differ.
 ///
-/// The kernel says so by a number that no comparison before had: nothing has to be cleared before,
-/// nor copied afterwards.
+/// The kernel answers with the ticket of this comparison, which no earlier one had: nothing has to
+/// be cleared before, or copied afterwards.
 pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> CudaResult<bool> {
     let current = context.enter()?;
     let comparison = Comparison::of(context, &current)?;

@@ -10,20 +10,20 @@ use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 
-/// How much is brought from another device at a time, where there is room: enough that the start
-/// of each copy does not count.
+/// How much is copied from another device at a time, if there is room: enough that the latency of
+/// each copy does not matter.
 const LARGEST_PIECE: u64 = 64 << 20;
 const SMALLEST_PIECE: u64 = 64 << 10;
 
 impl DeviceBuffer {
     /// Whether both buffers have the same size and the same bytes.
     ///
-    /// The device compares, and stops early where it finds a difference.  A buffer of another
-    /// context is brought to this one's in pieces, which takes some memory here.
+    /// The device compares, and stops early when it finds a difference.  A buffer of another
+    /// context is copied to this context in pieces, which takes some of its memory.
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn equals(&self, other: &Self) -> Result<bool, Error> {
         if self.size != other.size {
             return Ok(false);
@@ -36,8 +36,8 @@ impl DeviceBuffer {
         if self.context().is_same(other.context()) {
             return Ok(!kernel::differ(self.context(), self.address, other.address, self.size)?);
         }
-        kernel::prepare(self.context())?; // before the piece takes all that is left
-        let here = piece_of(self.context(), self.size)?;
+        kernel::prepare(self.context())?; // before the piece takes the remaining memory
+        let here = allocate_piece(self.context(), self.size)?;
         for (offset, length) in range::chunks(self.size, here.size) {
             here.copy_from_device(0, &other.slice(offset, length)?)?;
             let (ours, theirs) = (self.address + offset, here.address);
@@ -49,8 +49,8 @@ impl DeviceBuffer {
     }
 }
 
-/// Room for pieces of another device's buffer, less of it where the device is nearly full.
-fn piece_of(context: &Context, size: u64) -> CudaResult<DeviceBuffer> {
+/// Allocates room for a piece of another device's buffer, less if the device is nearly full.
+fn allocate_piece(context: &Context, size: u64) -> CudaResult<DeviceBuffer> {
     let mut room = size.min(LARGEST_PIECE);
     loop {
         match DeviceBuffer::allocate_packed(context, room) {

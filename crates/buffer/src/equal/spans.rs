@@ -1,15 +1,15 @@
-//! How two parts of device memory are cut up for the kernel that compares them.  Pure arithmetic.
+//! How two ranges of device memory are divided for the kernel that compares them.  Pure arithmetic.
 
-/// Threads of a block, as `differs.ptx` has it.
+/// Threads per block, as in `differs.ptx`.
 pub(crate) const THREADS: u32 = 256;
-/// Bytes of a vector: what a thread loads at once.
+/// Bytes in a vector, which a thread loads at once.
 const VECTOR: u64 = 16;
 /// Vectors that a block compares in a step, four for each thread.
 const TILE: u64 = 4 * THREADS as u64;
-/// What the device's caches move.
+/// The size of a cache line of the device.
 const LINE: u64 = 128;
 /// Enough blocks to keep every multiprocessor of a large GPU busy until the end.
-const MOST_BLOCKS: u64 = 132 * 16;
+const MAX_BLOCKS: u64 = 132 * 16;
 
 /// The bytes before, in and behind the vectors that the kernel loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub(crate) struct Spans {
 impl Spans {
     /// The plan for `size` bytes at two addresses.
     ///
-    /// The right side is read in aligned vectors, too, two for each one of the left side where it
-    /// is aligned otherwise.  Head and tail are long enough that all of these lie within it.
+    /// The right side is read in aligned vectors, too: two for each vector of the left side if its
+    /// alignment differs.  Head and tail are long enough that all of these lie within it.
     pub(crate) fn of(left: u64, right: u64, size: u64) -> Self {
         let mut head = left.wrapping_neg() % LINE;
         let before = right.wrapping_add(head) % VECTOR;
@@ -41,12 +41,12 @@ impl Spans {
         Self { head, vectors, tail: size - head - vectors * VECTOR }
     }
 
-    /// How many blocks work on them: one for each tile, or for as many vectors as it has threads
-    /// where they do not fill a tile.
+    /// How many blocks work on them: one per tile; fewer vectors than a tile get one block per
+    /// `THREADS` vectors.
     pub(crate) fn blocks(&self) -> u32 {
         let rest = (self.vectors % TILE).div_ceil(u64::from(THREADS));
-        let blocks = (self.vectors / TILE).max(rest).clamp(1, MOST_BLOCKS);
-        u32::try_from(blocks).expect("at most MOST_BLOCKS")
+        let blocks = (self.vectors / TILE).max(rest).clamp(1, MAX_BLOCKS);
+        u32::try_from(blocks).expect("at most MAX_BLOCKS")
     }
 }
 
@@ -76,14 +76,14 @@ mod tests {
         }
 
         #[test]
-        fn one_step_is_enough_for_what_is_no_tile(
+        fn one_step_covers_vectors_outside_whole_tiles(
             left in any::<u64>(), right in any::<u64>(), size in sizes(),
         ) {
             let spans = Spans::of(left, right, size);
             prop_assert!(spans.head + spans.tail <= u64::from(THREADS));
             let threads = u64::from(spans.blocks()) * u64::from(THREADS);
             prop_assert!(spans.vectors % TILE <= threads);
-            prop_assert!(u64::from(spans.blocks()) <= MOST_BLOCKS);
+            prop_assert!(u64::from(spans.blocks()) <= MAX_BLOCKS);
         }
     }
 

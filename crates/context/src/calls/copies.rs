@@ -1,7 +1,7 @@
 //! Copies between the host and devices.
 //!
-//! Those without a stream are ordered as the legacy default stream is, and complete when they
-//! return.  Those that are queued on a stream return at once where host memory is page-locked.
+//! Copies without a stream are ordered as the legacy default stream is, and are complete when they
+//! return.  Copies that are queued on a stream return at once if the host memory is pinned.
 
 use super::StreamHandle;
 use crate::{Context, Current};
@@ -16,9 +16,9 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) }
     }
 
@@ -30,13 +30,13 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
-        // Not the driver's synchronous call.  That one waits as well, but from pageable memory only
-        // until the driver has the data; to wait once, for the device, takes less time.
-        // SAFETY: the caller's promise.
+        // This avoids the driver's synchronous call, which waits as well, but from pageable memory
+        // only until the driver has the data.  Waiting once, for the device, takes less time.
+        // SAFETY: guaranteed by the caller.
         let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
-        // Also after a failure: nobody may read the data when this returns.
+        // This waits even after a failure: nobody may read the data once this returns.
         begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
     }
 
@@ -48,11 +48,11 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn copy_within_device(&self, to: u64, from: u64, size: usize) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
-        // The driver only orders such a copy; its end has to be waited for.
+        // The driver only queues such a copy, so this waits for its end.
         self.synchronize_stream(StreamHandle::DEFAULT)
     }
 
@@ -65,7 +65,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
+    /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
     pub unsafe fn copy_to_peer(
         &self,
         to: u64,
@@ -74,7 +74,7 @@ impl Current<'_> {
         size: usize,
     ) -> CudaResult<()> {
         drop(target.enter()?);
-        // SAFETY: the caller's promise; both contexts are alive.
+        // SAFETY: guaranteed by the caller; both contexts are alive.
         unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
         self.synchronize_stream(StreamHandle::DEFAULT)
     }
@@ -87,7 +87,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn queue_copy_to_host(
         &self,
         out: *mut u8,
@@ -96,7 +96,7 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream)) }
     }
 
@@ -108,7 +108,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn queue_copy_from_host(
         &self,
         to: u64,
@@ -117,7 +117,7 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise; the driver only reads the data.
+        // SAFETY: guaranteed by the caller; the driver only reads the data.
         unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream)) }
     }
 
@@ -129,7 +129,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn queue_copy_within_device(
         &self,
         to: u64,
@@ -138,7 +138,7 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) }
     }
 
@@ -151,7 +151,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's; `CUDA_ERROR_INVALID_CONTEXT` where a context is gone.
+    /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where a context is gone.
     pub unsafe fn queue_copy_between(
         &self,
         (to, target): (u64, &Context),
@@ -161,7 +161,7 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         drop((target.enter()?, source.enter()?));
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise; both contexts are alive.
+        // SAFETY: guaranteed by the caller; both contexts are alive.
         unsafe { call!(cuMemcpyPeerAsync(to, target.raw(), from, source.raw(), size, stream)) }
     }
 }

@@ -1,4 +1,4 @@
-//! Events, by their handles, which only [`Event`](crate::Event) and the ledger's fences hold.
+//! Calls on raw event handles, which only [`Event`](crate::Event) and the ledger's fences hold.
 
 use super::StreamHandle;
 use super::streams::is_complete;
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 /// A `CUevent`.
 pub(crate) type RawEvent = *mut c_void;
 
-/// The driver's flags for an event that takes time stamps, or does not.
+/// The driver's flags for an event without time stamps, and for one with them.
 const TIMING: [u32; 2] = [DISABLE_TIMING, 0];
 /// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 2;
@@ -27,7 +27,7 @@ impl Current<'_> {
     ///
     /// The handle must be live and the caller's to destroy.
     pub(crate) unsafe fn destroy_event(&self, event: RawEvent) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuEventDestroy_v2(event)) }
     }
 
@@ -40,17 +40,17 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuEventRecord(event, stream)) }
     }
 
-    /// Records all work of the context, on all streams, also those of other libraries.
+    /// Records all work of the context on all streams, including those of other libraries.
     ///
     /// # Safety
     ///
     /// The handle must be live.
     pub(crate) unsafe fn record_event_on_all_streams(&self, event: RawEvent) -> CudaResult<()> {
-        // SAFETY: the caller's promise; the context is alive.
+        // SAFETY: guaranteed by the caller; the context is alive.
         unsafe { call!(cuCtxRecordEvent(self.context().raw(), event)) }
     }
 
@@ -58,7 +58,7 @@ impl Current<'_> {
     ///
     /// The handle must be live.
     pub(crate) unsafe fn is_event_complete(&self, event: RawEvent) -> CudaResult<bool> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         is_complete(unsafe { call!(cuEventQuery(event)) })
     }
 
@@ -66,7 +66,7 @@ impl Current<'_> {
     ///
     /// The handle must be live.
     pub(crate) unsafe fn synchronize_event(&self, event: RawEvent) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuEventSynchronize(event)) }
     }
 
@@ -75,7 +75,7 @@ impl Current<'_> {
     /// Both handles must be live.
     pub(crate) unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> CudaResult<f32> {
         let mut milliseconds = 0f32;
-        // SAFETY: the caller's promise, and a place that outlives the call.
+        // SAFETY: guaranteed by the caller, and a place that outlives the call.
         unsafe { call!(cuEventElapsedTime((&raw mut milliseconds).cast(), start, end)) }?;
         Ok(milliseconds)
     }

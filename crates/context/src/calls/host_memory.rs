@@ -1,21 +1,21 @@
-//! Page-locked host memory.
+//! Pinned host memory.
 
 use crate::Current;
 use arrow_cuda_driver::{CudaError, CudaResult, call, report_failure};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-/// `CU_MEMHOSTALLOC_PORTABLE`: page-locked for every context, not only for the current one.
+/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context, not only for the current one.
 const PORTABLE: u32 = 1;
 /// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`: the device gets an address.
 const PORTABLE_AND_MAPPED: u32 = 3;
 
 impl Current<'_> {
-    /// Allocates `size` bytes, more than 0, of host memory that is page-locked for all contexts.
+    /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.
     ///
     /// # Errors
     ///
-    /// The driver's, when so much cannot be page-locked.
+    /// Driver errors, when it cannot pin that much memory.
     pub fn allocate_host_memory(&self, size: usize) -> CudaResult<NonNull<u8>> {
         let mut data: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores an address through the pointer, which outlives the call.
@@ -24,8 +24,8 @@ impl Current<'_> {
         Ok(NonNull::new(data.cast()).expect("a driver that succeeds gives an address"))
     }
 
-    /// Releases what [`allocate_host_memory`](Self::allocate_host_memory) has given, at once: an
-    /// address into it faults from now on.
+    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory) at once: any access
+    /// to it faults from now on.
     ///
     /// # Safety
     ///
@@ -33,13 +33,13 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn release_host_memory(&self, data: NonNull<u8>) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFreeHost(data.as_ptr().cast())) }
     }
 
-    /// Page-locks host memory that somebody else has allocated, and maps it for the device: the
+    /// Pins host memory that somebody else has allocated, and maps it for the device.  Returns the
     /// device's address of it.
     ///
     /// # Safety
@@ -49,16 +49,16 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.  The memory has to stay allocated even then: the driver may have kept it.
+    /// Driver errors.  The memory must stay allocated even then: the driver may still hold it.
     pub unsafe fn register_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<u64> {
         let mut address = 0u64;
-        // SAFETY: the caller's promise; stores an address through the pointer.
+        // SAFETY: guaranteed by the caller; stores an address through the pointer.
         unsafe {
             call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED))?;
             let mapped =
                 call!(cuMemHostGetDevicePointer_v2((&raw mut address).cast(), data.cast(), 0));
             if mapped.is_err() {
-                report_failure("page-locked host memory", self.unregister_host_memory(data));
+                report_failure("pinned host memory", self.unregister_host_memory(data));
             }
             mapped.map(|()| address)
         }
@@ -72,9 +72,9 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn unregister_host_memory(&self, data: *mut u8) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemHostUnregister(data.cast())) }
     }
 }

@@ -7,11 +7,11 @@ use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 
 impl Current<'_> {
-    /// The driver's handle, for other processes, of the allocation that an address lies in.
+    /// The driver's IPC handle of the allocation that contains an address.
     ///
     /// # Errors
     ///
-    /// The driver's, for memory that cannot be shared.
+    /// Driver errors, for memory that cannot be shared.
     pub fn export_memory(&self, address: u64) -> CudaResult<[u8; 64]> {
         let mut handle = [0u8; 64];
         // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
@@ -19,11 +19,12 @@ impl Current<'_> {
         Ok(handle)
     }
 
-    /// Maps an allocation that another process has exported: its address here.
+    /// Maps an allocation that another process has exported, and returns its address in this
+    /// process.
     ///
     /// # Errors
     ///
-    /// The driver's; error 201 for a handle that this process has exported itself.
+    /// Driver errors; error 201 for a handle that this process has exported itself.
     pub fn open_memory(&self, handle: [u8; 64]) -> CudaResult<u64> {
         let mut address = 0u64;
         let place = (&raw mut address).cast();
@@ -32,7 +33,7 @@ impl Current<'_> {
         Ok(address)
     }
 
-    /// Unmaps what [`open_memory`](Self::open_memory) has mapped.
+    /// Unmaps memory that [`open_memory`](Self::open_memory) has mapped.
     ///
     /// # Safety
     ///
@@ -40,9 +41,9 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn close_memory(&self, address: u64) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuIpcCloseMemHandle(address)) }
     }
 }

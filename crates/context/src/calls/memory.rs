@@ -5,11 +5,11 @@ use crate::Current;
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 
 impl Current<'_> {
-    /// Allocates device memory, uninitialised: its address.
+    /// Allocates uninitialised device memory and returns its address.
     ///
     /// # Errors
     ///
-    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`, with `size` in it.
+    /// `CUDA_ERROR_OUT_OF_MEMORY`, with `size` in it, when the device has no room.
     pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
         let mut address = 0u64;
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
@@ -19,8 +19,8 @@ impl Current<'_> {
         Ok(address)
     }
 
-    /// Releases what [`allocate_memory`](Self::allocate_memory) has given, after all work of the
-    /// device.
+    /// Releases memory of [`allocate_memory`](Self::allocate_memory), once the device has completed
+    /// all its work.
     ///
     /// # Safety
     ///
@@ -28,9 +28,9 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn release_memory(&self, address: u64) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFree_v2(address)) }
     }
 
@@ -42,14 +42,14 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
         self.synchronize_stream(StreamHandle::DEFAULT)
     }
 
-    /// Queues on a stream that every byte of a range is set to `value`.
+    /// Queues a fill: the stream sets every byte of a range to `value`.
     ///
     /// # Safety
     ///
@@ -57,7 +57,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn queue_fill(
         &self,
         address: u64,
@@ -66,7 +66,7 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8Async(address, value, size, stream)) }
     }
 

@@ -1,5 +1,5 @@
-//! What the driver does in its current context, by noun: methods of [`Current`](crate::Current), and
-//! nothing but the calls.  What they mean together is decided by the layers above.
+//! The driver's functions that work in the current context, grouped by noun, as methods of
+//! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.
 
 mod copies;
 mod events;

@@ -12,11 +12,11 @@ pub struct Function(pub(crate) usize);
 impl Current<'_> {
     /// Compiles PTX for the context's device and finds a kernel in it.
     ///
-    /// The module is not unloaded: it goes with the context.
+    /// The module is never unloaded: the driver destroys it with the context.
     ///
     /// # Errors
     ///
-    /// The driver's, when it cannot compile the text, or finds no such kernel.
+    /// Driver errors, when it cannot compile the text, or finds no such kernel.
     pub fn load_function(&self, ptx: &CStr, name: &CStr) -> CudaResult<Function> {
         let mut module: *mut c_void = std::ptr::null_mut();
         let mut function: *mut c_void = std::ptr::null_mut();
@@ -39,7 +39,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub unsafe fn launch(
         &self,
         function: Function,
@@ -50,7 +50,7 @@ impl Current<'_> {
         let no_options: *mut c_void = std::ptr::null_mut();
         let arguments = arguments.as_mut_ptr().cast();
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             call!(cuLaunchKernel(
                 function.0 as *mut c_void,

@@ -1,9 +1,9 @@
-//! What the driver knows of an address.  It looks addresses up and reads nothing through them.
+//! What the driver knows about an address.  It looks addresses up, and never dereferences them.
 
 use crate::Current;
 use arrow_cuda_driver::{CudaResult, call, codes};
 
-/// What can be asked of an address, numbered as in the driver.
+/// The attributes of an address, numbered as in the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Attribute {
@@ -17,7 +17,7 @@ pub enum Attribute {
     IsManaged = 8,
     /// The number of the device that has the memory.
     DeviceOrdinal = 9,
-    /// Whether it is an allocation of `cuMemAlloc`, which other processes can map.
+    /// Whether `cuMemAlloc` allocated the memory, so that other processes can map it.
     IsIpcCapable = 10,
     /// Where the allocation begins.
     RangeStart = 11,
@@ -26,7 +26,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// What [`MemoryType`](Self::MemoryType) is of device memory.
+    /// The value of [`MemoryType`](Self::MemoryType) for device memory.
     pub const DEVICE_MEMORY: u64 = 2;
 }
 
@@ -46,11 +46,12 @@ impl Current<'_> {
         Ok(value)
     }
 
-    /// As [`attribute`](Self::attribute); none where the driver does not know.
+    /// Like [`attribute`](Self::attribute), but `None` for an address that the driver does not
+    /// know.
     ///
     /// # Errors
     ///
-    /// All others of the driver.
+    /// All other driver errors.
     pub fn attribute_if_known(
         &self,
         attribute: Attribute,
@@ -63,11 +64,11 @@ impl Current<'_> {
         }
     }
 
-    /// Where the allocation begins that an address lies in, and its size, in bytes.
+    /// The start and size, in bytes, of the allocation that contains an address.
     ///
     /// # Errors
     ///
-    /// The driver's, for an address that it does not know.
+    /// Driver errors, for an address that it does not know.
     pub fn allocation_at(&self, address: u64) -> CudaResult<(u64, u64)> {
         let (mut base, mut size) = (0u64, 0usize);
         let places = ((&raw mut base).cast(), (&raw mut size).cast());

@@ -1,11 +1,11 @@
-//! Streams, by their handles, which only [`Stream`](crate::Stream) holds.
+//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
 use super::RawEvent;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::ffi::c_void;
 
-/// A `CUstream`, for those who hand it to other libraries.
+/// A `CUstream`, to be passed to other libraries.
 pub type RawStream = *mut c_void;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
@@ -34,7 +34,7 @@ impl<'stream> StreamHandle<'stream> {
     }
 }
 
-/// What the answer to a query says.
+/// Interprets the result of a query.
 pub(crate) fn is_complete(answer: CudaResult<()>) -> CudaResult<bool> {
     match answer {
         Ok(()) => Ok(true),
@@ -66,33 +66,33 @@ impl Current<'_> {
     ///
     /// The handle must be live and the caller's to destroy.
     pub(crate) unsafe fn destroy_stream(&self, stream: RawStream) -> CudaResult<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuStreamDestroy_v2(stream)) }
     }
 
-    /// Blocks until a stream has completed what is queued so far.
+    /// Blocks until a stream has completed all work queued so far.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn synchronize_stream(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
         unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
-    /// Whether a stream has completed what is queued so far.
+    /// Whether a stream has completed all work queued so far.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn is_stream_complete(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
         is_complete(unsafe { call!(cuStreamQuery(stream)) })
     }
 
-    /// Holds back what is queued on a stream from now on until an event is reached.
+    /// Makes work that is queued on a stream from now on wait for an event.
     ///
     /// # Safety
     ///
@@ -103,11 +103,11 @@ impl Current<'_> {
         event: RawEvent,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { call!(cuStreamWaitEvent(stream, event, 0)) }
     }
 
-    /// Whether what is queued on a stream is being captured into a graph.
+    /// Whether a stream is capturing its work into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let mut status = 0i32;
         let stream = self.raw_stream(stream)?;
@@ -124,7 +124,7 @@ impl Current<'_> {
 /// The handle must be live: the driver reads through it.
 pub(crate) unsafe fn context_of_stream(stream: RawStream) -> CudaResult<usize> {
     let mut context: *mut c_void = std::ptr::null_mut();
-    // SAFETY: the caller's promise; stores a handle through the pointer.
+    // SAFETY: guaranteed by the caller; stores a handle through the pointer.
     unsafe { call!(cuStreamGetCtx(stream, (&raw mut context).cast())) }?;
     Ok(context.addr())
 }

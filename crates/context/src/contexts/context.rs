@@ -1,4 +1,4 @@
-//! What a context is, and what it knows of itself.
+//! A context: its handle, its identity, and the state that other layers attach to it.
 
 use super::extensions::{Extension, Extensions};
 use super::{Device, identity, registry};
@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// A CUDA context: a device's primary one, or one that another library has made.
 ///
-/// Clones are the same context and share all that is kept with it.  The primary context of a device
-/// is retained once, when it is first asked for, until the process ends: to release it earlier would
-/// free what others in this process still use, exported memory above all.
+/// Clones are the same context and share its state.  The first request for a device's primary
+/// context retains it until the process ends: releasing it earlier would free memory that others in
+/// this process still use, exported memory above all.
 ///
-/// Nothing is asked of the driver but through [`enter`](Self::enter).
+/// All calls to the driver go through [`enter`](Self::enter).
 ///
 /// ```
 /// use arrow_cuda_context::Context;
@@ -30,11 +30,11 @@ pub struct Context(Arc<State>);
 #[derive(Debug)]
 struct State {
     handle: usize,
-    /// Tells the context from a later one that the driver has put at the same address.
+    /// Distinguishes the context from a later one at the same address.
     number: u64,
     device: Device,
-    /// Whether it is the device's primary context, retained by this process.  Otherwise somebody
-    /// else has made it, and may destroy it at any time.
+    /// Whether it is the device's primary context, retained by this process.  Otherwise another
+    /// library has made it, and may destroy it at any time.
     is_primary: AtomicBool,
     total_memory: OnceLock<u64>,
     extensions: Extensions,
@@ -57,8 +57,8 @@ impl Context {
 
     /// A context that another library has made, by its `CUcontext` handle.
     ///
-    /// It is borrowed: never released here, and checked before each use, since its maker may
-    /// destroy it at any time.
+    /// The context is borrowed: this crate never releases it, and checks it before each use, since
+    /// its owner may destroy it at any time.
     ///
     /// # Errors
     ///
@@ -106,12 +106,13 @@ impl Context {
         self.identity() == other.identity()
     }
 
-    /// What tells the context from every other, even from a later one with the same handle.
+    /// The context's identity, which differs even from that of a later context with the same
+    /// handle.
     pub fn identity(&self) -> (usize, u64) {
         (self.0.handle, self.0.number)
     }
 
-    /// Whether a reset of the device would be noticed: drivers before CUDA 12 do not number their
+    /// Whether a reset of the device can be detected: drivers before CUDA 12 do not number their
     /// contexts.
     pub fn is_numbered(&self) -> bool {
         self.0.number != 0
@@ -156,12 +157,12 @@ impl Context {
         self.enter()?.synchronize()
     }
 
-    /// What a layer above keeps with the context, if it does already.
+    /// The extension of type `T` that a layer above has attached to the context, if any.
     pub fn extension<T: Extension>(&self) -> Option<&T> {
         self.0.extensions.get()
     }
 
-    /// What a layer above keeps with the context, made by the first caller.
+    /// The extension of type `T`, which the first caller attaches to the context.
     ///
     /// # Errors
     ///
@@ -173,7 +174,7 @@ impl Context {
         self.0.extensions.get_or_add(make)
     }
 
-    /// Tells all layers that somebody has reset the device.
+    /// Notifies all extensions that somebody has reset the device.
     pub(crate) fn abandon(&self) {
         self.0.extensions.abandon();
     }
@@ -196,7 +197,7 @@ impl WeakContext {
     }
 }
 
-/// The one error for a context that is gone, whoever has destroyed it and however.
+/// The one error for a context that is gone, for whatever reason.
 pub(super) fn gone() -> CudaError {
     CudaError::of_call("cuCtxGetApiVersion", codes::INVALID_CONTEXT)
 }

@@ -1,4 +1,4 @@
-//! The guard under which a context is current: the only way to the driver's calls.
+//! The guard that makes a context current.  All calls that need a current context go through it.
 
 use super::context::gone;
 use super::{Context, identity};
@@ -6,11 +6,11 @@ use arrow_cuda_driver::{CudaResult, blocking, call, may_release, report_failure}
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-/// A context that exists, and that is current on this thread as long as this lives.
+/// Keeps a live context current on this thread until it is dropped.
 ///
-/// What the driver does in its current context are the methods of this type, so nothing of it can be
-/// asked in another context, in one that is gone, or in none.  They stand in `calls/`, by noun.
-/// Dropping the guard gives the thread back the context that was current before, whatever happened in
+/// Every driver function that works in the current context is a method of this type, so none can
+/// run in another context, in one that is gone, or in none.  The methods are in `calls/`, grouped
+/// by noun.  Dropping the guard restores the context that was current before, whatever happened in
 /// between.
 ///
 /// ```
@@ -28,8 +28,8 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Current<'context> {
     context: &'context Context,
-    /// What was current before, when it was another context.
-    covered: Option<*mut c_void>,
+    /// The context that was current before, if it was another one.
+    previous: Option<*mut c_void>,
     /// A context is current for a thread, so the guard stays on it.
     not_send: PhantomData<*const ()>,
 }
@@ -37,9 +37,10 @@ pub struct Current<'context> {
 impl Context {
     /// Makes the context current on this thread until the result is dropped.
     ///
-    /// This is the one place that asks whether the context may be used: not in a forked child, not
-    /// after its maker has destroyed it, not after somebody has reset its device, which takes all
-    /// that was made in it.  Costs two queries where the context is current already.
+    /// This is the one place that decides whether the context may be used: it refuses in a forked
+    /// child, after the context's owner has destroyed it, and after somebody has reset its device,
+    /// which destroys everything in the context.  It costs two queries if the context is current
+    /// already.
     ///
     /// # Errors
     ///
@@ -49,15 +50,15 @@ impl Context {
         if !self.is_primary() {
             self.check_identity()?;
         }
-        let mut covered: *mut c_void = std::ptr::null_mut();
+        let mut previous: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuCtxGetCurrent((&raw mut covered).cast())) }?;
-        let mut current = Current { context: self, covered: None, not_send: PhantomData };
-        if covered != self.raw() {
+        unsafe { call!(cuCtxGetCurrent((&raw mut previous).cast())) }?;
+        let mut current = Current { context: self, previous: None, not_send: PhantomData };
+        if previous != self.raw() {
             // SAFETY: the handle of a context that was found alive, or of a primary one, whose
             // handle the driver keeps readable.
             unsafe { call!(cuCtxPushCurrent_v2(self.raw())) }?;
-            current.covered = Some(covered);
+            current.previous = Some(previous);
         }
         if self.is_primary() && self.is_numbered() {
             match identity::number_of_current() {
@@ -70,11 +71,12 @@ impl Context {
         Ok(current)
     }
 
-    /// Releases something that the driver has made in the context, for a destructor.
+    /// Releases a resource that the driver has created in the context; for destructors.
     ///
-    /// This is the one place that knows when nothing is to be released: in a forked child, while the
-    /// process exits, and when the context is gone, for then all that was in it is gone too, and its
-    /// addresses and handles may be somebody else's.  A failure is reported as that of `what`.
+    /// This is the one place that decides when to release nothing: in a forked child, while the
+    /// process exits, and when the context is gone.  The driver has then destroyed everything in
+    /// the context, and its addresses and handles may belong to somebody else.  A failure is
+    /// reported as that of `what`.
     pub fn release(&self, what: &str, release: impl FnOnce(&Current<'_>) -> CudaResult<()>) {
         if !may_release() {
             return;
@@ -106,7 +108,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<()> {
         // SAFETY: takes no pointer.
         unsafe { call!(cuCtxSynchronize()) }
@@ -115,15 +117,15 @@ impl Current<'_> {
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {
-        let Some(covered) = self.covered else { return };
+        let Some(previous) = self.previous else { return };
         let mut popped: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
         let left = unsafe { call!(cuCtxPopCurrent_v2((&raw mut popped).cast())) };
         if left.is_err() {
             report_failure("the current context", left);
-            // The thread must not go on with our context, whatever became of the stack.
+            // The thread must not continue with our context, whatever the state of the stack.
             // SAFETY: the handle that the driver gave for the thread's current context.
-            let set = unsafe { call!(cuCtxSetCurrent(covered)) };
+            let set = unsafe { call!(cuCtxSetCurrent(previous)) };
             report_failure("the current context", set);
         }
     }

@@ -93,8 +93,8 @@ impl Device {
         Ok((ask(major)?, ask(minor)?))
     }
 
-    /// What identifies the device in every process, or the part of a divided device (MIG) that this
-    /// process was lent.  Its number may differ between processes.
+    /// Identifies the device in every process, or the part of a partitioned device (MIG) that this
+    /// process uses.  The device's number may differ between processes.
     ///
     /// # Errors
     ///
@@ -131,10 +131,10 @@ pub fn driver_version() -> CudaResult<i32> {
     Ok(version)
 }
 
-/// Initialises the driver, unless it is.  A failure is not kept: the next call tries again.
+/// Initialises the driver once.  After a failure, the next call tries again.
 fn initialise() -> CudaResult<()> {
     static DONE: AtomicBool = AtomicBool::new(false);
-    // A forked child asks the driver again, to hear that it cannot be used.
+    // A forked child calls the driver again, which reports that it cannot be used.
     if DONE.load(Ordering::Acquire) && !is_forked_child() {
         return Ok(());
     }

@@ -1,26 +1,27 @@
-//! What the layers above keep with a context: its memory's ledger, compiled kernels, copy threads.
+//! State that the layers above attach to a context: the memory ledger, compiled kernels, copy
+//! threads.
 
 use arrow_cuda_driver::Lock;
 use std::any::Any;
 use std::sync::OnceLock;
 
-/// A part of a context that a layer above owns, one of each type.
+/// State that a layer above attaches to a context, one value of each type.
 ///
 /// It lives as long as the context.  What it has that owns the context in turn has to go when it is
 /// abandoned.
 pub trait Extension: Any + Send + Sync {
-    /// Called when somebody has reset the device: whatever the driver had made in the context is
-    /// gone, and must not be used or released any more.
+    /// Called when somebody has reset the device: the driver has destroyed everything in the
+    /// context, so nothing of it may be used or released any more.
     fn abandon(&self) {}
 }
 
-/// As many as there are layers that keep something.
-const MOST: usize = 4;
+/// The number of layers that attach an extension.
+const MAX_EXTENSIONS: usize = 4;
 
-/// Written once each, in order, so that a look-up takes no lock.
+/// Each slot is written once, in order, so that a look-up takes no lock.
 #[derive(Default)]
 pub(super) struct Extensions {
-    slots: [OnceLock<Box<dyn Extension>>; MOST],
+    slots: [OnceLock<Box<dyn Extension>>; MAX_EXTENSIONS],
     adding: Lock<()>,
 }
 
@@ -33,7 +34,7 @@ impl Extensions {
         })
     }
 
-    /// The extension of that type, made now if there is none.
+    /// The extension of that type, created now if there is none.
     pub(super) fn get_or_add<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,
@@ -47,7 +48,7 @@ impl Extensions {
             let free = self.slots.iter().find(|slot| slot.get().is_none());
             let made: Box<dyn Extension> = Box::new(make()?);
             let added = free.is_some_and(|slot| slot.set(made).is_ok());
-            assert!(added, "more than {MOST} layers keep something with a context");
+            assert!(added, "more than {MAX_EXTENSIONS} extensions of a context");
         }
         Ok(self.get().expect("added above"))
     }

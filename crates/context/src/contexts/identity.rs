@@ -1,7 +1,8 @@
-//! Which context a handle names: the driver numbers them, and no number comes twice.
+//! Which context a handle names: the driver numbers contexts, and never reuses a number.
 //!
-//! A handle alone does not tell. After a reset of the device (`numba.cuda.close()` makes one) the next
-//! primary context has the same handle, and hands out the same addresses (seen on an H200).
+//! A handle alone does not identify a context.  After a reset of the device (`numba.cuda.close()`
+//! does one) the next primary context has the same handle, and hands out the same addresses (seen
+//! on an H200).
 
 use super::context::gone;
 use super::{Context, Device, is_readable};
@@ -10,8 +11,8 @@ use std::ffi::c_void;
 
 /// The number of the context that a handle names.
 ///
-/// The driver does not check handles: it reads through them.  So one from outside must not reach it
-/// before the kernel has found the memory readable.
+/// The driver dereferences handles without checking them.  A handle from outside must therefore not
+/// reach the driver before the kernel has found its memory readable.
 pub(super) fn number_of(handle: usize) -> CudaResult<u64> {
     if !is_readable(handle) {
         return Err(gone());
@@ -28,7 +29,7 @@ fn number_of_readable(handle: usize) -> CudaResult<u64> {
     // SAFETY: a live context, and a place that outlives the call.
     match unsafe { call!(cuCtxGetId(handle as *mut c_void, (&raw mut number).cast())) } {
         Ok(()) => Ok(number),
-        // Drivers before CUDA 12 have no numbers: the handle alone has to do there.
+        // Drivers before CUDA 12 have no numbers: the handle alone has to suffice there.
         Err(error) if error.is_missing_function() => Ok(0),
         Err(error) if error.code() == Some(codes::CONTEXT_IS_DESTROYED) => Err(gone()),
         Err(error) => Err(error),
@@ -43,7 +44,7 @@ pub(super) fn number_of_current() -> CudaResult<u64> {
     Ok(number)
 }
 
-/// Retains a device's primary context: its handle and number.
+/// Retains a device's primary context.  Returns its handle and number.
 pub(super) fn retain_primary(device: Device) -> CudaResult<(usize, u64)> {
     let device = device.handle()?;
     let mut handle: *mut c_void = std::ptr::null_mut();
@@ -68,7 +69,7 @@ impl Context {
 
     /// Fails when the handle does not name this context any more.
     pub(super) fn check_identity(&self) -> CudaResult<()> {
-        // The driver keeps the memory behind a primary context's handle, also after a reset.
+        // The driver keeps the memory of a primary context's handle readable even after a reset.
         let number = match self.is_primary() {
             true => number_of_readable(self.handle())?,
             false => number_of(self.handle())?,

@@ -1,5 +1,4 @@
-//! Devices and their contexts: which there are, and the guard through which alone the driver is
-//! called in one.
+//! Devices and their contexts, and the guard that every call to the driver in a context needs.
 
 mod context;
 #[expect(unsafe_code, reason = "calls the driver")]

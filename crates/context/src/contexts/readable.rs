@@ -1,10 +1,10 @@
 //! Whether an address can be read without a fault.
 
-/// Whether the machine word at `address` is readable memory of this process.  What is null or
-/// not aligned is not.
+/// Whether the machine word at `address` is readable memory of this process.  Null and misaligned
+/// addresses are not.
 ///
-/// The driver reads through the handles that it is given.  Those that come from outside are
-/// asked about here first.
+/// The driver dereferences the handles that it is given.  Handles from outside are checked here
+/// first.
 ///
 /// ```
 /// let word = 7usize;
@@ -12,7 +12,7 @@
 /// assert!(!arrow_cuda_context::is_readable(0));
 /// ```
 pub fn is_readable(address: usize) -> bool {
-    // The kernel is asked to copy the word; unlike a load, that fails softly.
+    // Has the kernel copy the word; unlike a load, that fails without a fault.
     let size = size_of::<usize>();
     if address == 0 || !address.is_multiple_of(size) {
         return false;
@@ -25,7 +25,7 @@ pub fn is_readable(address: usize) -> bool {
     if copied >= 0 {
         return copied.cast_unsigned() == size;
     }
-    // Some sandboxes forbid the call: then ask at least whether the page is mapped.
+    // Some sandboxes forbid the call.  Then check at least whether the page is mapped.
     let refused = std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT);
     refused && is_mapped(address)
 }

@@ -1,4 +1,4 @@
-//! All contexts of the process, so that two views of one context are the same.
+//! All contexts of the process, so that each driver context has one `Context`.
 
 use super::context::WeakContext;
 use super::{Context, Device, identity};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// All contexts in use, by handle.
 static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
-/// The primary contexts, which stay.
+/// The primary contexts, which stay retained.
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
@@ -35,7 +35,7 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
     }
     let device = Device::get(device)?;
     let (handle, number) = identity::retain_primary(device)?;
-    // It may be known already, as one of somebody else's.
+    // It may be known already, as a borrowed one.
     let context = of_handle(handle, number, device)?;
     context.mark_as_primary();
     primaries.push(context.clone());
@@ -46,7 +46,7 @@ pub(super) fn primaries() -> Vec<Context> {
     PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
 }
 
-/// The context of a handle that has that number now.
+/// The context with this handle and number.
 pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 impl Context {
     /// The context of `cust`, which is a device's primary one.
     ///
-    /// The result has retained the context itself, so it outlives `context`.
+    /// The result retains the context itself, so it outlives `context`.
     ///
     /// ```
     /// use arrow_cuda_context::Context;
@@ -21,7 +21,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_CONTEXT` when somebody has reset the device, or the driver's.
+    /// `CUDA_ERROR_INVALID_CONTEXT` when somebody has reset the device, or driver errors.
     pub fn from_cust(context: &cust::context::Context) -> CudaResult<Self> {
         let known = with_handle(context.as_raw() as usize)?;
         Self::primary(known.device().number())
@@ -44,9 +44,9 @@ impl Context {
         device.and_then(cust::context::Context::new).map_err(CudaError::last)
     }
 
-    /// The context that is current on this thread, in which `cust` works; none when there is none.
+    /// The context that is current on this thread, in which `cust` works, if any.
     ///
-    /// The result is borrowed from whoever has made the context, as by [`borrowed`](Self::borrowed).
+    /// The result borrows the context from its owner, as [`borrowed`](Self::borrowed) does.
     ///
     /// ```
     /// use arrow_cuda_context::Context;
@@ -61,7 +61,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or the driver's.
+    /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or driver errors.
     pub fn current() -> CudaResult<Option<Self>> {
         Device::count()?; // a driver that was not initialised refuses the next call
         let mut handle: *mut c_void = std::ptr::null_mut();

@@ -22,7 +22,7 @@ impl Function {
         Self(function.to_raw() as usize)
     }
 
-    /// The kernel for functions of `cust`, such as its `launch!`, whose safety rules then count.
+    /// The kernel for functions of `cust`, such as its `launch!`, whose safety rules then apply.
     pub fn to_cust(self) -> cust::function::Function<'static> {
         let raw = self.0 as cust::sys::CUfunction;
         // SAFETY: cust's function holds its handle and nothing else, which the compiler finds by its

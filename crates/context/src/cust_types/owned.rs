@@ -1,14 +1,14 @@
-//! Owners of what `cust` has made in a context.
+//! Owners of resources that `cust` has created in a context.
 
 use crate::Context;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-/// Something that `cust` has made in a context, such as a stream or memory.
+/// A resource that `cust` has created in a context, such as a stream or memory.
 ///
-/// `cust` destroys it in whatever context is current, and whatever the state of the process.  This
-/// drops it as [`Context::release`] does: under the guard of its context, and not at all in a forked
-/// child, while the process exits, or when the context is gone.
+/// `cust` destroys it in whatever context is current, and in any state of the process.  This type
+/// drops it as [`Context::release`] does: under the guard of its context, and not at all in a
+/// forked child, while the process exits, or when the context is gone.
 pub struct CustOwned<T> {
     context: Context,
     what: &'static str,

@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A stream of ours that functions of `cust` take.  It must not be destroyed through this.
+/// One of our streams in the form that functions of `cust` take.  They must not destroy it.
 #[derive(Debug)]
 pub struct CustStream<'stream>(ManuallyDrop<cust::stream::Stream>, PhantomData<&'stream Stream>);
 
@@ -21,9 +21,9 @@ impl Deref for CustStream<'_> {
 }
 
 impl Stream {
-    /// The stream of `cust`, which both libraries can use from now on.
+    /// A stream of `cust`, which both libraries can use from now on.
     ///
-    /// The result shares the ownership: the last of both to go destroys the stream.
+    /// Both share ownership: dropping the last one destroys the stream.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Stream};
@@ -40,11 +40,11 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or the driver's.
+    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or driver errors.
     pub fn from_cust(context: &Context, stream: Arc<cust::stream::Stream>) -> CudaResult<Self> {
         let raw: RawStream = stream.as_inner().cast();
         let owner = Box::new(CustOwned::new(context, "a stream of cust", stream));
-        // SAFETY: the handle of a stream that is alive, and that its owner keeps alive.
+        // SAFETY: the handle of a live stream, which its owner keeps alive.
         let found = unsafe { Self::borrowed(&[context], raw, owner) }?;
         found.ok_or_else(|| CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
     }

@@ -1,24 +1,25 @@
-//! How an allocation is served: by an idle block, by the driver, or once room was made.
+//! How an allocation is served: from an idle block, by the driver, or by the driver once memory was
+//! reclaimed.
 
 use super::block::Block;
-use super::ledger::{Found, Request};
+use super::ledger::{IdleLookup, Request};
 use super::{Placement, lookup};
 use crate::streams::wait_for_all;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, Lock, blocking, report_failure};
 
-/// Other threads may take or cache the room that was made, so it is made again, but not for ever.
-const MOST_ATTEMPTS: u32 = 16;
+/// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
+const MAX_ATTEMPTS: u32 = 16;
 
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
-    /// A released block of about that size serves again, once no work can touch it any more.  When
-    /// the device has no room, the driver gets all cached memory back first.
+    /// Reuses an idle block of about that size, once no work can touch it any more.  When the
+    /// device has no room, all cached memory goes back to the driver first.
     ///
     /// # Errors
     ///
-    /// When the device has no room for it: `CUDA_ERROR_OUT_OF_MEMORY`; when the context is gone.
+    /// `CUDA_ERROR_OUT_OF_MEMORY` when the device has no room; an error when the context is gone.
     pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
         let current = self.enter().inspect_err(|error| {
             if error.is_context_gone() {
@@ -26,14 +27,14 @@ impl Context {
             }
         })?;
         let total = self.total_memory()?;
-        self.cache_limit()?; // decides it, unless it was
+        self.cache_limit()?; // sets the default limit at the first allocation
         let request = self.manager().ledger.lock()?.request(size, placement, total);
-        if let Some(address) = self.reused(&current, &request)? {
+        if let Some(address) = self.reuse_idle(&current, &request)? {
             return Ok(self.block(address, &request));
         }
-        let (address, request) = self.fresh(&current, request)?;
+        let (address, request) = self.allocate_from_driver(&current, request)?;
         self.manager().ledger.lock()?.add(address, request);
-        lookup::note(address, request.capacity);
+        lookup::extend_range(address, request.capacity);
         Ok(self.block(address, &request))
     }
 
@@ -43,15 +44,15 @@ impl Context {
     }
 
     /// An idle block that no work can touch any more.
-    fn reused(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
+    fn reuse_idle(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
         let manager = self.manager();
         let last_release = {
             let mut ledger = manager.ledger.lock()?;
             match ledger.reuse(request) {
-                Found::Block { address } => return Ok(Some(address)),
-                // What is released from here on is not covered by what is found out now.
-                Found::Unsure => ledger.last_release(),
-                Found::Nothing => {
+                IdleLookup::Hit { address } => return Ok(Some(address)),
+                // The fences below do not cover blocks that are released from here on.
+                IdleLookup::InFlight => ledger.last_release(),
+                IdleLookup::Miss => {
                     ledger.count_miss(request);
                     return Ok(None);
                 }
@@ -60,23 +61,27 @@ impl Context {
         let mut fences = manager.fences.lock()?;
         let complete = fences.complete_up_to(current, last_release);
         let mut ledger = manager.ledger.lock()?;
-        ledger.note_complete(complete);
-        if let Found::Block { address } = ledger.reuse(request) {
+        ledger.mark_complete(complete);
+        if let IdleLookup::Hit { address } = ledger.reuse(request) {
             return Ok(Some(address));
         }
         ledger.count_miss(request);
         Ok(None)
     }
 
-    /// Memory of the driver's, and what was asked for in the end.
-    fn fresh(&self, current: &Current<'_>, mut request: Request) -> CudaResult<(u64, Request)> {
+    /// Allocates memory from the driver.  Returns its address and the request that succeeded.
+    fn allocate_from_driver(
+        &self,
+        current: &Current<'_>,
+        mut request: Request,
+    ) -> CudaResult<(u64, Request)> {
         let ask = |request: &Request| {
             let allocated = current.allocate_memory(request.capacity);
             allocated.map_err(|error| error.while_allocating(request.size))
         };
         let mut allocated = ask(&request);
-        for _ in 0..MOST_ATTEMPTS {
-            if !is_out_of_memory(&allocated) || !self.make_room() {
+        for _ in 0..MAX_ATTEMPTS {
+            if !is_out_of_memory(&allocated) || !self.reclaim() {
                 break;
             }
             allocated = ask(&request);
@@ -85,7 +90,7 @@ impl Context {
         if is_out_of_memory(&allocated)
             && let Some(packed) = ledger.pack(&request)
         {
-            // The room that is left may not be a whole block.
+            // The room that is left may be less than a whole block.
             drop(ledger);
             request = packed;
             allocated = ask(&request);
@@ -95,13 +100,14 @@ impl Context {
         Ok((address, request))
     }
 
-    /// Makes room on the device: gives back all that is cached of its memory in this process, also
-    /// what work in flight retains, once that is complete.  Whether that was anything, or another
-    /// thread has done so meanwhile.
-    fn make_room(&self) -> bool {
+    /// Reclaims memory of the device: gives back everything that this process has cached on it,
+    /// including what work in flight retains, once that work is complete.  Returns whether this
+    /// freed anything, or another thread has done so meanwhile.
+    fn reclaim(&self) -> bool {
         let has_completed = wait_for_all();
         let (bytes, has_waited, outcome) = blocking(|| {
-            // What another thread is giving back is not cached any more, nor free before it is done.
+            // Memory that another thread is giving back is no longer cached, but not yet free
+            // either.
             static ONE_AT_A_TIME: Lock<()> = Lock::new(());
             let (_one_at_a_time, has_waited) = match ONE_AT_A_TIME.try_lock() {
                 Ok(Some(guard)) => (Ok(guard), false),
@@ -110,7 +116,7 @@ impl Context {
             let (bytes, outcome) = self.empty_caches_of_the_device();
             (bytes, has_waited, outcome)
         });
-        // Not under the lock: whoever hears of a failure may allocate.
+        // Not under the lock: the handler of a failure report may allocate.
         report_failure("device memory", outcome);
         if bytes > 0
             && let Ok(mut ledger) = self.manager().ledger.lock()
@@ -123,7 +129,7 @@ impl Context {
     fn empty_caches_of_the_device(&self) -> (u64, CudaResult<()>) {
         let on_this_device = |context: &Self| context.device() == self.device();
         Self::primaries().into_iter().filter(on_this_device).fold((0, Ok(())), |sum, context| {
-            let (bytes, outcome) = context.give_back_idle();
+            let (bytes, outcome) = context.free_idle();
             (sum.0 + bytes, sum.1.and(outcome))
         })
     }

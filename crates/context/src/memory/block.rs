@@ -3,7 +3,7 @@
 use crate::Context;
 use arrow_cuda_driver::{may_release, report_failure};
 
-/// An allocation, given back when it is dropped: to its context, where it serves again, or to the
+/// An allocation. Dropping it gives the memory back: to its context, which caches it, or to the
 /// driver.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! What a program asks and decides of a context's memory.
+//! Statistics and limits of a context's memory.
 
 use super::MemoryStats;
 use super::limit::default_limit;
@@ -6,8 +6,8 @@ use crate::Context;
 use arrow_cuda_driver::CudaResult;
 
 impl Context {
-    /// How many bytes were asked for and are not released yet, in this context, by this process.
-    /// Slices, foreign memory and imported memory do not count.
+    /// How many bytes this process has allocated in this context and not released yet, as
+    /// requested.  Slices, foreign memory and imported memory do not count.
     ///
     /// # Errors
     ///
@@ -16,7 +16,7 @@ impl Context {
         Ok(self.manager().ledger.lock()?.stats().allocated_bytes)
     }
 
-    /// How much memory there is in use, cached, and was, and how often it served again.
+    /// How much memory is and was in use and cached, and how often cached memory was reused.
     ///
     /// # Errors
     ///
@@ -28,9 +28,9 @@ impl Context {
 
     /// The most bytes of released memory that the context caches.
     ///
-    /// `PYARROW_CUDA_CACHE` if that is set: a number of bytes (`K`, `M` and `G` are powers of
-    /// 1024), `0` or `off`; otherwise an eighth of the device's memory.  Contexts of other
-    /// libraries cache nothing: whoever made one may destroy it at any time.
+    /// This is `PYARROW_CUDA_CACHE` if that is set: a number of bytes (`K`, `M` and `G` are powers
+    /// of 1024), `0` or `off`; otherwise an eighth of the device's memory.  Contexts of other
+    /// libraries cache nothing: their owner may destroy them at any time.
     ///
     /// # Errors
     ///
@@ -55,8 +55,8 @@ impl Context {
         }
     }
 
-    /// Sets how many bytes of released memory the context caches from now on; 0 for none.  What
-    /// exceeds it goes back to the driver, that which was released longest ago first.  Contexts of
+    /// Sets how many bytes of released memory the context caches from now on; 0 for none.  Blocks
+    /// that exceed the limit go back to the driver, least recently released first.  Contexts of
     /// other libraries cache nothing in any case.
     ///
     /// ```
@@ -71,7 +71,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// In a forked child, or those of the releases, when all were tried.
+    /// In a forked child; or the first error of a release, once all were tried.
     pub fn set_cache_limit(&self, bytes: u64) -> CudaResult<()> {
         if !self.may_cache() {
             return Ok(());
@@ -80,8 +80,8 @@ impl Context {
         self.free_segments(&evicted).1
     }
 
-    /// Gives all cached memory back to the driver, for other libraries and processes.  Waits for all
-    /// work of the device.  The result is how many bytes it was.
+    /// Gives all cached memory back to the driver, for other libraries and processes, and returns
+    /// its size in bytes.  Waits for all work of the device.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Placement};
@@ -95,19 +95,19 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// In a forked child, or those of the releases, when all were tried.
+    /// In a forked child; or the first error of a release, once all were tried.
     pub fn empty_cache(&self) -> CudaResult<u64> {
         let fences = std::mem::take(&mut *self.manager().fences.lock()?);
-        let (bytes, outcome) = self.give_back_idle();
-        // Not under the lock: whoever hears of a failure may allocate.
+        let (bytes, outcome) = self.free_idle();
+        // Not under the lock: the handler of a failure report may allocate.
         if let Ok(current) = self.enter() {
             fences.destroy(&current);
         }
         outcome.map(|()| bytes)
     }
 
-    /// Gives all idle blocks back to the driver: how many bytes, and the first failure.
-    pub(super) fn give_back_idle(&self) -> (u64, CudaResult<()>) {
+    /// Gives all idle blocks back to the driver.  Returns how many bytes, and the first failure.
+    pub(super) fn free_idle(&self) -> (u64, CudaResult<()>) {
         let idle = self.manager().ledger.lock().map(|mut ledger| ledger.clear());
         match idle {
             Ok(idle) => self.free_segments(&idle),
@@ -115,8 +115,9 @@ impl Context {
         }
     }
 
-    /// Whether released memory may be cached at all: not in a context that somebody else may destroy
-    /// at any time, nor where the driver does not number contexts, so that a reset would not show.
+    /// Whether released memory may be cached at all: not in a borrowed context, which its owner may
+    /// destroy at any time, nor where the driver does not number contexts, so that a reset would go
+    /// undetected.
     fn may_cache(&self) -> bool {
         self.is_primary() && self.is_numbered()
     }

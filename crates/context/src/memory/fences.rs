@@ -1,24 +1,24 @@
-//! Whether work that could still touch released memory is complete.
+//! Fences: they tell when all work that could still touch released memory is complete.
 //!
 //! The driver's own release waits for all work of the device.  Here nothing waits: an event that
-//! covers all streams of the context tells when that work is complete, those of other libraries and
-//! those that are not ordered with the default stream included (seen on an H200).
+//! covers all streams of the context tells when that work is complete.  It covers the streams of
+//! other libraries and those that are not ordered with the default stream, too (seen on an H200).
 
 use crate::Current;
 use crate::calls::RawEvent;
 use arrow_cuda_driver::{CudaResult, codes, report_failure};
 use std::collections::VecDeque;
 
-/// More fences than that need not be told apart: a later one covers all that was before it.
-const MOST_FENCES: usize = 8;
+/// No more fences are recorded than this: a later fence covers all that came before it.
+const MAX_FENCES: usize = 8;
 
-/// Points in the work of a context, each later than some releases.
+/// Points in the work of a context, each of which follows some releases.
 ///
-/// The events are handles, not `Event`s, because those would own the context that owns this.
+/// These are raw handles because an `Event` would own the context that owns this.
 #[derive(Debug, Default)]
 pub(super) struct Fences {
     fences: VecDeque<Fence>,
-    /// Events to be recorded anew.
+    /// Events that can be recorded again.
     spare: Vec<RawEvent>,
 }
 
@@ -33,25 +33,26 @@ struct Fence {
 unsafe impl Send for Fences {}
 
 impl Fences {
-    /// The number of a release: the work is complete that could touch what was released until then.
-    /// `last_release` is the number of the last one so far.
+    /// Returns the number of a release: all work that could touch memory released up to then is
+    /// complete.  `last_release` is the number of the last release so far.
     ///
-    /// This is the one place that decides when memory may serve again.  A failure of the driver
-    /// proves nothing, so nothing serves again on it.
+    /// This is the one place that decides when memory may be reused.  A driver error proves
+    /// nothing, so it makes no memory reusable.
     pub(super) fn complete_up_to(&mut self, current: &Current<'_>, last_release: u64) -> u64 {
         let is_new = self.fences.back().is_none_or(|last| last.after < last_release);
-        if is_new && self.fences.len() < MOST_FENCES {
+        if is_new && self.fences.len() < MAX_FENCES {
             match self.add(current, last_release) {
                 Ok(()) => {}
                 Err(error)
                     if error.code().is_some_and(|it| codes::STREAM_CAPTURE.contains(&it)) => {}
-                // A driver older than CUDA 12.5 has no such events, and has to be waited for.
+                // Drivers before CUDA 12.5 have no such events, so this waits for the whole
+                // context.
                 Err(_) if current.synchronize().is_ok() => return last_release,
                 Err(_) => return 0,
             }
         }
         let mut complete = 0;
-        // The latest first: mostly nothing is in flight, and it covers all others.
+        // The latest fence comes first: usually nothing is in flight, and it covers all others.
         let reached = self.fences.iter().rposition(|fence| fence.is_reached(current));
         for fence in self.fences.drain(..reached.map_or(0, |last| last + 1)) {
             complete = fence.after;
@@ -60,7 +61,7 @@ impl Fences {
         complete
     }
 
-    /// Has the context tell when all that it has to do now is complete.
+    /// Records a fence behind all work that is in flight in the context.
     fn add(&mut self, current: &Current<'_>, after: u64) -> CudaResult<()> {
         let event = self.spare.pop().map_or_else(|| current.create_event(false), Ok)?;
         // SAFETY: a live event of the current context.
@@ -81,7 +82,7 @@ impl Fences {
         }
     }
 
-    /// Forgets the events: they went with their context.
+    /// Forgets the events, which the driver has destroyed with their context.
     pub(super) fn abandon(&mut self) {
         self.fences.clear();
         self.spare.clear();
@@ -90,7 +91,7 @@ impl Fences {
 
 impl Fence {
     fn is_reached(&self, current: &Current<'_>) -> bool {
-        // SAFETY: a live event, which goes only with the fences.
+        // SAFETY: a live event, which only the fences destroy.
         unsafe { current.is_event_complete(self.event) }.unwrap_or(false)
     }
 }

@@ -1,23 +1,23 @@
-//! How much is kept unless a program says otherwise.
+//! The default cache limit.
 
 use arrow_cuda_driver::{Misuse, Variable};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How much every context may keep.
+/// How much every context may cache.
 static CACHE: Variable = Variable::new(
     "PYARROW_CUDA_CACHE",
     "a number of bytes, such as 1000000 or 512M, or 'off' for none",
 );
-/// Unless it says otherwise, one part in this many of a device's memory.  The rest is there for
-/// others without their asking: PyTorch and CuPy have caches of their own.
-const SHARE: u64 = 8;
+/// By default, a context may cache one part in this many of a device's memory.  The rest stays free
+/// for others: PyTorch and CuPy have caches of their own.
+const LIMIT_DIVISOR: u64 = 8;
 
 static HAS_DEFAULT: AtomicBool = AtomicBool::new(false);
 static DEFAULT: AtomicU64 = AtomicU64::new(0);
 
-/// Sets how many bytes of released memory each context keeps, unless `PYARROW_CUDA_CACHE` says
-/// otherwise.  Contexts that have allocated already are as they are.
+/// Sets how many bytes of released memory each context caches, unless `PYARROW_CUDA_CACHE` is set.
+/// Contexts that have allocated already keep their limit.
 ///
 /// ```
 /// arrow_cuda_context::set_default_cache_limit(1 << 30);
@@ -27,7 +27,7 @@ pub fn set_default_cache_limit(bytes: u64) {
     HAS_DEFAULT.store(true, Ordering::Release);
 }
 
-/// How many bytes a context of a device with that much memory may keep.
+/// How many bytes a context may cache on a device with that much memory.
 pub(crate) fn default_limit(total_memory: u64) -> u64 {
     static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
     let limit = LIMIT.get_or_init(|| match CACHE.read("nothing is cached", parse) {
@@ -36,7 +36,7 @@ pub(crate) fn default_limit(total_memory: u64) -> u64 {
     });
     limit.unwrap_or_else(|| match HAS_DEFAULT.load(Ordering::Acquire) {
         true => DEFAULT.load(Ordering::Relaxed),
-        false => total_memory / SHARE,
+        false => total_memory / LIMIT_DIVISOR,
     })
 }
 
@@ -70,7 +70,7 @@ mod tests {
     #[case("-1", None)]
     #[case("on", None)]
     #[case("99999999999g", None)]
-    fn the_variable_is_understood(#[case] text: &str, #[case] limit: Option<u64>) {
+    fn the_variable_is_parsed(#[case] text: &str, #[case] limit: Option<u64>) {
         assert_eq!(parse(text), limit);
     }
 }

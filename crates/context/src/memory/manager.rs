@@ -1,5 +1,5 @@
-//! What a context keeps for its memory: the ledger, and the fences that tell which idle blocks may
-//! serve again.
+//! The memory manager of a context: its ledger, and the fences that tell which idle blocks may be
+//! reused.
 
 use super::fences::Fences;
 use super::ledger::Ledger;
@@ -7,8 +7,8 @@ use crate::{Context, Extension};
 use arrow_cuda_driver::Lock;
 use std::convert::Infallible;
 
-/// No driver is called under the ledger's lock, and nothing waits for the GIL under it: a release, on
-/// whatever thread, takes it for some nanoseconds.
+/// Code under the ledger's lock neither calls the driver nor waits for the GIL: a release, on any
+/// thread, holds it for some nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Manager {
     pub(super) ledger: Lock<Ledger>,
@@ -18,7 +18,7 @@ pub(super) struct Manager {
 
 impl Extension for Manager {
     fn abandon(&self) {
-        // In a forked child there is nothing to be saved.
+        // In a forked child nothing can be saved.
         if let Ok(mut fences) = self.fences.lock() {
             fences.abandon();
         }

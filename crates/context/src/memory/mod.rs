@@ -1,5 +1,4 @@
-//! Device memory that is allocated here: which blocks there are, who may reach them, and which of them
-//! serve again.
+//! Device memory that is allocated here: its blocks, who may reach them, and their reuse.
 
 mod allocate;
 mod block;
@@ -10,9 +9,9 @@ mod ledger;
 mod limit;
 mod lookup;
 mod manager;
-#[expect(unsafe_code, reason = "releases segments that the ledger gave up")]
+#[expect(unsafe_code, reason = "frees segments that the ledger has removed")]
 mod segments;
-#[expect(unsafe_code, reason = "wipes what earlier buffers have left")]
+#[expect(unsafe_code, reason = "wipes the residue of earlier buffers")]
 mod sharing;
 mod stats;
 

@@ -1,6 +1,7 @@
-//! What is counted of a context's memory.
+//! Statistics of a context's memory.
 
-/// What a context has and had of its device's memory, in bytes unless it says otherwise.
+/// The memory that a context has and had allocated on its device, in bytes unless the name says
+/// otherwise.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Placement};
@@ -13,28 +14,28 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// Asked for and not released yet: [`Context::bytes_allocated`](crate::Context).
+    /// Requested and not released yet: [`Context::bytes_allocated`](crate::Context).
     pub allocated_bytes: u64,
-    /// The most that this was so far.
+    /// The highest value of the field above so far.
     pub peak_allocated_bytes: u64,
-    /// What the driver was asked for and has not got back: in use, cached, or exported.
+    /// Allocated by the driver and not freed yet: in use, cached, or exported.
     pub reserved_bytes: u64,
-    /// The most that this was so far.
+    /// The highest value of the field above so far.
     pub peak_reserved_bytes: u64,
-    /// Released, and kept to serve again.
+    /// Released, and cached for reuse.
     pub cached_bytes: u64,
-    /// In how many blocks.
+    /// The number of cached blocks.
     pub cached_blocks: u64,
     /// The most that may be cached.
     pub cache_limit: u64,
     /// How many allocations a cached block has served.
     pub cache_hits: u64,
-    /// How many it has not, although blocks may be cached.
+    /// How many allocations no cached block could serve, although caching is on.
     pub cache_misses: u64,
-    /// How often the driver was asked for memory and gave it.
+    /// How often the driver has allocated memory.
     pub driver_allocations: u64,
-    /// How often the driver got memory back.
+    /// How often the driver has freed memory.
     pub driver_frees: u64,
-    /// How often the driver got all cached memory back because the device had no room.
+    /// How often all cached memory went back to the driver because the device had no room.
     pub out_of_memory_retries: u64,
 }

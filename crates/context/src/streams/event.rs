@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// A point in the work of a stream, once it is recorded there.
 ///
-/// A clone is the same event.  An event that was never recorded counts as reached.  Dropping the last
-/// clone affects nobody who waits for it.
+/// A clone is the same event.  An event that was never recorded counts as reached.  Dropping the
+/// last clone does not affect those who wait for it.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Event, Stream};
@@ -62,20 +62,20 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 impl Event {
-    /// An event that takes no time stamps, which is the faster kind.
+    /// An event without time stamps, which is the faster kind.
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::create(context, false)
     }
 
-    /// An event that takes the time when it is reached, see [`elapsed`](Self::elapsed).
+    /// An event that records the time when it is reached; see [`elapsed`](Self::elapsed).
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn with_timing(context: &Context) -> CudaResult<Self> {
         Self::create(context, true)
     }
@@ -108,16 +108,16 @@ impl Event {
         self.0.raw
     }
 
-    /// Whether it takes time stamps.
+    /// Whether it records time stamps.
     pub fn has_timing(&self) -> bool {
         self.0.has_timing
     }
 
-    /// Marks the end of what is queued on a stream so far.  An earlier mark is forgotten.
+    /// Marks the end of the work queued on a stream so far, in place of an earlier mark.
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or the driver's.
+    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or driver errors.
     pub fn record(&self, stream: &Stream) -> CudaResult<()> {
         if !self.context().is_same(stream.context()) {
             return Err(CudaError::of_call("cuEventRecord", codes::INVALID_HANDLE));
@@ -125,11 +125,12 @@ impl Event {
         self.context().enter()?.record(self, stream.handle())
     }
 
-    /// Blocks until the work before it is complete, and hands out what was retained for such work.
+    /// Blocks until the work before it is complete.  Returns the owners that were retained for
+    /// completed work.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
         // SAFETY: the event lives as long as this.
         unsafe { self.context().enter()?.synchronize_event(self.0.raw) }?;
@@ -140,7 +141,7 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn is_complete(&self) -> CudaResult<bool> {
         self.context().enter()?.is_reached(self)
     }
@@ -149,8 +150,8 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` when one takes no time stamps, was never recorded, or belongs to
-    /// another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
+    /// `CUDA_ERROR_INVALID_HANDLE` when an event records no time stamps, was never recorded, or
+    /// belongs to another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Event, Stream};
@@ -174,29 +175,29 @@ impl Event {
 }
 
 impl Current<'_> {
-    /// As [`Event::record`], under a guard that is held already.
+    /// Like [`Event::record`], under a guard that the caller holds already.
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or the driver's.
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
     pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
         self.check_is_from_here(event)?;
         // SAFETY: the event lives as long as its owner.
         unsafe { self.record_event(event.0.raw, stream) }
     }
 
-    /// As [`Event::is_complete`], under a guard that is held already.
+    /// Like [`Event::is_complete`], under a guard that the caller holds already.
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or the driver's.
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
     pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
         self.check_is_from_here(event)?;
         // SAFETY: the event lives as long as its owner.
         unsafe { self.is_event_complete(event.0.raw) }
     }
 
-    /// The driver reads through an event's handle, which goes with its context.
+    /// The driver dereferences an event's handle, which is destroyed with its context.
     fn check_is_from_here(&self, event: &Event) -> CudaResult<()> {
         match event.context().is_same(self.context()) {
             true => Ok(()),

@@ -1,42 +1,42 @@
-//! Who waits for whom when memory changes hands between libraries.
+//! Ordering of work when memory passes between libraries.
 //!
-//! Copies here run on the legacy default stream or on one that the caller names, and are complete or
-//! recorded when they return.  But kernels of any library may still write to memory that is handed
-//! on.  DLPack, the CUDA array interface and the C Device interface each say it in their own way; what
-//! follows from it is decided here.
+//! Copies here run on the legacy default stream or on one that the caller names, and are complete
+//! or recorded when they return.  But kernels of any library may still write to memory that is
+//! handed on.  DLPack, the CUDA array interface and the C Device interface each describe this in
+//! their own way; this module decides which side waits.
 
 use crate::calls::StreamHandle;
 use crate::{Context, Event, Stream};
 use arrow_cuda_driver::CudaResult;
 use std::time::{Duration, Instant};
 
-/// An idle GPU reaches an event some microseconds after it was recorded.
-const SOON: Duration = Duration::from_micros(100);
+/// How long to poll an event: an idle GPU reaches it some microseconds after it was recorded.
+const POLL_TIME: Duration = Duration::from_micros(100);
 
-/// The work that may still use memory which changes hands.
+/// Work that may still use memory when another library takes it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// All of it is complete.
     Nothing,
-    /// That of the legacy default stream, and of the streams that are ordered with it.
+    /// Work on the legacy default stream, and on the streams that are ordered with it.
     DefaultStream,
-    /// That of a stream which nobody names, or only by a number.  A driver crashes on the handle of
-    /// a stream that does not exist, so it is never handed one of these.
+    /// Work on a stream that is unknown, or known only by its number.  A driver crashes on the
+    /// handle of a stream that does not exist, so such a number is never passed to it.
     AnyStream,
-    /// What comes before an event.
+    /// Work before an event.
     Event(Event),
 }
 
-/// How whoever takes the memory orders its work after what is pending.
+/// How the consumer of the memory orders its work after the pending work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
-    /// On the legacy default stream, or on a stream that is ordered with it; or it wants no order.
+    /// On the legacy default stream, or on a stream that is ordered with it; or not at all.
     OnDefaultStream,
     /// On a stream that is known by its number only.
     OnOtherStream,
-    /// Nobody knows: some libraries ignore what a producer says.
+    /// Unknown: some libraries ignore the producer's information.
     Unknown,
-    /// In another process, whose work nothing orders after this one's.
+    /// In another process: its work cannot be ordered after this one's.
     InOtherProcess,
 }
 
@@ -77,12 +77,12 @@ impl Context {
         }
     }
 
-    /// What is pending by now: the work before the given events, and that of the legacy default
-    /// stream and the streams that are ordered with it.  Gives [`Pending::Nothing`], one of `events`,
-    /// or a new event, without waiting for any of it.
+    /// The work that is pending now: the work before the given events, and that of the legacy
+    /// default stream and the streams that are ordered with it.  Returns [`Pending::Nothing`], one
+    /// of `events`, or a new event, without waiting for any of it.
     ///
-    /// Streams made to be independent of the default stream are not seen.  Takes some microseconds,
-    /// or a tenth of a millisecond where only streams that are ordered with it are busy.
+    /// This does not cover non-blocking streams.  It takes some microseconds, or a tenth of a
+    /// millisecond if only streams that are ordered with the default stream are busy.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Pending};
@@ -95,7 +95,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
         let current = self.enter()?;
         let mut unreached = Vec::new();
@@ -108,9 +108,9 @@ impl Context {
         let default_stream = Stream::default_of(self);
         let is_busy = !current.is_stream_complete(StreamHandle::DEFAULT)?;
         let fresh = default_stream.record()?;
-        // A query need not see more than the stream's own work (an H200's driver does).  The event
-        // comes after that of the streams that are ordered with it as well.
-        match (&*unreached, !is_busy && is_soon_reached(&fresh)?) {
+        // A query of the stream covers its own work only, for all that drivers promise (an H200's
+        // covers more).  The event also follows the work of the streams that are ordered with it.
+        match (&*unreached, !is_busy && poll_briefly(&fresh)?) {
             ([], true) => return Ok(Pending::Nothing),
             ([only], true) => return Ok(Pending::Event((*only).clone())),
             ([], false) => {}
@@ -125,12 +125,12 @@ impl Context {
     }
 }
 
-/// Whether an event is reached by the time that a device with nothing to do needs to reach it.
-fn is_soon_reached(event: &Event) -> CudaResult<bool> {
+/// Polls an event for as long as an idle device needs to reach it.
+fn poll_briefly(event: &Event) -> CudaResult<bool> {
     let start = Instant::now();
     loop {
         let is_reached = event.is_complete()?;
-        if is_reached || start.elapsed() > SOON {
+        if is_reached || start.elapsed() > POLL_TIME {
             return Ok(is_reached);
         }
         std::hint::spin_loop();

@@ -1,7 +1,7 @@
-//! What work in flight still uses: retained here until the work is complete, whoever drops what.
+//! Retains what work in flight uses until the work is complete, whatever else is dropped.
 //!
-//! Each piece of work has an event behind it.  The events of one stream are reached in order, so to
-//! ask for the first one is enough.  Nothing is dropped under the lock: what is retained may be a
+//! Each piece of work has an event behind it.  The events of one stream are reached in order, so
+//! checking the first one is enough.  Nothing is dropped under the lock: a retained object may be a
 //! Python object, whose destructor may do anything.
 
 use crate::{Context, Event};
@@ -9,10 +9,11 @@ use arrow_cuda_driver::{CudaResult, Lock, codes};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 
-/// Whatever keeps memory valid.
+/// An owner that keeps memory valid.
 pub type Retained = Box<dyn Any + Send + Sync>;
 
-/// What was retained for work that is complete.  Whoever gets it may choose where to drop it.
+/// The owners that were retained for work that is now complete.  The receiver chooses where to drop
+/// them.
 #[derive(Default)]
 pub struct Completed(Vec<Retained>);
 
@@ -21,17 +22,17 @@ impl Completed {
         self.0.push(retained);
     }
 
-    /// Takes over what another one holds.
+    /// Adds all owners of another one.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// How many pieces of work it belonged to.
+    /// The number of owners.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it belonged to none.
+    /// Whether there are no owners.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -46,16 +47,16 @@ impl std::fmt::Debug for Completed {
 /// What a context's streams have in flight.
 #[derive(Default)]
 struct Work {
-    /// By the stream's handle.  One that the driver uses again only makes the later work wait.
+    /// By the stream's handle.  If the driver reuses a handle, the later work only waits longer.
     queues: HashMap<usize, VecDeque<(Event, Retained)>>,
-    /// What belongs to work whose end nobody can tell.
+    /// Owners for work whose end cannot be determined.
     retained_for_good: Vec<Retained>,
-    /// Events to be used again: to make and destroy one takes about as long as a copy.
+    /// Events for reuse: creating and destroying one takes about as long as a copy.
     spare: Vec<Event>,
 }
 
 /// More spare events than this are destroyed.
-const SPARE: usize = 64;
+const MAX_SPARE: usize = 64;
 
 /// By the identity of the context.
 type InFlight = HashMap<(usize, u64), (Context, Work)>;
@@ -67,7 +68,7 @@ fn work_of<'a>(in_flight: &'a mut Option<InFlight>, context: &Context) -> &'a mu
     &mut in_flight.entry(context.identity()).or_insert_with(|| (context.clone(), Work::default())).1
 }
 
-/// What is complete in a context that was entered, and an event for what comes next.
+/// The owners of completed work in a context that was entered, and an event for the next work.
 pub(super) fn begin(context: &Context) -> CudaResult<(Completed, Event)> {
     let (completed, spare, surplus) = {
         let mut in_flight = IN_FLIGHT.lock()?;
@@ -83,7 +84,7 @@ pub(super) fn begin(context: &Context) -> CudaResult<(Completed, Event)> {
     Ok((completed, event))
 }
 
-/// Retains something until an event, recorded on the stream of that handle, is reached.
+/// Retains an owner until an event, recorded on the stream with that handle, is reached.
 pub(super) fn retain(stream: usize, event: Event, retained: Retained) -> CudaResult<()> {
     let context = event.context().clone();
     let mut in_flight = IN_FLIGHT.lock()?;
@@ -92,14 +93,14 @@ pub(super) fn retain(stream: usize, event: Event, retained: Retained) -> CudaRes
     Ok(())
 }
 
-/// Retains something as long as the context exists.
+/// Retains an owner as long as the context exists.
 pub(super) fn retain_for_good(context: &Context, retained: Retained) -> CudaResult<()> {
     work_of(&mut *IN_FLIGHT.lock()?, context).retained_for_good.push(retained);
     Ok(())
 }
 
-/// What was retained for work that is complete by now, on any stream.  Each call that queues work on
-/// a stream or waits for one asks for it.
+/// The owners that were retained for work that is complete by now, on any stream.  Each call that
+/// queues work on a stream or waits for one collects them.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Stream, completed};
@@ -135,8 +136,8 @@ pub fn completed() -> Completed {
     completed
 }
 
-/// Waits for all work in flight, of every context: what work of one device retains may be memory of
-/// another.  Whether that has released anything.
+/// Waits for all work in flight, in every context: work of one device may retain memory of another.
+/// Returns whether that has released anything.
 pub(crate) fn wait_for_all() -> bool {
     let busy: Vec<Context> = {
         let Ok(in_flight) = IN_FLIGHT.lock() else { return false };
@@ -144,7 +145,7 @@ pub(crate) fn wait_for_all() -> bool {
         contexts.filter(|(_, work)| !work.queues.is_empty()).map(|(it, _)| it.clone()).collect()
     };
     for context in &busy {
-        // A failure of the work is somebody else's to notice.
+        // The caller that waits for the work gets its failure.
         let _waited = context.synchronize();
     }
     !busy.is_empty() && !completed().is_empty()
@@ -168,7 +169,7 @@ impl Work {
     }
 
     fn take_surplus(&mut self) -> Vec<Event> {
-        self.spare.split_off(self.spare.len().min(SPARE))
+        self.spare.split_off(self.spare.len().min(MAX_SPARE))
     }
 }
 
@@ -176,8 +177,8 @@ impl Work {
 fn is_over(event: &Event) -> bool {
     match event.is_complete() {
         Ok(is_complete) => is_complete,
-        // After a fatal failure the context executes nothing any more.  Any other answer says
-        // nothing of the work.
+        // After a fatal error the context executes nothing any more.  Any other error says nothing
+        // about the work.
         Err(error) => error.code().is_some_and(|code| codes::FATAL.contains(&code)),
     }
 }

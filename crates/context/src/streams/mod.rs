@@ -1,4 +1,5 @@
-//! Streams and events, what work on them retains, and who waits for whom when memory changes hands.
+//! Streams and events, what their work retains, and the ordering of work when memory passes between
+//! libraries.
 
 #[expect(unsafe_code, reason = "owns handles of the driver")]
 mod event;

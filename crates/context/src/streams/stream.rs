@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// the thread's own (2).
 const LAST_DEFAULT: usize = 2;
 
-/// A queue of work that a device completes in order, beside the work of other streams.
+/// A queue of work that a device completes in order, concurrently with other streams.
 ///
-/// A clone is the same stream.  When the last one goes, the driver's stream is destroyed; what is
-/// queued is completed all the same, and what it needs is retained until then
+/// A clone is the same stream.  Dropping the last clone destroys the driver's stream; queued work
+/// is completed all the same, and what it needs is retained until then
 /// ([`enqueue`](Self::enqueue)).
 ///
 /// ```
@@ -60,12 +60,12 @@ unsafe impl Send for State {}
 unsafe impl Sync for State {}
 
 impl Stream {
-    /// A stream that is ordered with the legacy default stream: each begins work only when what was
-    /// queued in the other before is complete.
+    /// A stream that is ordered with the legacy default stream: each begins work only when the work
+    /// queued earlier on the other is complete.
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
@@ -75,7 +75,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn non_blocking(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, NON_BLOCKING)
     }
@@ -84,7 +84,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
         let raw = context.enter()?.create_stream(flags)?;
         Ok(Self::of(context, raw, Owner::Ours))
@@ -95,10 +95,10 @@ impl Stream {
         Self::of(context, std::ptr::null_mut(), Owner::Default)
     }
 
-    /// A stream of another library, which belongs to one of `contexts`; none if it does not.  The
-    /// handles of the default streams (0, 1 and 2) stand for those of the first one.
+    /// A stream of another library that belongs to one of `contexts`, else `None`.  The handles of
+    /// the default streams (0, 1 and 2) stand for those of the first context.
     ///
-    /// The driver reads through the handle, so one that is not even readable memory is refused here.
+    /// The driver dereferences the handle, so this refuses one that is not readable memory.
     ///
     /// # Safety
     ///
@@ -106,7 +106,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for what cannot be a stream, or the driver's.
+    /// `CUDA_ERROR_INVALID_HANDLE` for what cannot be a stream, or driver errors.
     pub unsafe fn borrowed(
         contexts: &[&Context],
         raw: RawStream,
@@ -119,7 +119,7 @@ impl Stream {
         if !is_readable(raw.addr()) {
             return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let handle = unsafe { context_of_stream(raw) }?;
         let found = contexts.iter().find(|context| context.handle() == handle);
         Ok(found.map(|context| Self::of(context, raw, Owner::Foreign { _owner: owner })))
@@ -147,13 +147,13 @@ impl Stream {
 
     /// Queues work, and retains `retained` until it is complete, whatever becomes of the stream.
     ///
-    /// `work` is called at once, under the guard of the stream's context, and is to queue and return.
-    /// The result is what was retained for earlier work that is complete by now.
+    /// `work` is called at once, under the guard of the stream's context; it must queue its work
+    /// and return.  The result holds the owners of earlier work that is complete by now.
     ///
     /// # Errors
     ///
-    /// Those of `work`; `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` where the stream is being captured
-    /// into a graph, which would use what is retained at any later time; the driver's.
+    /// Those of `work`; `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if the stream is being captured
+    /// into a graph, which could use the retained memory at any later time; driver errors.
     pub fn enqueue(
         &self,
         retained: Retained,
@@ -167,7 +167,7 @@ impl Stream {
         }
         let (mut completed, event) = in_flight::begin(context)?;
         let queued = work(&current, handle);
-        // Some of it may be queued also when it failed.
+        // Some of the work may be queued even if `work` failed.
         match event.record(self) {
             Ok(()) => in_flight::retain(self.0.raw.addr(), event, retained)?,
             Err(error) => match current.synchronize_stream(handle) {
@@ -185,41 +185,41 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn record(&self) -> CudaResult<Event> {
         let event = Event::new(self.context())?;
         event.record(self)?;
         Ok(event)
     }
 
-    /// Holds back work that is queued from now on until an event, of any context, is reached.  Does
-    /// not block the caller.
+    /// Makes work that is queued from now on wait for an event of any context.  Does not block the
+    /// caller.
     ///
     /// # Errors
     ///
-    /// The driver's.
+    /// Driver errors.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
         drop(event.context().enter()?);
         // SAFETY: the event lives as long as its owner.
         unsafe { self.context().enter()?.wait_for_event(self.handle(), event.as_raw()) }
     }
 
-    /// Blocks until what is queued so far is complete, and hands out what was retained for such
-    /// work.
+    /// Blocks until all work queued so far is complete.  Returns the owners that were retained for
+    /// completed work.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
         self.context().enter()?.synchronize_stream(self.handle())?;
         Ok(completed())
     }
 
-    /// Whether all that is queued so far is complete.
+    /// Whether all work queued so far is complete.
     ///
     /// # Errors
     ///
-    /// The driver's, also those of the work.
+    /// Driver errors, including those of the queued work.
     pub fn is_complete(&self) -> CudaResult<bool> {
         self.context().enter()?.is_stream_complete(self.handle())
     }

@@ -1,5 +1,7 @@
 //! Streams that are busy as long as a test wants.
 
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::call;
 use std::ffi::c_void;

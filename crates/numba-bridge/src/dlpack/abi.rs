@@ -1,4 +1,4 @@
-//! DLPack's binary interface, field by field as its specification has it.
+//! DLPack's binary interface, field by field as in its specification.
 
 use std::ffi::c_void;
 
@@ -6,14 +6,14 @@ use std::ffi::c_void;
 pub const CPU: i32 = 1;
 /// `kDLCUDA`: device memory.
 pub const CUDA: i32 = 2;
-/// `kDLCUDAHost`: page-locked host memory.
+/// `kDLCUDAHost`: pinned host memory.
 pub const CUDA_HOST: i32 = 3;
 /// `kDLCUDAManaged`: memory that migrates between host and devices.
 pub const CUDA_MANAGED: i32 = 13;
 
-/// The major version whose layout this module has.
+/// The major version of the layouts in this module.
 pub const MAJOR: u32 = 1;
-/// The minor version that structures made here claim.
+/// The minor version of exported structures.
 pub const MINOR: u32 = 1;
 
 /// In [`DLManagedTensorVersioned::flags`]: the memory must not be written to.
@@ -31,7 +31,7 @@ pub struct DLDevice {
     pub device_id: i32,
 }
 
-/// What an element is.
+/// The type of the elements.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDataType {
@@ -39,7 +39,7 @@ pub struct DLDataType {
     pub code: u8,
     /// The size of a lane, in bits.
     pub bits: u8,
-    /// Lanes an element.
+    /// Lanes per element.
     pub lanes: u16,
 }
 
@@ -49,17 +49,17 @@ pub struct DLDataType {
 pub struct DLTensor {
     /// The address to which `byte_offset` is added; may be null when there are no elements.
     pub data: *mut c_void,
-    /// Where it lies.
+    /// The device of the memory.
     pub device: DLDevice,
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub ndim: i32,
-    /// What an element is.
+    /// The type of the elements.
     pub dtype: DLDataType,
     /// `ndim` lengths, in elements.
     pub shape: *mut i64,
     /// `ndim` strides, in elements; null when the last dimension is the densest.
     pub strides: *mut i64,
-    /// Where the first element lies, in bytes from `data`.
+    /// The offset of the first element from `data`, in bytes.
     pub byte_offset: u64,
 }
 
@@ -67,33 +67,33 @@ pub struct DLTensor {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
-    /// Another one means another layout.
+    /// A different one means a different layout.
     pub major: u32,
-    /// Another one means additions.
+    /// A different one means additions only.
     pub minor: u32,
 }
 
-/// What is given away, before version 1.0.
+/// The exported structure before version 1.0.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
     /// The array.
     pub dl_tensor: DLTensor,
-    /// The producer's own.
+    /// The producer's private data.
     pub manager_ctx: *mut c_void,
-    /// Frees the structure and gives the memory up; may be null.
+    /// Frees the structure and releases the memory; may be null.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
-/// What is given away, from version 1.0 on.
+/// The exported structure from version 1.0 on.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensorVersioned {
-    /// To be looked at first.
+    /// Must be checked first.
     pub version: DLPackVersion,
-    /// The producer's own.
+    /// The producer's private data.
     pub manager_ctx: *mut c_void,
-    /// Frees the structure and gives the memory up; may be null.
+    /// Frees the structure and releases the memory; may be null.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
     /// [`READ_ONLY`], [`IS_COPIED`].
     pub flags: u64,

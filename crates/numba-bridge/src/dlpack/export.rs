@@ -1,4 +1,4 @@
-//! Memory to other libraries, as a tensor.
+//! Exporting memory to other libraries, as a tensor.
 
 use super::abi::{
     self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
@@ -12,7 +12,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// The memory of a tensor, which the tensor keeps.
+/// The memory of a tensor, which the tensor owns.
 #[derive(Debug)]
 pub enum Memory {
     /// Device memory, shared with other buffers.
@@ -61,7 +61,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// The elements whose first one lies at the memory's start.
+    /// A tensor whose elements begin at the memory's start.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Tensor {
     }
 
     /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
-    /// any thread; `is_copied` tells the consumer that nobody else has the memory.
+    /// any thread; `is_copied` tells the consumer that it has the memory for itself.
     pub fn into_versioned(self, is_copied: bool) -> NonNull<DLManagedTensorVersioned> {
         let is_read_only = matches!(&self.memory, Memory::Device(buffer) if !buffer.is_mutable());
         let read_only = if is_read_only { abi::READ_ONLY } else { 0 };
@@ -109,7 +109,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for read-only memory: this form cannot say so.
+    /// [`Error::Unsupported`] for read-only memory, which this version cannot express.
     pub fn into_legacy(self) -> Result<NonNull<DLManagedTensor>, Error> {
         if let Memory::Device(buffer) = &self.memory
             && !buffer.is_mutable()
@@ -146,8 +146,9 @@ impl Tensor {
             strides: strides.as_mut_ptr(),
             byte_offset: 0,
         };
-        let kept = Box::new(Kept { _memory: self.memory, _shape: shape, _strides: strides });
-        let structure = structure(tensor, Box::into_raw(kept).cast());
+        let exported =
+            Box::new(Exported { _memory: self.memory, _shape: shape, _strides: strides });
+        let structure = structure(tensor, Box::into_raw(exported).cast());
         NonNull::from(Box::leak(Box::new(structure)))
     }
 }
@@ -157,8 +158,8 @@ fn device_of(context: &Context) -> DLDevice {
     DLDevice { device_type: abi::CUDA, device_id: number.cast_signed() }
 }
 
-/// What a structure that was given away points to.
-struct Kept {
+/// The memory that an exported structure points to.
+struct Exported {
     _memory: Memory,
     _shape: Vec<i64>,
     _strides: Vec<i64>,
@@ -180,9 +181,9 @@ unsafe extern "C" fn delete_legacy(tensor: *mut DLManagedTensor) {
     }
 }
 
-unsafe fn delete(kept: *mut c_void) {
+unsafe fn delete(exported: *mut c_void) {
     // SAFETY: the box that `into_structure` has leaked.
-    let kept = unsafe { Box::from_raw(kept.cast::<Kept>()) };
-    // Releases do not panic; should one, C could not take it.
-    drop(catch_unwind(AssertUnwindSafe(|| drop(kept))));
+    let exported = unsafe { Box::from_raw(exported.cast::<Exported>()) };
+    // Releases do not panic; a panic must not unwind into C.
+    drop(catch_unwind(AssertUnwindSafe(|| drop(exported))));
 }

@@ -1,4 +1,4 @@
-//! Memory from other libraries, as a tensor.
+//! Importing memory from other libraries, as a tensor.
 
 use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use crate::error::NON_CONTIGUOUS;
@@ -6,8 +6,8 @@ use crate::{ElementType, Error, Layout, Span};
 use std::ptr::NonNull;
 use std::slice;
 
-/// More dimensions than any library has; a shape of more is taken for a lie.
-const MOST_DIMENSIONS: i32 = 1024;
+/// More dimensions than any library supports; a higher number is refused as invalid.
+const MAX_DIMENSIONS: i32 = 1024;
 
 /// A structure of another library, whose deleter is called when this is dropped.
 #[derive(Debug)]
@@ -29,27 +29,27 @@ unsafe impl Sync for Imported {}
 pub struct ImportedMemory {
     /// [`abi::CUDA`] and others.
     pub device_type: i32,
-    /// The device's number.
+    /// The number of the device.
     pub device_id: i32,
-    /// Where the elements begin; 0 when there are none.
+    /// The start address of the elements; 0 when there are none.
     pub address: u64,
-    /// How many bytes they cover.
+    /// The bytes that they cover.
     pub size: u64,
     /// Whether they may be written to.
     pub is_mutable: bool,
 }
 
 impl Imported {
-    /// Takes a structure over, in the form before version 1.
+    /// Takes ownership of a structure from before version 1.
     ///
     /// # Safety
     ///
-    /// It must be valid, and nobody else may call its deleter from now on.
+    /// The structure must be valid, and nobody else may call its deleter from now on.
     pub unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
         Self(Form::Legacy(tensor))
     }
 
-    /// Takes a structure over that begins with its version.
+    /// Takes ownership of a structure that begins with its version.
     ///
     /// # Safety
     ///
@@ -59,16 +59,15 @@ impl Imported {
         Self(Form::Versioned(tensor))
     }
 
-    /// Where the elements lie.  They may be in any order, but side by side.
+    /// The memory of the elements.  They may be in any order, but must be contiguous.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for a structure of another version, for elements that do not fill
-    /// whole bytes, and for layouts with gaps; [`Error::Invalid`] for a structure that contradicts
-    /// itself.
+    /// whole bytes, and for layouts with gaps; [`Error::Invalid`] for an inconsistent structure.
     pub fn memory(&self) -> Result<ImportedMemory, Error> {
         match self.0 {
-            // SAFETY: valid by the promise of the constructors, which own it.
+            // SAFETY: the constructors require a valid structure, which this owns.
             Form::Legacy(tensor) => unsafe { memory(&tensor.as_ref().dl_tensor, true) },
             Form::Versioned(tensor) => {
                 // SAFETY: every version begins with its number; the rest is read only in ours.
@@ -92,8 +91,8 @@ impl Imported {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        // SAFETY: the constructors' promise: nobody else calls it.  The place of the deleter is
-        // the same in every version of the structure.
+        // SAFETY: the constructors require that nobody else calls it.  The deleter has the same
+        // offset in every version of the structure.
         unsafe {
             match self.0 {
                 Form::Legacy(tensor) => {
@@ -113,11 +112,11 @@ impl Drop for Imported {
 
 /// # Safety
 ///
-/// The tensor's shape and strides must have as many elements as it says, where it says any.
+/// The tensor's shape and strides, if not null, must have `ndim` elements.
 unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, Error> {
     let invalid = |text: String| Err(Error::Invalid(text));
     let dimensions = match usize::try_from(tensor.ndim) {
-        Ok(dimensions) if tensor.ndim <= MOST_DIMENSIONS => dimensions,
+        Ok(dimensions) if tensor.ndim <= MAX_DIMENSIONS => dimensions,
         _ => return invalid(format!("a tensor of {} dimensions", tensor.ndim)),
     };
     if dimensions > 0 && tensor.shape.is_null() {
@@ -125,7 +124,7 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
     }
     let list = |list: *mut i64| match dimensions {
         0 => &[][..],
-        // SAFETY: the caller's promise; `list` is checked not to be null.
+        // SAFETY: guaranteed by the caller; `list` is not null.
         _ => unsafe { slice::from_raw_parts(list, dimensions) },
     };
     let element = ElementType::from_dlpack(tensor.dtype)?;

@@ -4,10 +4,9 @@
 //!   [`Tensor::into_legacy`] turn it into the structure, which owns the memory until its deleter is
 //!   called, on any thread.
 //! * An [`Imported`] owns a structure of another library, and calls its deleter when dropped.
-//!   [`Imported::memory`] says where its elements lie, and refuses structures that contradict
-//!   themselves.
+//!   [`Imported::memory`] returns the memory of its elements, and refuses inconsistent structures.
 //!
-//! * [`consumer_on`] says who waits for whom, from the number by which a consumer names its stream.
+//! * [`consumer_on`] decides which side waits, from the consumer's number for its stream.
 
 pub mod abi;
 #[expect(unsafe_code, reason = "makes and frees C structures")]

@@ -1,16 +1,16 @@
-//! The numbers by which a consumer names its stream.
+//! The numbers that consumers use for their streams.
 
 use crate::Error;
 use arrow_cuda_context::Consumer;
 
-/// How the consumer that asks `__dlpack__(stream=...)` orders its work.
+/// How a consumer that calls `__dlpack__(stream=...)` orders its work.
 ///
-/// None and 1 are the legacy default stream, 2 is the thread's own, which is ordered with it, and -1
-/// wants no order; every other number is a handle.
+/// `None` and 1 are the legacy default stream, 2 is the per-thread one, which is ordered with it,
+/// and -1 asks for no order; every other number is a handle.
 ///
 /// # Errors
 ///
-/// [`Error::Invalid`] for a number that names no stream.
+/// [`Error::Invalid`] for a number that does not name a stream.
 pub fn consumer_on(stream: Option<i64>) -> Result<Consumer, Error> {
     match stream {
         None | Some(-1 | 1 | 2) => Ok(Consumer::OnDefaultStream),

@@ -1,11 +1,11 @@
-//! What the elements of an array are.
+//! The type of an array's elements.
 
 use crate::Error;
 use crate::dlpack::abi::DLDataType;
 use std::fmt;
 
-/// The type of an array's elements: the same fact as NumPy's typestr (`<f4`) and as DLPack's code
-/// and bits.
+/// The type of an array's elements, equivalent to NumPy's typestr (`<f4`) and DLPack's code and
+/// bits.
 ///
 /// ```
 /// use arrow_cuda_numba_bridge::ElementType;
@@ -22,7 +22,7 @@ pub struct ElementType {
     is_swapped: bool,
 }
 
-/// What the bytes of an element mean.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// True or false, in one byte.
@@ -33,7 +33,7 @@ pub enum Kind {
     UInt,
     /// A floating-point number of IEEE 754.
     Float,
-    /// Two such numbers: the real and the imaginary part.
+    /// Two floating-point numbers: the real and the imaginary part.
     Complex,
     /// Anything else: dates, text, structures.  Only the size is known.
     Opaque,
@@ -49,17 +49,17 @@ mod code {
 }
 
 impl ElementType {
-    /// A signed integer of that many bytes.
+    /// A signed integer of `size` bytes.
     pub const fn int(size: u32) -> Self {
         Self::native(Kind::Int, size)
     }
 
-    /// An unsigned integer of that many bytes.
+    /// An unsigned integer of `size` bytes.
     pub const fn uint(size: u32) -> Self {
         Self::native(Kind::UInt, size)
     }
 
-    /// A floating-point number of that many bytes.
+    /// A floating-point number of `size` bytes.
     pub const fn float(size: u32) -> Self {
         Self::native(Kind::Float, size)
     }
@@ -68,7 +68,7 @@ impl ElementType {
         Self { kind, size, is_swapped: false }
     }
 
-    /// What the bytes mean.
+    /// The kind of the element.
     pub const fn kind(self) -> Kind {
         self.kind
     }
@@ -114,8 +114,8 @@ impl ElementType {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for opaque elements, and for those in the other byte order than this
-    /// machine's: DLPack cannot describe them.
+    /// [`Error::Unsupported`] for opaque elements and for those in a foreign byte order, which
+    /// DLPack cannot describe.
     pub fn to_dlpack(self) -> Result<DLDataType, Error> {
         let code = match self.kind {
             Kind::Bool => code::BOOL,
@@ -149,13 +149,13 @@ impl std::str::FromStr for ElementType {
         };
         let mut letters = name.chars();
         let letter = letters.next().ok_or_else(unknown)?;
-        // Dates and times have their unit behind the size.
+        // Dates and times have their unit after the size.
         let (count, has_unit) = match letters.as_str().split_once('[') {
             Some((count, unit)) if unit.ends_with(']') => (count, true),
             Some(_) => return Err(unknown()),
             None => (letters.as_str(), false),
         };
-        // Not every text that Rust takes for a number is one here: no sign.
+        // Rust parses a sign, which a typestr must not have.
         let is_count = count.bytes().all(|digit| digit.is_ascii_digit());
         let count: u32 = count.parse().ok().filter(|_| is_count).ok_or_else(unknown)?;
         let (kind, size) = match (letter, count) {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[rstest]
-    fn what_is_not_a_typestr(
+    fn invalid_typestrs(
         #[values(
             "",
             "<",
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[rstest]
-    fn what_dlpack_cannot_describe(#[values(">f4", "|V8", "|S3", "<c32")] typestr: &str) {
+    fn types_that_dlpack_cannot_describe(#[values(">f4", "|V8", "|S3", "<c32")] typestr: &str) {
         let element: ElementType = typestr.parse().expect("a typestr");
         assert!(matches!(element.to_dlpack(), Err(Error::Unsupported(_))));
         assert!(!element.is_native_number());

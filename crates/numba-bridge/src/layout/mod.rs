@@ -1,4 +1,4 @@
-//! How the elements of an n-dimensional array lie in memory.  Pure arithmetic.
+//! The memory layout of an n-dimensional array.  Pure arithmetic.
 
 mod element_type;
 
@@ -9,8 +9,8 @@ use crate::Error;
 /// The shape of an array, the strides between its elements, and their type.
 ///
 /// Lengths count elements, strides are in **bytes**: the distance between neighbours along a
-/// dimension, negative for one that is stored backwards.  Every layout that exists has a size and a
-/// [`span`](Self::span) that fit into 63 bits; elements may have gaps between them, or share places.
+/// dimension, negative for one that is stored backwards.  The size and the [`span`](Self::span) of
+/// every `Layout` fit into 63 bits; elements may have gaps between them, or overlap.
 ///
 /// ```
 /// use arrow_cuda_numba_bridge::{ElementType, Layout, Span};
@@ -36,14 +36,14 @@ pub struct Layout {
 /// A range of bytes, relative to an array's first element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Where the range begins: 0, or negative where strides are.
+    /// Where the range begins: 0, or negative for negative strides.
     pub start: i64,
-    /// How many bytes it has.
+    /// The size, in bytes.
     pub size: u64,
 }
 
 impl Layout {
-    /// Elements side by side, with the last dimension the densest: NumPy's and C's order.
+    /// Contiguous elements, with the last dimension the densest: NumPy's and C's order.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Layout {
         Ok(Self { element, shape, strides, size, span: Span { start: 0, size } })
     }
 
-    /// Elements at a distance from each other, which `strides` has in bytes for each dimension.
+    /// Elements at the distances `strides`, in bytes for each dimension.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Layout {
         self.element
     }
 
-    /// How many elements there are along each dimension.
+    /// The number of elements along each dimension.
     pub fn shape(&self) -> &[i64] {
         &self.shape
     }
@@ -101,23 +101,22 @@ impl Layout {
         self.size
     }
 
-    /// From the first byte of any element to the last one, gaps included.
+    /// The range from the first byte of any element to the last one, gaps included.
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Whether the elements lie side by side in the order of C, the last dimension the densest.
+    /// Whether the elements are contiguous in C order, the last dimension the densest.
     pub fn is_row_major(&self) -> bool {
         self.is_dense_in((0..self.shape.len()).rev())
     }
 
-    /// Whether the elements lie side by side in the order of Fortran, the first dimension the
-    /// densest.
+    /// Whether the elements are contiguous in Fortran order, the first dimension the densest.
     pub fn is_column_major(&self) -> bool {
         self.is_dense_in(0..self.shape.len())
     }
 
-    /// Whether the elements lie side by side, in any order, each at a place of its own.
+    /// Whether the elements are contiguous in any order, without overlap.
     pub fn is_contiguous(&self) -> bool {
         let mut order: Vec<usize> = (0..self.shape.len()).collect();
         order.sort_unstable_by_key(|dimension| self.strides[*dimension].unsigned_abs());
@@ -128,10 +127,10 @@ impl Layout {
         self.steps(order).all(|(stride, dense)| i64::try_from(dense) == Ok(stride))
     }
 
-    /// The stride of each dimension and the size of all that is denser, from the densest on.
+    /// The stride of each dimension and the size of all denser ones, from the densest on.
     ///
-    /// A dimension of one element is left out, since its stride is never used; so is every
-    /// dimension of an array without bytes.
+    /// This skips dimensions of one element, whose stride is never used, and all dimensions of an
+    /// array without bytes.
     fn steps(&self, order: impl IntoIterator<Item = usize>) -> impl Iterator<Item = (i64, u64)> {
         let is_used = move |dimension: &usize| self.size > 0 && self.shape[*dimension] > 1;
         let first = u64::from(self.element.size());
@@ -158,7 +157,7 @@ fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
     Ok(size.unsigned_abs())
 }
 
-/// Without elements the strides are never used, and may be as large as they can be.
+/// The strides of an array without elements are never used, so they may saturate.
 fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
     let mut strides = vec![i64::from(element.size()); shape.len()];
     for at in (1..shape.len()).rev() {
@@ -167,7 +166,7 @@ fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
     strides
 }
 
-/// The span of an array that has elements; none when it overflows.
+/// The span of an array that has elements; `None` if it overflows.
 fn span(element: ElementType, shape: &[i64], strides: &[i64]) -> Option<Span> {
     let (mut start, mut end) = (0i64, i64::from(element.size()));
     for (length, stride) in shape.iter().zip(strides) {

@@ -1,4 +1,4 @@
-//! Layouts against the places of their elements, one by one.
+//! Layouts against the offsets of their elements, one by one.
 
 use super::*;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn places_by_column(shape: &[i64], strides: &[i64]) -> Vec<i64> {
     places(&reversed(shape), &reversed(strides))
 }
 
-/// Whether elements at these places follow each other without gaps, in this order.
+/// Whether elements at these offsets follow each other without gaps, in this order.
 fn follow_each_other(places: &[i64], item_size: i64) -> bool {
     places.iter().enumerate().all(|(at, place)| *place == at as i64 * item_size)
 }
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn a_row_major_layout_has_the_strides_that_say_so(
+    fn a_row_major_layout_has_row_major_strides(
         shape in prop::collection::vec(0..5i64, 0..5), item_size in 1..9u32,
     ) {
         let layout = Layout::row_major(bytes(item_size), shape.clone()).expect("small numbers");

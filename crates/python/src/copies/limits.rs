@@ -1,7 +1,7 @@
 //! What copies of ordinary host memory may use, as Python sets it.
 
 use crate::errors::non_negative;
-use arrow_cuda_transfer::{MOST_THREADS, TransferLimits};
+use arrow_cuda_transfer::{MAX_THREADS, TransferLimits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -76,8 +76,8 @@ pub(crate) fn set_transfer_limits(
     };
     let mut limits = match checked("threads", threads)? {
         None => TransferLimits::of_this_machine(),
-        Some(threads) if threads > MOST_THREADS => {
-            let text = format!("threads argument must be at most {MOST_THREADS}, not {threads}");
+        Some(threads) if threads > MAX_THREADS => {
+            let text = format!("threads argument must be at most {MAX_THREADS}, not {threads}");
             return Err(PyValueError::new_err(text));
         }
         Some(threads) => TransferLimits::with_threads(threads),

@@ -1,5 +1,5 @@
-//! What the copies of one device share: threads and page-locked memory, made when they are first
-//! needed.
+//! The resources that the copies of one device share: worker threads and pinned memory, created on
+//! demand.
 
 use super::plan::TransferLimits;
 use super::ring::Ring;
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The engine of one context.
 #[derive(Debug, Default)]
 pub(super) struct Engine {
-    /// How many bytes the driver has copied so far, where this might have.
-    missed: AtomicUsize,
-    /// One copy at a time uses them, and saturates the link.
+    /// How many bytes the driver has copied so far that the engine could have copied.
+    driver_bytes: AtomicUsize,
+    /// One copy at a time uses the resources, and saturates the link.
     resources: Lock<Resources>,
 }
 
@@ -31,25 +31,26 @@ impl Engine {
         made.unwrap_or_else(|never| match never {})
     }
 
-    /// Whether it is worth having for one more task of so many bytes.
-    pub(super) fn is_worth_it(&self, size: usize, limits: &TransferLimits) -> bool {
-        let missed = self.missed.load(Ordering::Relaxed);
-        if missed.saturating_add(size) > limits.begin_after {
+    /// Whether to create the engine's resources for one more task of `size` bytes.
+    pub(super) fn should_start(&self, size: usize, limits: &TransferLimits) -> bool {
+        let driver_bytes = self.driver_bytes.load(Ordering::Relaxed);
+        if driver_bytes.saturating_add(size) > limits.begin_after {
             return true;
         }
-        self.missed.store(missed + size, Ordering::Relaxed);
+        self.driver_bytes.store(driver_bytes + size, Ordering::Relaxed);
         false
     }
 
-    /// The resources, once no other copy uses them; none where that is not worth waiting for.
-    pub(super) fn lock(&self, waits: bool) -> CudaResult<Option<MutexGuard<'_, Resources>>> {
+    /// The resources, once no other copy uses them; `None` if they are busy and the caller may not
+    /// wait.
+    pub(super) fn lock(&self, may_wait: bool) -> CudaResult<Option<MutexGuard<'_, Resources>>> {
         match self.resources.try_lock()? {
-            None if waits => self.resources.lock().map(Some),
+            None if may_wait => self.resources.lock().map(Some),
             locked => Ok(locked),
         }
     }
 
-    /// Gives up what there is, once the copies are made that use it.
+    /// Releases the resources, once the copies that use them are complete.
     fn release(&self) {
         // In a forked child there is nothing to be released.
         let taken = self.resources.lock().map(|mut resources| std::mem::take(&mut *resources));
@@ -59,7 +60,7 @@ impl Engine {
     }
 }
 
-/// Gives up what engines have, once the copies are made that use it.
+/// Releases the resources of all engines, once the copies that use them are complete.
 pub(super) fn release_all() {
     for context in Context::primaries() {
         if let Some(engine) = context.extension::<Engine>() {
@@ -68,37 +69,37 @@ pub(super) fn release_all() {
     }
 }
 
-/// Threads and page-locked memory, once they are worth having.
+/// Worker threads and pinned memory, once they are created.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
-    /// How many threads, and how many slots of which size.
-    made_for: Option<(usize, (usize, usize))>,
+    /// The number of threads, and the number and size of the staging slots.
+    configured: Option<(usize, (usize, usize))>,
     workers: Workers,
     ring: Option<Ring>,
-    /// How many copies are left to the driver before memory is asked for again.
-    discouraged: u32,
+    /// How many copies the driver makes before pinning memory is tried again.
+    copies_until_retry: u32,
 }
 
-/// To ask for memory that cannot be pinned takes longer than a copy.
-const DISCOURAGED: u32 = 100;
+/// A failed attempt to pin memory takes longer than a copy.
+const RETRY_AFTER: u32 = 100;
 
 impl Resources {
-    /// The threads, the page-locked memory and the number of its slots, made for these limits.
-    pub(super) fn ready(
+    /// The workers, the ring of staging slots and the number of slots, created for these limits.
+    pub(super) fn prepare(
         &mut self,
         context: &Context,
         limits: &TransferLimits,
     ) -> Option<(&Workers, &mut Ring, usize)> {
         let (slots, slot_size) = limits.ring()?;
         let wanted = Some((limits.threads, (slots, slot_size)));
-        if self.made_for != wanted {
-            self.made_for = wanted;
-            self.discouraged = 0;
+        if self.configured != wanted {
+            self.configured = wanted;
+            self.copies_until_retry = 0;
             self.ring = None; // before the new one takes its place
         }
         if self.ring.is_none() {
-            if self.discouraged > 0 {
-                self.discouraged -= 1;
+            if self.copies_until_retry > 0 {
+                self.copies_until_retry -= 1;
                 return None;
             }
             if self.workers.size() != limits.threads {
@@ -109,7 +110,7 @@ impl Resources {
                 self.ring = Ring::new(context, slots, slot_size).ok();
             }
             if self.ring.is_none() {
-                self.discouraged = DISCOURAGED;
+                self.copies_until_retry = RETRY_AFTER;
             }
         }
         let Self { workers, ring, .. } = self;

@@ -1,48 +1,48 @@
-//! The host's side of a copy: one part of memory, or several that count as one.
+//! The host side of a copy: one range of memory, or several that are gathered.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// Parts of host memory, one after the other: all to be read, or one to be written to as well.
+/// A sequence of host ranges: any number to read, or one to read and write.
 #[derive(Debug)]
 pub(crate) struct HostMemory<'memory> {
-    parts: Parts,
+    parts: Ranges,
     size: usize,
     memory: PhantomData<&'memory mut [u8]>,
 }
 
-/// Most copies have one, and need not allocate for it.
+/// Most copies have one range, which needs no allocation.
 #[derive(Debug)]
-enum Parts {
-    One(Part),
-    Several(Vec<Part>),
+enum Ranges {
+    One(Range),
+    Several(Vec<Range>),
 }
 
 #[derive(Debug)]
-struct Part {
-    /// Where it begins, counted from the start of the first one.
+struct Range {
+    /// Its offset in the sequence, in bytes.
     start: usize,
     address: *mut u8,
     length: usize,
 }
 
 impl<'memory> HostMemory<'memory> {
-    /// One part, to be read.
+    /// One range to read.
     pub(crate) fn source(bytes: &'memory [u8]) -> Self {
         Self::one(bytes.as_ptr().cast_mut(), bytes.len())
     }
 
-    /// One part, to be written to; nobody may have done so yet.
+    /// One range to write, which may be uninitialised.
     pub(crate) fn target(bytes: &'memory mut [MaybeUninit<u8>]) -> Self {
         Self::one(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
     fn one(address: *mut u8, length: usize) -> Self {
-        let parts = Parts::One(Part { start: 0, address, length });
+        let parts = Ranges::One(Range { start: 0, address, length });
         Self { parts, size: length, memory: PhantomData }
     }
 
-    /// Several parts, to be read.
+    /// Several ranges to read.
     pub(crate) fn sources(parts: &[&'memory [u8]]) -> Self {
         let mut size = 0;
         let parts = parts
@@ -51,44 +51,44 @@ impl<'memory> HostMemory<'memory> {
             .map(|part| {
                 let start = size;
                 size += part.len();
-                Part { start, address: part.as_ptr().cast_mut(), length: part.len() }
+                Range { start, address: part.as_ptr().cast_mut(), length: part.len() }
             })
             .collect();
-        Self { parts: Parts::Several(parts), size, memory: PhantomData }
+        Self { parts: Ranges::Several(parts), size, memory: PhantomData }
     }
 
-    fn parts(&self) -> &[Part] {
+    fn parts(&self) -> &[Range] {
         match &self.parts {
-            Parts::One(part) => std::slice::from_ref(part),
-            Parts::Several(parts) => parts,
+            Ranges::One(part) => std::slice::from_ref(part),
+            Ranges::Several(parts) => parts,
         }
     }
 
-    /// The same memory, for threads that the borrow checker cannot follow.
+    /// The same memory without its lifetime, for threads that outlive the borrow checker's view.
     ///
     /// # Safety
     ///
-    /// Nobody may touch the memory through it after `'memory`.
-    pub(super) unsafe fn unbound(self) -> HostMemory<'static> {
+    /// No thread may access the memory through the result after `'memory`.
+    pub(super) unsafe fn without_lifetime(self) -> HostMemory<'static> {
         HostMemory { parts: self.parts, size: self.size, memory: PhantomData }
     }
 
-    /// All bytes.
+    /// The total size, in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// Where the memory begins, when it is all in one place.
-    pub(super) fn start_of_only_part(&self) -> Option<*mut u8> {
+    /// The start of the memory, if it is one range.
+    pub(super) fn contiguous_start(&self) -> Option<*mut u8> {
         match self.parts() {
             [part] => Some(part.address),
             _ => None,
         }
     }
 
-    /// Walks through `length` bytes from `start` on: where each stretch lies, how far from `start`
-    /// it begins, and how long it is.
-    pub(super) fn stretches(
+    /// Iterates over the contiguous runs of `length` bytes from `start` on: the address of each
+    /// run, its offset from `start`, and its length.
+    pub(super) fn runs(
         &self,
         start: usize,
         length: usize,
@@ -122,9 +122,9 @@ mod tests {
             let memory = HostMemory::sources(&slices);
             prop_assert_eq!(memory.size(), whole.len());
             let mut found = Vec::new();
-            for (address, at, length) in memory.stretches(start, length) {
+            for (address, at, length) in memory.runs(start, length) {
                 prop_assert_eq!(at, found.len());
-                // SAFETY: a stretch of the parts, which are alive.
+                // SAFETY: a run within the ranges, which are alive.
                 found.extend_from_slice(unsafe { std::slice::from_raw_parts(address, length) });
             }
             prop_assert_eq!(&found, &whole[start..start + length]);

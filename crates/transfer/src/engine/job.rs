@@ -1,59 +1,58 @@
-//! One piece of work, as the threads that do it share it.
+//! A staged copy, as its threads share it.
 
+use super::backoff::Backoff;
 use super::fresh::HUGE_PAGE;
 use super::host::HostMemory;
-use super::patience::Patience;
-use super::stores::{copy_past_caches, finish_stores};
+use super::stores::{copy_non_temporal, fence_stores};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What is done with the host's memory.
+/// The direction of a staged copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Its bytes go to the device.
+    /// Host to device.
     Upload,
-    /// The device's bytes come into it.
+    /// Device to host.
     Download,
-    /// The device's bytes are compared with it.
+    /// The device's bytes are compared with the host's.
     Compare,
 }
 
-/// Work on host memory by way of slots of pinned memory, piece by piece.
+/// A copy of host memory through staging slots of pinned memory, piece by piece.
 ///
 /// Two sides work on it. Copiers move (or compare) bytes between host memory and slots; the issuer
-/// has the device move them between slots and device memory. In an upload a slot goes from copiers
-/// to the issuer and back, otherwise the other way round. A slot's stage says whose turn it is: it
-/// grows by one whenever a side is done with it.
+/// has the device move them between slots and device memory. In an upload a slot passes from the
+/// copiers to the issuer and back, otherwise the other way round. A slot's stage says whose turn it
+/// is: each side increments it when it finishes its turn.
 ///
-/// Whoever makes a job stays until [`close`](Self::close) has returned: so long its pointers are
-/// valid.
+/// The creator of a job keeps its pointers valid until [`close`](Self::close) has returned.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) task: Task,
     host: HostMemory<'static>,
-    /// The size of a piece, and how far apart the slots lie.
+    /// The size of a piece, and the distance between slots.
     piece: usize,
     /// The size of the first piece, which may be smaller.
     first: usize,
     slots: *mut u8,
-    /// Each in a cache line of its own: threads that change neighbours would slow each other down.
+    /// Each stage has a cache line of its own, to avoid false sharing.
     stages: Vec<CachePadded<AtomicUsize>>,
     /// The next piece that no copier has taken.
     next: CachePadded<AtomicUsize>,
     is_stopped: AtomicBool,
     differs: AtomicBool,
-    /// How many copiers are at work, and whether no more may join.
+    /// The number of active copiers, and a bit that stops others from joining.
     copiers: CachePadded<AtomicUsize>,
 }
 
-/// Larger uploads go by way of the processor's caches: measured on an H200's host, the memory takes
-/// and gives 1 GiB at 33 to 45 GB/s, and the caches at 50.
-const MOST_PAST_CACHES: usize = 64 << 20;
+/// Larger uploads use the processor's caches: on an H200's host, memory alone sustains 33 to 45
+/// GB/s for 1 GiB, and the caches 50 (measured).
+const MAX_NON_TEMPORAL: usize = 64 << 20;
 
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-// SAFETY: no two threads touch the same slot or piece at a time, by the stages; the memory outlives
-// them, by the contract above.
+// SAFETY: the stages ensure that no two threads touch the same slot or piece at a time; the memory
+// outlives them, by the contract above.
 unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
@@ -74,8 +73,8 @@ impl Job {
         slots: *mut u8,
         count: usize,
     ) -> Self {
-        // Two threads that touch the same fresh page at a time wait for each other.
-        let past_page = match host.start_of_only_part() {
+        // Two threads that touch the same fresh page at the same time wait for each other.
+        let past_page = match host.contiguous_start() {
             Some(start) if piece == HUGE_PAGE => start as usize % HUGE_PAGE,
             _ => 0,
         };
@@ -107,7 +106,7 @@ impl Job {
         self.pieces() <= self.stages.len()
     }
 
-    /// Where `count` pieces begin, and how long they are together.
+    /// The offset and total length of `count` pieces.
     pub(super) fn span(&self, piece: usize, count: usize) -> (usize, usize) {
         let at = self.start(piece);
         (at, self.start(piece + count) - at)
@@ -122,50 +121,51 @@ impl Job {
         &self.stages[piece % self.stages.len()]
     }
 
-    /// Where a piece lies in its slot: behind the piece before it, where their slots are neighbours.
+    /// The address of a piece in its slot. It follows the piece before it if their slots are
+    /// adjacent.
     pub(super) fn slot(&self, piece: usize) -> *mut u8 {
         let room_before = if piece == 0 { self.piece - self.first } else { 0 };
         self.slots.wrapping_add(piece % self.stages.len() * self.piece + room_before)
     }
 
-    /// The slot's stage when it is a side's turn to work on a piece.
+    /// The slot's stage at a side's turn on a piece.
     fn turn(&self, side: Side, piece: usize) -> usize {
         let first = if self.task == Task::Upload { Side::Copier } else { Side::Issuer };
         piece / self.stages.len() * 2 + usize::from(side != first)
     }
 
-    fn is_turn_of(&self, side: Side, piece: usize) -> bool {
+    fn is_turn(&self, side: Side, piece: usize) -> bool {
         self.stage(piece).load(Ordering::Acquire) == self.turn(side, piece)
     }
 
-    fn end_turn_of(&self, side: Side, piece: usize) {
+    fn end_turn(&self, side: Side, piece: usize) {
         self.stage(piece).store(self.turn(side, piece) + 1, Ordering::Release);
     }
 
-    /// How many pieces from `piece` on, at most `most`, have slots that lie side by side.
-    pub(super) fn side_by_side(&self, piece: usize, most: usize) -> usize {
+    /// How many pieces from `piece` on, at most `most`, have adjacent slots.
+    pub(super) fn adjacent_slots(&self, piece: usize, most: usize) -> usize {
         let count = self.stages.len();
         most.min(count - piece % count).min(self.pieces() - piece)
     }
 
-    /// How many pieces from `piece` on, at most `most`, the issuer may have the device move in one go.
-    pub(super) fn may_move(&self, piece: usize, most: usize) -> usize {
-        let pieces = piece..piece + self.side_by_side(piece, most);
-        pieces.take_while(|piece| self.is_turn_of(Side::Issuer, *piece)).count()
+    /// How many pieces from `piece` on, at most `most`, the device can move in one call now.
+    pub(super) fn ready_pieces(&self, piece: usize, most: usize) -> usize {
+        let pieces = piece..piece + self.adjacent_slots(piece, most);
+        pieces.take_while(|piece| self.is_turn(Side::Issuer, *piece)).count()
     }
 
-    /// The device is done with a piece.
-    pub(super) fn moved(&self, piece: usize) {
-        self.end_turn_of(Side::Issuer, piece);
+    /// Records that the device has moved a piece.
+    pub(super) fn finish_move(&self, piece: usize) {
+        self.end_turn(Side::Issuer, piece);
     }
 
     /// Copies pieces until all are taken, unless the job is closed or stopped.
     pub(super) fn help(&self) {
         if self.copiers.fetch_add(1, Ordering::AcqRel) & CLOSED == 0 {
             while let Some(piece) = self.take() {
-                let mut patience = Patience::default();
-                while !self.is_turn_of(Side::Copier, piece) && !self.is_stopped() {
-                    patience.wait();
+                let mut backoff = Backoff::default();
+                while !self.is_turn(Side::Copier, piece) && !self.is_stopped() {
+                    backoff.wait();
                 }
                 if self.is_stopped() {
                     break;
@@ -176,10 +176,10 @@ impl Job {
         self.copiers.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Copies the next piece, if that is possible at once.
+    /// Copies the next piece, if one is ready.
     pub(super) fn help_once(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
-        let is_possible = next < self.pieces() && self.is_turn_of(Side::Copier, next);
+        let is_possible = next < self.pieces() && self.is_turn(Side::Copier, next);
         let order = Ordering::Relaxed;
         if is_possible && self.next.compare_exchange(next, next + 1, order, order).is_ok() {
             self.work_on(next);
@@ -195,14 +195,14 @@ impl Job {
 
     fn work_on(&self, piece: usize) {
         let (at, length) = self.span(piece, 1);
-        for (host, offset, length) in self.host.stretches(at, length) {
+        for (host, offset, length) in self.host.runs(at, length) {
             let slot = self.slot(piece).wrapping_add(offset);
-            // SAFETY: a stretch of the host memory, and its place in the slot; both are this
-            // thread's, which has taken the piece when it was the copiers' turn.
+            // SAFETY: a run of the host memory, and its place in the slot; both belong to this
+            // thread, which has taken the piece at the copiers' turn.
             unsafe {
                 match self.task {
-                    Task::Upload if self.host.size() <= MOST_PAST_CACHES => {
-                        copy_past_caches(host, slot, length);
+                    Task::Upload if self.host.size() <= MAX_NON_TEMPORAL => {
+                        copy_non_temporal(host, slot, length);
                     }
                     Task::Upload => std::ptr::copy_nonoverlapping(host, slot, length),
                     Task::Download => std::ptr::copy_nonoverlapping(slot, host, length),
@@ -216,12 +216,12 @@ impl Job {
                 }
             }
         }
-        // Others are told that the bytes are there by an ordinary store, which must come after.
-        finish_stores();
-        self.end_turn_of(Side::Copier, piece);
+        // The ordinary store that publishes the bytes to other threads must come after this.
+        fence_stores();
+        self.end_turn(Side::Copier, piece);
     }
 
-    /// Has everybody stop: the answer is known, or the issuer has failed and turns would never come.
+    /// Stops all threads: the answer is known, or the issuer has failed and turns would never come.
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Release);
     }
@@ -230,18 +230,18 @@ impl Job {
         self.is_stopped.load(Ordering::Acquire)
     }
 
-    /// Whether a comparison has found a difference; ask when it is closed.
+    /// Whether a comparison has found a difference; valid once the job is closed.
     pub(super) fn differs(&self) -> bool {
         self.differs.load(Ordering::Acquire)
     }
 
-    /// Waits until no copier is at work; from now on nobody touches the memory.
+    /// Waits until no copier is active. No thread accesses the memory afterwards.
     pub(super) fn close(&self) {
         self.copiers.fetch_or(CLOSED, Ordering::AcqRel);
-        // They are at their last pieces, which takes less time than to fall asleep.
-        let mut patience = Patience::default();
+        // The copiers are at their last pieces, which take less time than going to sleep.
+        let mut backoff = Backoff::default();
         while self.copiers.load(Ordering::Acquire) != CLOSED {
-            patience.wait();
+            backoff.wait();
         }
     }
 }
@@ -256,14 +256,14 @@ mod tests {
     fn of(host: &mut [u8]) -> HostMemory<'static> {
         let host = std::ptr::from_mut(host) as *mut [MaybeUninit<u8>];
         // SAFETY: the tests outlive their jobs, which only store initialised bytes.
-        unsafe { HostMemory::target(&mut *host).unbound() }
+        unsafe { HostMemory::target(&mut *host).without_lifetime() }
     }
 
-    /// What the device would do: moves pieces between slots and "device memory".
+    /// Plays the device: moves pieces between slots and "device memory".
     fn issue(job: &Job, device: &mut [u8], most: usize) {
         let mut piece = 0;
         while piece < job.pieces() && !job.is_stopped() {
-            let count = job.may_move(piece, most);
+            let count = job.ready_pieces(piece, most);
             if count == 0 {
                 if !job.help_once() {
                     thread::yield_now();
@@ -278,7 +278,7 @@ mod tests {
                 Task::Download | Task::Compare => slots.copy_from_slice(&device[at..at + length]),
             }
             for _ in 0..count {
-                job.moved(piece);
+                job.finish_move(piece);
                 piece += 1;
             }
         }
@@ -345,10 +345,10 @@ mod tests {
                     scope.spawn(|| job.help());
                 }
                 for piece in 0..issued {
-                    while job.may_move(piece, 1) == 0 {
+                    while job.ready_pieces(piece, 1) == 0 {
                         job.help_once();
                     }
-                    job.moved(piece);
+                    job.finish_move(piece);
                 }
                 job.stop();
                 job.close();

@@ -1,6 +1,7 @@
-//! Threads that move ordinary memory through slots of page-locked memory, while the device moves other
-//! slots.
+//! Worker threads that move pageable memory through pinned staging slots, while the device moves
+//! other slots.
 
+mod backoff;
 mod device_engine;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
@@ -8,7 +9,6 @@ mod fresh;
 mod host;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod job;
-mod patience;
 mod plan;
 #[expect(unsafe_code, reason = "has the device copy")]
 mod ring;
@@ -21,6 +21,6 @@ mod workers;
 
 pub(crate) use host::HostMemory;
 pub(crate) use job::Task;
-pub use plan::{MOST_THREADS, TransferLimits};
+pub use plan::{MAX_THREADS, TransferLimits};
 pub(crate) use run::run;
 pub use settings::{set_transfer_limits, transfer_limits};

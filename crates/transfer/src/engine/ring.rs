@@ -1,27 +1,27 @@
-//! The pinned memory that a device's copies go through, and how the device moves it.
+//! The ring of pinned staging slots for a device's copies, and how the device moves them.
 
+use super::backoff::Backoff;
 use super::job::{Job, Task};
-use super::patience::Patience;
 use crate::HostBuffer;
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
 use arrow_cuda_driver::CudaResult;
 use std::collections::VecDeque;
 
-/// Less is not worth a call of its own, nor the time that the device needs to begin with it.
+/// A smaller copy does not justify the overhead of a call and of its start on the device.
 const SMALLEST_MOVE: usize = 256 << 10;
 
-/// Slots of pinned memory in one allocation, with as many events for when the device is done.
+/// Staging slots in one pinned allocation, with an event for each that marks the end of its move.
 #[derive(Debug)]
 pub(super) struct Ring {
     pinned: HostBuffer,
     done: Vec<Event>,
 }
 
-/// Pieces that the device moves, and that are waited for together.
-struct Move {
-    /// The first piece, whose event tells of the end of all.
+/// A batch of pieces that the device moves, with one event.
+struct Batch {
+    /// The first piece, whose event marks the end of the batch.
     first: usize,
-    /// The first piece that is not among them.
+    /// The piece behind the last one.
     end: usize,
 }
 
@@ -32,15 +32,15 @@ impl Ring {
         Ok(Self { pinned, done })
     }
 
-    /// Where the slots begin.
+    /// The start of the slots.
     pub(super) fn slots(&self) -> *mut u8 {
         self.pinned.as_ptr()
     }
 
     /// Has the device move all pieces of a job, to or from `device` on.
     ///
-    /// The moves come after the work that is queued on the default stream; they are done when this
-    /// returns, also when it fails.  At least one other thread has to help with the job.
+    /// The moves run after the work that is queued on the default stream, and are complete when
+    /// this returns, even after a failure.  At least one other thread must help with the job.
     pub(super) fn issue(
         &mut self,
         current: &Current<'_>,
@@ -58,39 +58,39 @@ impl Ring {
     fn move_all(&self, current: &Current<'_>, job: &Job, device: u64) -> CudaResult<()> {
         let pieces = job.pieces();
         let at_least = SMALLEST_MOVE.div_ceil(job.piece());
-        // Where no slot of an upload has to come back for more, all that is there may go at once,
-        // and nobody has to know of single moves, only of the last one.
-        let is_quiet = job.task == Task::Upload && job.fits();
-        let at_most = if is_quiet { pieces } else { at_least };
+        // If an upload uses no slot twice, all ready pieces may move at once, and only the last
+        // move needs an event.
+        let single_event = job.task == Task::Upload && job.fits();
+        let at_most = if single_event { pieces } else { at_least };
         let mut moves = VecDeque::new();
-        // Pieces that the device was told to move, whose end it was told to tell, that it has moved.
+        // Pieces whose move is queued, whose event is recorded, and whose move is complete.
         let (mut begun, mut announced, mut moved) = (0, 0, 0);
-        let mut patience = Patience::default();
+        let mut backoff = Backoff::default();
         while moved < pieces && !job.is_stopped() {
-            let ready = job.may_move(begun, at_most);
-            if ready > 0 && ready >= job.side_by_side(begun, at_least) {
+            let ready = job.ready_pieces(begun, at_most);
+            if ready > 0 && ready >= job.adjacent_slots(begun, at_least) {
                 self.begin(current, job, (begun, ready), device)?;
                 begun += ready;
-                if !is_quiet || begun == pieces {
-                    // Has the device say when it is done with the moves that it was told of since.
-                    current.record(self.done_with(announced), StreamHandle::DEFAULT)?;
-                    moves.push_back(Move { first: announced, end: begun });
+                if !single_event || begun == pieces {
+                    // Records an event behind the moves that were queued since the last one.
+                    current.record(self.event_of(announced), StreamHandle::DEFAULT)?;
+                    moves.push_back(Batch { first: announced, end: begun });
                     announced = begun;
                 }
-            } else if let Some(Move { first, end }) = moves.front()
-                && current.is_reached(self.done_with(*first))?
+            } else if let Some(Batch { first, end }) = moves.front()
+                && current.is_reached(self.event_of(*first))?
             {
-                (moved..*end).for_each(|piece| job.moved(piece));
+                (moved..*end).for_each(|piece| job.finish_move(piece));
                 moved = *end;
                 moves.pop_front();
             } else if begun > moved || !job.help_once() {
-                // While the device is busy this thread has to be quick for it.
-                patience.wait();
+                // While the device is busy, this thread stays free to serve it.
+                backoff.wait();
                 continue;
             }
-            patience = Patience::default();
+            backoff = Backoff::default();
         }
-        // What is left of a download are copies that nobody else has taken.
+        // The rest of a download are pieces that no worker has taken.
         while !job.is_stopped() && job.help_once() {}
         Ok(())
     }
@@ -115,8 +115,9 @@ impl Ring {
         }
     }
 
-    /// The event of moves that begin with a piece: never more are under way than there are slots.
-    fn done_with(&self, piece: usize) -> &Event {
+    /// The event of the batch that begins with a piece.  There are at most as many batches in
+    /// flight as slots.
+    fn event_of(&self, piece: usize) -> &Event {
         &self.done[piece % self.done.len()]
     }
 }

@@ -1,20 +1,20 @@
-//! Whether a task goes through page-locked memory, and how it is carried out then.
+//! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
 use super::fresh;
 use super::host::HostMemory;
 use super::job::{Job, Task};
-use super::plan::{Plan, WORTH_WAITING, WORTH_WAKING};
+use super::plan::{MIN_WAITING, MIN_WAKING, Plan};
 use super::settings::transfer_limits;
 use crate::pinned;
 use arrow_cuda_context::{Current, StreamHandle};
 use arrow_cuda_driver::CudaResult;
 use std::sync::Arc;
 
-/// Carries out a task between host memory and the device's memory at an address: whether a comparison
-/// has found a difference.  None where the driver is to do it: the copy is small, the memory is
-/// page-locked already, no thread can be started, no memory can be page-locked, or other copies keep
-/// the threads busy.
+/// Runs a task between host memory and device memory at an address.  Returns whether a comparison
+/// has found a difference, or `None` if the driver should do the work: the copy is small, the
+/// memory is pinned already, no thread can be started, no memory can be pinned, or other copies
+/// keep the threads busy.
 ///
 /// # Safety
 ///
@@ -28,33 +28,33 @@ pub(crate) unsafe fn run(
 ) -> CudaResult<Option<bool>> {
     let (limits, context) = (transfer_limits(), current.context());
     let Plan::Staged { threads, piece } = limits.plan(task, host.size()) else { return Ok(None) };
-    // What is made in a borrowed context would go when its maker destroys it.
+    // The owner of a borrowed context would destroy the engine's resources with it.
     if !(context.is_primary() && context.is_numbered()) {
         return Ok(None);
     }
-    if let Some(start) = host.start_of_only_part()
-        && pinned::is_known(current, start, host.size())?
+    if let Some(start) = host.contiguous_start()
+        && pinned::is_device_accessible(current, start, host.size())?
     {
-        return Ok(None); // the device moves it itself, at full speed
+        return Ok(None); // the device copies pinned memory directly, at full speed
     }
     let engine = Engine::of(context);
-    if !engine.is_worth_it(host.size(), &limits) {
+    if !engine.should_start(host.size(), &limits) {
         return Ok(None);
     }
-    let Some(mut resources) = engine.lock(host.size() >= WORTH_WAITING)? else { return Ok(None) };
-    let Some((workers, ring, slots)) = resources.ready(context, &limits) else { return Ok(None) };
-    if host.size() < WORTH_WAKING && !workers.is_alert() {
+    let Some(mut resources) = engine.lock(host.size() >= MIN_WAITING)? else { return Ok(None) };
+    let Some((workers, ring, slots)) = resources.prepare(context, &limits) else { return Ok(None) };
+    if host.size() < MIN_WAKING && !workers.is_spinning() {
         return Ok(None);
     }
-    // The threads would only wait as well for what is queued before.
+    // The threads could only wait for the work that is queued before, too.
     current.synchronize_stream(StreamHandle::DEFAULT)?;
     if task == Task::Download {
-        for (address, _, length) in host.stretches(0, host.size()) {
+        for (address, _, length) in host.runs(0, host.size()) {
             fresh::prefer_huge_pages(address as usize, length);
         }
     }
-    // SAFETY: nobody touches it after the job was closed, which nothing below comes before.
-    let host = unsafe { host.unbound() };
+    // SAFETY: no thread accesses the memory once the job is closed, and every path below closes it.
+    let host = unsafe { host.without_lifetime() };
     let job = Arc::new(Job::new(task, host, piece, ring.slots(), slots));
     workers.post(&job, threads);
     let moved = ring.issue(current, &job, device);

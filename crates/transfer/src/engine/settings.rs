@@ -1,12 +1,12 @@
-//! What copies may use, for the whole process.
+//! The limits of the engine, for the whole process.
 
 use super::device_engine;
-use super::plan::{MOST_THREADS, TransferLimits};
+use super::plan::{MAX_THREADS, TransferLimits};
 use arrow_cuda_driver::Variable;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// As numbers, without a lock: a forked child may ask while another thread of its parent sets them.
+/// Atomic numbers instead of a lock, which another thread might hold during a fork.
 struct Limits {
     threads: AtomicUsize,
     pinned_bytes: AtomicUsize,
@@ -29,17 +29,16 @@ fn limits() -> &'static Limits {
 
 impl Limits {
     fn store(&self, new: TransferLimits) {
-        self.threads.store(new.threads.min(MOST_THREADS), Ordering::Relaxed);
+        self.threads.store(new.threads.min(MAX_THREADS), Ordering::Relaxed);
         self.pinned_bytes.store(new.pinned_bytes, Ordering::Relaxed);
         self.begin_after.store(new.begin_after, Ordering::Relaxed);
     }
 }
 
-/// What copies of ordinary host memory may use.
+/// The resources that copies of pageable host memory may use.
 ///
-/// Before anybody has set it: what the environment says, else what suits the machine.
-/// `PYARROW_CUDA_COPY_THREADS` is a number of threads, and `PYARROW_CUDA_COPY_PINNED` a number of
-/// bytes.
+/// The default is set by the environment, else by the machine.  `PYARROW_CUDA_COPY_THREADS` is a
+/// number of threads, and `PYARROW_CUDA_COPY_PINNED` a number of bytes.
 pub fn transfer_limits() -> TransferLimits {
     let limits = limits();
     TransferLimits {
@@ -49,8 +48,8 @@ pub fn transfer_limits() -> TransferLimits {
     }
 }
 
-/// Sets what copies may use from now on.  Where that is no threads or no memory, those that there are
-/// go, once the copies are made that use them.
+/// Sets the resources that copies may use from now on.  If that is no threads or no memory,
+/// existing ones are released, once the copies that use them are complete.
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     if transfer_limits().ring().is_none() {
@@ -68,7 +67,7 @@ fn from_environment() -> TransferLimits {
     chosen(threads.unwrap_or_default(), pinned.unwrap_or_default())
 }
 
-/// The limits with what the environment sets.
+/// The limits with the values that the environment sets.
 fn chosen(threads: Option<usize>, pinned_bytes: Option<usize>) -> TransferLimits {
     let limits = threads.map_or_else(TransferLimits::of_this_machine, TransferLimits::with_threads);
     TransferLimits { pinned_bytes: pinned_bytes.unwrap_or(limits.pinned_bytes), ..limits }
@@ -79,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_is_heard() {
+    fn the_environment_sets_limits() {
         let three = TransferLimits { pinned_bytes: 9, ..TransferLimits::with_threads(3) };
         assert_eq!(chosen(Some(3), Some(9)), three);
         assert_eq!(chosen(Some(0), None).threads, 0);

@@ -1,29 +1,29 @@
 //! Copies into memory that the device reads next.
 
-/// Copies past the caches of the processor, where it can.
+/// Copies with non-temporal stores, which bypass the caches, where the processor has them.
 ///
-/// The device reads slower what it has to ask other cores' caches for: measured on an H200's host,
-/// 1 MiB took 65 us by way of the caches, and 37 past them.  Before another thread is told of the
-/// bytes, [`finish_stores`] has to be called.
+/// The device reads memory slower if it must snoop other cores' caches: on an H200's host, 1 MiB
+/// took 65 us through the caches, and 37 past them (measured).  Call [`fence_stores`] before
+/// publishing the bytes to another thread.
 ///
 /// # Safety
 ///
-/// Both must be valid for `length` bytes, and not overlap.
-pub(super) unsafe fn copy_past_caches(from: *const u8, to: *mut u8, length: usize) {
+/// Both pointers must be valid for `length` bytes, and the ranges must not overlap.
+pub(super) unsafe fn copy_non_temporal(from: *const u8, to: *mut u8, length: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         x86_64::copy(from, to, length);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, length);
     }
 }
 
-/// Orders all that was copied past the caches before the stores that follow.
-pub(super) fn finish_stores() {
+/// Orders all non-temporal stores before the stores that follow.
+pub(super) fn fence_stores() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: takes no pointer.
     unsafe {
@@ -38,7 +38,7 @@ mod x86_64 {
     const VECTOR: usize = size_of::<__m128i>();
     const LINE: usize = 64;
 
-    /// See `copy_past_caches`.  SSE2 is part of every x86-64.
+    /// See `copy_non_temporal`.  SSE2 is part of every x86-64.
     pub(super) unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
         let head = to.align_offset(VECTOR).min(length);
         let lines = (length - head) / LINE;
@@ -72,9 +72,9 @@ mod tests {
         ) {
             let from: Vec<u8> = (0..500u32).map(|at| (at * 7 + 1) as u8).collect();
             let mut to = vec![0; 500];
-            // SAFETY: both parts lie within.
+            // SAFETY: both ranges lie within.
             unsafe {
-                copy_past_caches(from[from_at..].as_ptr(), to[to_at..].as_mut_ptr(), length);
+                copy_non_temporal(from[from_at..].as_ptr(), to[to_at..].as_mut_ptr(), length);
             }
             prop_assert_eq!(&to[to_at..to_at + length], &from[from_at..from_at + length]);
             prop_assert!(to[..to_at].iter().chain(&to[to_at + length..]).all(|byte| *byte == 0));

@@ -1,4 +1,4 @@
-//! Threads that help with copies.
+//! Worker threads for staged copies.
 
 use super::job::Job;
 use std::hint::spin_loop;
@@ -7,16 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How long a thread looks out for the next job before it falls asleep: waking it takes about as
-/// long.
-const ALERT: Duration = Duration::from_micros(100);
+/// How long a thread spins for the next job before it sleeps: waking it takes about as long.
+const SPIN_TIME: Duration = Duration::from_micros(100);
 
-/// The threads of one device.  They sleep between copies, touch nothing but host memory, and end with
-/// this, or with the process.
+/// The worker threads of one device.  They sleep between copies, access host memory only, and end
+/// when this is dropped, or with the process.
 #[derive(Debug, Default)]
 pub(super) struct Workers(Vec<(Arc<Mailbox>, Thread)>);
 
-/// Where one thread finds its next job.
+/// Holds the next job of one thread.
 #[derive(Debug, Default)]
 struct Mailbox {
     state: AtomicU8,
@@ -26,10 +25,10 @@ struct Mailbox {
 const EMPTY: u8 = 0;
 const FULL: u8 = 1;
 const ASLEEP: u8 = 2;
-const DISMISSED: u8 = 3;
+const ENDED: u8 = 3;
 
 impl Workers {
-    /// Starts `size` threads, or as many as there can be.
+    /// Starts `size` threads, or as many as the system allows.
     pub(super) fn start(size: usize) -> Self {
         let mut workers = Self::default();
         for number in 0..size {
@@ -47,13 +46,13 @@ impl Workers {
         self.0.len()
     }
 
-    /// Whether they are looking out for a job: they have just had one.
-    pub(super) fn is_alert(&self) -> bool {
+    /// Whether the threads are still spinning after their last job.
+    pub(super) fn is_spinning(&self) -> bool {
         let asleep = |mailbox: &Mailbox| mailbox.state.load(Ordering::Relaxed) == ASLEEP;
         self.0.first().is_some_and(|(mailbox, _)| !asleep(mailbox))
     }
 
-    /// Offers a job to `wanted` of the threads.  Those that come late find it closed.
+    /// Offers a job to `wanted` of the threads.  Threads that come late find it closed.
     pub(super) fn post(&self, job: &Arc<Job>, wanted: usize) {
         for (mailbox, thread) in self.0.iter().take(wanted) {
             *mailbox.job.lock().unwrap_or_else(PoisonError::into_inner) = Some(job.clone());
@@ -67,7 +66,7 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         for (mailbox, thread) in &self.0 {
-            mailbox.state.store(DISMISSED, Ordering::Release);
+            mailbox.state.store(ENDED, Ordering::Release);
             thread.unpark();
         }
     }
@@ -83,10 +82,10 @@ impl Mailbox {
         }
     }
 
-    /// Waits until there is something in it; false when there never will be.
+    /// Waits for a job; false once the thread is to end.
     fn wait(&self) -> bool {
         let since = Instant::now();
-        while self.state.load(Ordering::Acquire) == EMPTY && since.elapsed() < ALERT {
+        while self.state.load(Ordering::Acquire) == EMPTY && since.elapsed() < SPIN_TIME {
             spin_loop();
         }
         let order = Ordering::AcqRel;
@@ -115,13 +114,13 @@ mod tests {
             let job = Arc::new(Job::new(Task::Upload, host, 64, memory.as_mut_ptr(), 10));
             workers.post(&job, 1 + round % 3);
             if round % 20 == 0 {
-                thread::sleep(2 * ALERT); // let them fall asleep
+                thread::sleep(2 * SPIN_TIME); // let them fall asleep
             }
             for piece in 0..job.pieces() {
-                while job.may_move(piece, 1) == 0 {
+                while job.ready_pieces(piece, 1) == 0 {
                     job.help_once();
                 }
-                job.moved(piece);
+                job.finish_move(piece);
             }
             job.close();
             assert_eq!(memory, [(round % 2) as u8; 640]);

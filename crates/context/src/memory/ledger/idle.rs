@@ -1,9 +1,9 @@
-//! Which idle block serves a request, and which go first when there are too many.
+//! Idle blocks: which one serves a request, and which ones are evicted first.
 //!
-//! Releases are numbered, and what is known of the device is one number: all work is complete that
-//! could touch a block with this number or a lower one.
+//! Releases are numbered. One number describes the state of the device: all work that could touch a
+//! block released with this number or a lower one is complete.
 
-use super::{Found, Segment, capacity};
+use super::{IdleLookup, Segment, capacity};
 use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,12 @@ struct Idle {
 /// Blocks by capacity, those of one capacity in the order of their release.
 type ByCapacity = BTreeMap<u64, VecDeque<Idle>>;
 
-/// Beyond so many capacities, those that have no blocks are forgotten.
-const MOST_CAPACITIES: usize = 256;
+/// Beyond this many capacities, those without blocks are forgotten.
+const MAX_CAPACITIES: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct IdleBlocks {
-    /// Those that share their driver block with others never serve a request for one alone.
+    /// Blocks that share a driver block with others never serve a request for one alone.
     packed: ByCapacity,
     alone: ByCapacity,
     bytes: u64,
@@ -31,8 +31,8 @@ pub(super) struct IdleBlocks {
 }
 
 impl IdleBlocks {
-    /// Adds a released block, in exchange for those that exceed `limit` with it: the ones that were
-    /// released longest ago, or the block itself when it is larger than the limit.
+    /// Adds a released block and evicts those that then exceed `limit`: the least recently released
+    /// ones, or the block itself if it is larger than the limit.
     pub(super) fn add(
         &mut self,
         address: u64,
@@ -49,28 +49,28 @@ impl IdleBlocks {
         self.bytes += capacity;
         self.blocks += 1;
         let sizes = if is_alone { &mut self.alone } else { &mut self.packed };
-        if sizes.len() >= MOST_CAPACITIES && !sizes.contains_key(&capacity) {
+        if sizes.len() >= MAX_CAPACITIES && !sizes.contains_key(&capacity) {
             sizes.retain(|_, idles| !idles.is_empty());
         }
         sizes.entry(capacity).or_default().push_back(Idle { segment, released: self.last_release });
         evicted
     }
 
-    /// The block that fits best: of the smallest capacity, and of that the one released last.
-    pub(super) fn take(&mut self, capacity: u64, is_alone: bool) -> Found {
+    /// The block that fits best: the most recently released one of the smallest capacity.
+    pub(super) fn take(&mut self, capacity: u64, is_alone: bool) -> IdleLookup {
         let complete = self.complete;
         let sizes = if is_alone { &mut self.alone } else { &mut self.packed };
-        let mut found = Found::Nothing;
+        let mut found = IdleLookup::Miss;
         let fitting = sizes.range_mut(capacity..=capacity::largest_for(capacity));
         for idles in fitting.map(|(_, idles)| idles) {
             let ready = idles.partition_point(|idle| idle.released <= complete);
             if let Some(idle) = ready.checked_sub(1).and_then(|last| idles.remove(last)) {
                 self.bytes -= idle.segment.capacity;
                 self.blocks -= 1;
-                return Found::Block { address: idle.segment.address };
+                return IdleLookup::Hit { address: idle.segment.address };
             }
             if !idles.is_empty() {
-                found = Found::Unsure;
+                found = IdleLookup::InFlight;
             }
         }
         found
@@ -80,7 +80,7 @@ impl IdleBlocks {
         self.last_release
     }
 
-    pub(super) fn note_complete(&mut self, up_to: u64) {
+    pub(super) fn mark_complete(&mut self, up_to: u64) {
         self.complete = self.complete.max(up_to);
     }
 
@@ -89,7 +89,7 @@ impl IdleBlocks {
         (self.bytes, self.blocks)
     }
 
-    /// Takes out what exceeds so many bytes, that which was released longest ago first.
+    /// Evicts blocks beyond `bytes`, least recently released first.
     pub(super) fn shrink_to(&mut self, bytes: u64) -> Vec<Segment> {
         let mut evicted = Vec::new();
         while self.bytes > bytes {
@@ -122,9 +122,9 @@ mod tests {
         let mut idle = IdleBlocks::default();
         for count in 1..10_000 {
             assert!(idle.add(count, count * capacity::BLOCK, true, u64::MAX).is_empty());
-            idle.note_complete(idle.last_release());
-            assert!(matches!(idle.take(count * capacity::BLOCK, true), Found::Block { .. }));
+            idle.mark_complete(idle.last_release());
+            assert!(matches!(idle.take(count * capacity::BLOCK, true), IdleLookup::Hit { .. }));
         }
-        assert!(idle.alone.len() <= MOST_CAPACITIES && idle.total() == (0, 0));
+        assert!(idle.alone.len() <= MAX_CAPACITIES && idle.total() == (0, 0));
     }
 }

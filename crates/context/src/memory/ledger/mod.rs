@@ -1,14 +1,14 @@
-//! The ledger of a context's memory: one entry for each block, with its state, and what is counted of
-//! them.  Bookkeeping alone: it calls no driver and takes no lock.
+//! The ledger of a context's memory: one entry for each block, with its state, and the statistics.
+//! It only keeps books: it calls no driver and takes no lock.
 //!
-//! A *segment* is what the driver was asked for; a *block* is what an allocation was given of one.
-//! Each segment holds one block today.
+//! A *segment* is memory that the driver has allocated; a *block* is the part of a segment that
+//! serves an allocation.  Each segment holds one block today.
 
 pub(crate) mod capacity;
 mod idle;
 
 use super::stats::MemoryStats;
-use capacity::{BLOCK, PACKED_AT_MOST};
+use capacity::{BLOCK, MAX_PACKED};
 use idle::IdleBlocks;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub enum Placement {
     /// Alone in its driver block, unless too much memory is wasted that way already.
     Alone,
-    /// As the driver likes.
+    /// Wherever the driver puts it.
     Packed,
 }
 
@@ -30,16 +30,16 @@ pub enum Placement {
 pub(crate) enum Access {
     /// This process.
     Process,
-    /// Another process too, as long as the block's owner keeps it.
+    /// Another process too, as long as the block is in use.
     Lent,
-    /// Other processes, for as long as they like.
+    /// Other processes, without a time limit.
     Exported,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     InUse(Access),
-    /// Released, and cached to serve again.
+    /// Released, and cached for reuse.
     Idle,
     /// Released by its owner, but other processes may still have it mapped.
     Exported,
@@ -47,47 +47,47 @@ enum State {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// What was asked for, in bytes.
+    /// The requested size, in bytes.
     size: u64,
     request: Request,
     state: State,
-    /// Whether what lies behind the size may be left over from earlier buffers.
-    is_reused: bool,
+    /// Whether the bytes behind the requested size may hold residue of earlier buffers.
+    has_residue: bool,
 }
 
-/// What an allocation asks for, once it is decided.
+/// An allocation's request, once its capacity and placement are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) size: u64,
-    /// What the driver is asked for.
+    /// The bytes that the driver is asked for.
     pub(crate) capacity: u64,
     /// The part of the capacity that counts as wasted.
     slack: u64,
     pub(crate) is_alone: bool,
-    /// Whether the capacity is one by which the ledger finds idle blocks.
-    is_cached: bool,
+    /// Whether blocks of this capacity may be cached.
+    is_cacheable: bool,
 }
 
-/// What the driver is to free.
+/// Memory that the driver has allocated, to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) address: u64,
     pub(crate) capacity: u64,
 }
 
-/// What a request finds among the idle blocks.
+/// The result of looking for an idle block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum IdleLookup {
     /// A block, in use from now on.
-    Block { address: u64 },
-    /// Blocks that would serve, if only their work were known to be complete.
-    Unsure,
+    Hit { address: u64 },
+    /// Only blocks that work in flight may still touch.
+    InFlight,
     /// No block of about that size.
-    Nothing,
+    Miss,
 }
 
-/// One part in this many of a device's memory may be wasted on blocks that are used in part.
-const SLACK_SHARE: u64 = 32;
+/// One part in this many of a device's memory may be wasted on partly used blocks.
+const SLACK_DIVISOR: u64 = 32;
 
 /// The blocks of one context.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ pub(crate) struct Ledger {
     /// By address, idle and exported ones too.
     blocks: BTreeMap<u64, Entry>,
     idle: IdleBlocks,
-    /// How many bytes may be idle, once that is decided.
+    /// How many bytes may be idle, once a limit is set.
     limit: Option<u64>,
     /// Bytes reserved beyond what was asked for.
     slack: u64,
@@ -103,47 +103,47 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Decides what an allocation of `size` bytes asks for, on a device of `total` bytes.
+    /// Decides the request for an allocation of `size` bytes, on a device with `total` bytes.
     pub(crate) fn request(&mut self, size: u64, placement: Placement, total: u64) -> Request {
-        let is_cached = self.limit.is_some_and(|limit| limit > 0);
-        if size > PACKED_AT_MOST {
-            let capacity = if is_cached { capacity::alone(size) } else { size };
-            return Request { size, capacity, slack: 0, is_alone: true, is_cached };
+        let is_cacheable = self.limit.is_some_and(|limit| limit > 0);
+        if size > MAX_PACKED {
+            let capacity = if is_cacheable { capacity::alone(size) } else { size };
+            return Request { size, capacity, slack: 0, is_alone: true, is_cacheable };
         }
         let slack = BLOCK - size;
-        if placement == Placement::Alone && self.slack + slack <= total / SLACK_SHARE {
+        if placement == Placement::Alone && self.slack + slack <= total / SLACK_DIVISOR {
             self.slack += slack;
-            return Request { size, capacity: BLOCK, slack, is_alone: true, is_cached };
+            return Request { size, capacity: BLOCK, slack, is_alone: true, is_cacheable };
         }
-        Self::packed(size, is_cached)
+        Self::packed(size, is_cacheable)
     }
 
-    fn packed(size: u64, is_cached: bool) -> Request {
-        let capacity = if is_cached { capacity::packed(size) } else { size };
-        Request { size, capacity, slack: 0, is_alone: false, is_cached }
+    fn packed(size: u64, is_cacheable: bool) -> Request {
+        let capacity = if is_cacheable { capacity::packed(size) } else { size };
+        Request { size, capacity, slack: 0, is_alone: false, is_cacheable }
     }
 
-    /// The request to fall back to where the driver has no room for a whole block of its own; none
-    /// if that was not asked for.
+    /// The packed request to fall back to if the driver has no room for a whole block; none if
+    /// `request` is packed already.
     pub(crate) fn pack(&mut self, request: &Request) -> Option<Request> {
         (request.slack > 0).then(|| {
             self.cancel(request);
-            Self::packed(request.size, request.is_cached)
+            Self::packed(request.size, request.is_cacheable)
         })
     }
 
-    /// Gives a request up.
+    /// Cancels a request.
     pub(crate) fn cancel(&mut self, request: &Request) {
         self.slack -= request.slack;
     }
 
     /// Takes an idle block for a request.
-    pub(crate) fn reuse(&mut self, request: &Request) -> Found {
-        let found = match request.is_cached {
+    pub(crate) fn reuse(&mut self, request: &Request) -> IdleLookup {
+        let found = match request.is_cacheable {
             true => self.idle.take(request.capacity, request.is_alone),
-            false => return Found::Nothing,
+            false => return IdleLookup::Miss,
         };
-        if let Found::Block { address } = found {
+        if let IdleLookup::Hit { address } = found {
             let entry = self.blocks.get_mut(&address).expect("an idle block has an entry");
             let capacity = entry.request.capacity;
             let request = Request { capacity, ..*request };
@@ -151,7 +151,7 @@ impl Ledger {
                 size: request.size,
                 request,
                 state: State::InUse(Access::Process),
-                is_reused: true,
+                has_residue: true,
             };
             self.stats.cache_hits += 1;
             self.count_allocated(request.size);
@@ -161,13 +161,13 @@ impl Ledger {
 
     /// Counts a request that idle blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
-        self.stats.cache_misses += u64::from(request.is_cached);
+        self.stats.cache_misses += u64::from(request.is_cacheable);
     }
 
-    /// Enters a block that the driver has given for a request.
+    /// Adds a block that the driver has allocated for a request.
     pub(crate) fn add(&mut self, address: u64, request: Request) {
         let state = State::InUse(Access::Process);
-        let entry = Entry { size: request.size, request, state, is_reused: false };
+        let entry = Entry { size: request.size, request, state, has_residue: false };
         self.blocks.insert(address, entry);
         self.stats.driver_allocations += 1;
         self.count_reserved(request.capacity);
@@ -186,15 +186,16 @@ impl Ledger {
             self.stats.peak_allocated_bytes.max(self.stats.allocated_bytes);
     }
 
-    /// Releases the block at an address: what the driver is to free for it, which is not in the
-    /// ledger any more.  A block that went with a reset of the device is not there, and frees nothing.
+    /// Releases the block at an address.  Returns the segments that the driver is to free, which
+    /// the ledger no longer holds.  A block that a reset of the device has destroyed has no entry,
+    /// and frees nothing.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn release(&mut self, address: u64) -> Vec<Segment> {
         let Some(entry) = self.blocks.get_mut(&address) else { return Vec::new() };
-        let Request { size, capacity, slack, is_alone, is_cached } = entry.request;
+        let Request { size, capacity, slack, is_alone, is_cacheable } = entry.request;
         match entry.state {
             State::InUse(Access::Exported) => {
-                // Its memory stays allocated, and counts.
+                // Its memory stays allocated, and counts as reserved.
                 entry.state = State::Exported;
                 return Vec::new();
             }
@@ -203,19 +204,19 @@ impl Ledger {
         }
         self.stats.allocated_bytes -= size;
         self.slack -= slack;
-        if is_cached && entry.state == State::InUse(Access::Process) {
+        if is_cacheable && entry.state == State::InUse(Access::Process) {
             entry.state = State::Idle;
             let limit = self.limit.unwrap_or(0);
             let evicted = self.idle.add(address, capacity, is_alone, limit);
-            return self.give_up(evicted);
+            return self.remove_segments(evicted);
         }
-        // Nothing tells of the work of a process that it was lent to.
-        self.give_up(vec![Segment { address, capacity }])
+        // No fence covers the work of a process that the memory was lent to.
+        self.remove_segments(vec![Segment { address, capacity }])
     }
 
-    /// Takes segments out of the ledger.  Once the driver has them, another thread may be given the
-    /// same addresses.
-    fn give_up(&mut self, segments: Vec<Segment>) -> Vec<Segment> {
+    /// Removes segments from the ledger.  Once the driver has freed them, another thread may get
+    /// the same addresses.
+    fn remove_segments(&mut self, segments: Vec<Segment>) -> Vec<Segment> {
         for segment in &segments {
             self.blocks.remove(&segment.address);
             self.stats.driver_frees += 1;
@@ -224,14 +225,14 @@ impl Ledger {
         segments
     }
 
-    /// Takes back that the driver was to free a segment: it has not.
-    pub(crate) fn not_freed(&mut self, segment: &Segment) {
+    /// Restores a segment that the driver has failed to free.
+    pub(crate) fn restore_segment(&mut self, segment: &Segment) {
         self.stats.driver_frees -= 1;
         self.count_reserved(segment.capacity);
     }
 
-    /// Widens who may reach the block in use that an address lies in.  What is left in it of earlier
-    /// buffers, behind its own bytes: address and size, which may be 0.
+    /// Widens the access to the block in use at an address.  Returns the address and size, which
+    /// may be 0, of the residue of earlier buffers behind the block's own bytes.
     pub(crate) fn share(&mut self, address: u64, access: Access) -> Option<(u64, u64)> {
         let (start, entry) = self.blocks.range_mut(..=address).next_back()?;
         let State::InUse(known) = entry.state else { return None };
@@ -240,12 +241,12 @@ impl Ledger {
             return None;
         }
         entry.state = State::InUse(known.max(access));
-        let residue = if entry.is_reused { capacity - entry.size } else { 0 };
+        let residue = if entry.has_residue { capacity - entry.size } else { 0 };
         Some((start + entry.size, residue))
     }
 
-    /// The block in use whose memory, as the driver reserved it from `reserved_from` on, an address
-    /// lies in: its address and size.
+    /// The address and size of the block in use that contains an address.  The driver reserved its
+    /// memory from `reserved_from` on.
     pub(crate) fn block_at(&self, address: u64, reserved_from: u64) -> Option<(u64, u64)> {
         let (start, entry) = self.blocks.range(reserved_from..=address).next_back()?;
         (entry.state != State::Idle).then_some((*start, entry.size))
@@ -258,27 +259,27 @@ impl Ledger {
         })
     }
 
-    /// How many bytes may be idle, if that was decided.
+    /// How many bytes may be idle, if a limit is set.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.limit
     }
 
-    /// Decides how many bytes may be idle: the segments that exceed it.
+    /// Sets how many bytes may be idle.  Returns the segments that exceed it.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn set_limit(&mut self, bytes: u64) -> Vec<Segment> {
         self.limit = Some(bytes);
         let evicted = self.idle.shrink_to(bytes);
-        self.give_up(evicted)
+        self.remove_segments(evicted)
     }
 
-    /// Takes all idle blocks out.
+    /// Removes all idle blocks.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn clear(&mut self) -> Vec<Segment> {
         let evicted = self.idle.shrink_to(0);
-        self.give_up(evicted)
+        self.remove_segments(evicted)
     }
 
-    /// Forgets all blocks: a reset of the device has taken them.
+    /// Forgets all blocks, which a reset of the device has destroyed.
     pub(crate) fn abandon(&mut self) {
         self.blocks.clear();
         self.idle = IdleBlocks::default();
@@ -290,16 +291,16 @@ impl Ledger {
         self.idle.last_release()
     }
 
-    /// Takes note that the work is complete which could touch what was released up to that number.
-    pub(crate) fn note_complete(&mut self, up_to: u64) {
-        self.idle.note_complete(up_to);
+    /// Records that all work that could touch memory released up to that number is complete.
+    pub(crate) fn mark_complete(&mut self, up_to: u64) {
+        self.idle.mark_complete(up_to);
     }
 
     pub(crate) fn count_retry(&mut self) {
         self.stats.out_of_memory_retries += 1;
     }
 
-    /// What is counted.
+    /// The statistics.
     pub(crate) fn stats(&self) -> MemoryStats {
         let (cached_bytes, cached_blocks) = self.idle.total();
         let cache_limit = self.limit.unwrap_or(0);

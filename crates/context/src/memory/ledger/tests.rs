@@ -21,7 +21,7 @@ enum Step {
         index: usize,
         access: Access,
     },
-    /// The work of all releases but the last so many is found complete.
+    /// The work of all releases but the last `but` is found complete.
     Complete {
         but: u64,
     },
@@ -30,7 +30,7 @@ enum Step {
 }
 
 fn size() -> impl Strategy<Value = u64> {
-    prop_oneof![1u64..5000, 1u64..=PACKED_AT_MOST, 1u64..200 << 20]
+    prop_oneof![1u64..5000, 1u64..=MAX_PACKED, 1u64..200 << 20]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -59,7 +59,7 @@ struct Known {
     size: u64,
     capacity: u64,
     is_alone: bool,
-    is_cached: bool,
+    is_cacheable: bool,
     is: Is,
 }
 
@@ -98,13 +98,13 @@ impl Model {
 
     fn release(&mut self, address: u64) -> Vec<u64> {
         let at = self.blocks.iter().position(|block| block.address == address).expect("known");
-        let Known { capacity, is_cached, .. } = self.blocks[at];
+        let Known { capacity, is_cacheable, .. } = self.blocks[at];
         match self.blocks[at].is {
             Is::InUse(Access::Exported) => {
                 self.blocks[at].is = Is::Exported;
                 Vec::new()
             }
-            Is::InUse(Access::Process) if is_cached => {
+            Is::InUse(Access::Process) if is_cacheable => {
                 self.last_release += 1;
                 if capacity > self.limit {
                     self.blocks.remove(at);
@@ -123,7 +123,7 @@ impl Model {
         }
     }
 
-    /// The address of a block, or whether there is one whose work may go on.
+    /// The address of a block, or whether there is one that work in flight may touch.
     fn reuse(&mut self, size: u64, capacity: u64, is_alone: bool) -> Result<u64, bool> {
         let idle = self.idle();
         let fits = |it: &&(u64, Known)| {
@@ -152,7 +152,7 @@ fn addresses(segments: &[Segment]) -> Vec<u64> {
     segments.iter().map(|segment| segment.address).collect()
 }
 
-/// What the ledger says of addresses and in sum is what the model's list says.
+/// The ledger and the model agree on every address and on the totals.
 fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
     let sum = |of: fn(&Known) -> Option<u64>| model.blocks.iter().filter_map(of).sum::<u64>();
     let stats = ledger.stats();
@@ -185,23 +185,23 @@ proptest! {
             match step {
                 Step::Allocate { size, placement } => {
                     let request = ledger.request(size, placement, TOTAL);
-                    let Request { capacity, is_alone, is_cached, .. } = request;
-                    prop_assert!(capacity >= size && is_cached == (model.limit > 0));
-                    let expected = match is_cached {
+                    let Request { capacity, is_alone, is_cacheable, .. } = request;
+                    prop_assert!(capacity >= size && is_cacheable == (model.limit > 0));
+                    let expected = match is_cacheable {
                         true => model.reuse(size, capacity, is_alone),
                         false => Err(false),
                     };
                     let found = match ledger.reuse(&request) {
-                        Found::Block { address } => Ok(address),
-                        Found::Unsure => Err(true),
-                        Found::Nothing => Err(false),
+                        IdleLookup::Hit { address } => Ok(address),
+                        IdleLookup::InFlight => Err(true),
+                        IdleLookup::Miss => Err(false),
                     };
                     prop_assert_eq!(found, expected);
                     if found.is_err() {
                         model.next += APART;
                         let (address, is) = (model.next, Is::InUse(Access::Process));
                         ledger.add(address, request);
-                        let known = Known { address, size, capacity, is_alone, is_cached, is };
+                        let known = Known { address, size, capacity, is_alone, is_cacheable, is };
                         model.blocks.push(known);
                     }
                 }
@@ -220,7 +220,7 @@ proptest! {
                 }
                 Step::Complete { but } => {
                     let up_to = ledger.last_release().saturating_sub(but);
-                    ledger.note_complete(up_to);
+                    ledger.mark_complete(up_to);
                     model.complete = model.complete.max(up_to);
                 }
                 Step::Limit(bytes) => {
@@ -265,7 +265,7 @@ fn a_block_is_found_from_inside_and_from_its_slack() {
 #[test]
 fn slack_is_that_of_blocks_in_use_and_has_a_limit() {
     let mut ledger = with_limit(LIMIT);
-    let total = 3 * SLACK_SHARE * BLOCK;
+    let total = 3 * SLACK_DIVISOR * BLOCK;
     let requests: Vec<_> = (0..4).map(|_| ledger.request(16, Placement::Alone, total)).collect();
     let are_alone: Vec<_> = requests.iter().map(|request| request.is_alone).collect();
     assert_eq!(are_alone, [true, true, true, false]);
@@ -280,17 +280,17 @@ fn slack_is_that_of_blocks_in_use_and_has_a_limit() {
 }
 
 #[test]
-fn what_earlier_buffers_left_is_known_until_it_is_wiped() {
+fn residue_is_known_until_it_is_wiped() {
     let mut ledger = with_limit(LIMIT);
     add(&mut ledger, 0x9000_0000, 3 * BLOCK);
     assert_eq!(ledger.share(0x9000_0000, Access::Lent), Some((0x9000_0000 + 3 * BLOCK, 0)));
     add(&mut ledger, 0xa000_0000, 3 * BLOCK);
     assert!(ledger.release(0xa000_0000).is_empty());
     assert_eq!(ledger.share(0xa000_0000, Access::Lent), None, "idle");
-    ledger.note_complete(ledger.last_release());
+    ledger.mark_complete(ledger.last_release());
     let smaller = ledger.request(3 * BLOCK - 100, Placement::Packed, TOTAL);
     assert_eq!(smaller.capacity, alone(3 * BLOCK - 100));
-    assert_eq!(ledger.reuse(&smaller), Found::Block { address: 0xa000_0000 });
+    assert_eq!(ledger.reuse(&smaller), IdleLookup::Hit { address: 0xa000_0000 });
     let residue = Some((0xa000_0000 + 3 * BLOCK - 100, 100));
     assert_eq!(ledger.share(0xa000_0010, Access::Lent), residue);
     assert_eq!(ledger.share(0xa000_0000 + 3 * BLOCK, Access::Lent), None);
@@ -315,7 +315,7 @@ fn a_segment_that_the_driver_keeps_counts_as_reserved() {
     let request = add(&mut ledger, 0xc000_0000, 3 * BLOCK);
     let freed = ledger.release(0xc000_0000);
     assert_eq!((ledger.stats().reserved_bytes, ledger.stats().driver_frees), (0, 1));
-    ledger.not_freed(&freed[0]);
+    ledger.restore_segment(&freed[0]);
     let stats = ledger.stats();
     assert_eq!((stats.reserved_bytes, stats.driver_frees), (request.capacity, 0));
 }
@@ -326,7 +326,7 @@ fn the_peak_counts_what_the_driver_did_not_take_back() {
     add(&mut ledger, 0xd000_0000, 3 * BLOCK);
     let freed = ledger.release(0xd000_0000);
     add(&mut ledger, 0xe000_0000, 3 * BLOCK); // another thread, meanwhile
-    ledger.not_freed(&freed[0]);
+    ledger.restore_segment(&freed[0]);
     let stats = ledger.stats();
     assert_eq!((stats.reserved_bytes, stats.peak_reserved_bytes), (6 * BLOCK, 6 * BLOCK));
 }
