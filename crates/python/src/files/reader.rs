@@ -60,7 +60,7 @@ impl Methods {
     /// Parameters
     /// ----------
     /// nbytes : int, optional
-    ///     How many; all that remain by default, and no more than there are.
+    ///     How many bytes; by default, and at most, all that remain.
     ///
     /// Returns
     /// -------
