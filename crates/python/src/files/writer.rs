@@ -15,8 +15,8 @@ pub(crate) const CLASS: Class = Class {
     signature: "(buffer)",
     doc: c"Writes a device buffer as a file.\n\
         \n\
-        Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
-        written past the buffer's end: such a write fails as a whole.\n\
+        Writes go straight to the device unless `buffer_size` is set.  A write past\n\
+        the buffer's end fails as a whole, and does not change the buffer.\n\
         \n\
         Parameters\n\
         ----------\n\
@@ -26,7 +26,7 @@ pub(crate) const CLASS: Class = Class {
         Raises\n\
         ------\n\
         TypeError\n\
-        \x20   If `buffer` is no CudaBuffer.\n\
+        \x20   If `buffer` is not a CudaBuffer.\n\
         pyarrow.ArrowInvalid\n\
         \x20   If `buffer` is not mutable.\n\
         \n\

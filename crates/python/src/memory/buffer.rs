@@ -24,10 +24,10 @@ pub(crate) const CLASS: Class = Class {
     signature: "()",
     doc: c"An Arrow buffer with data located in a GPU device.\n\
         \n\
-        Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others,\n\
-        not by its constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
-        `address` is the device's.  An index gives a byte, a slice of step 1 a part that\n\
-        shares the memory.\n\
+        Use the methods of `Context` to make one (`new_buffer`, `buffer_from_data` and\n\
+        others), not the constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
+        `address` is a device address.  Indexing returns a byte; slicing with step 1\n\
+        returns a buffer that shares the memory.\n\
         \n\
         The memory is released with the last buffer over it: slices, readers and\n\
         arrays included.\n\

@@ -535,7 +535,7 @@ impl PyContext {
 fn own_memory(error: &CallError) -> Option<String> {
     let is_refused = (error.function, error.code) == ("cuIpcOpenMemHandle", codes::INVALID_CONTEXT);
     is_refused.then(|| {
-        "the process that has exported memory cannot open the handle: use the exported buffer \
+        "the process that exported memory cannot open its handle: use the exported buffer \
          itself, or open the handle in another process"
             .to_owned()
     })

@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.HostBuffer",
     signature: "()",
-    doc: c"Page-locked host memory, which a GPU can reach.\n\
+    doc: c"Pinned (page-locked) host memory, which a GPU can access.\n\
         \n\
-        Made by `new_host_buffer`, not by its constructor.  It is a mutable `pyarrow.Buffer`,\n\
-        so numpy can use the memory.  Copies between it and a device are the fastest\n\
-        there are.\n\
+        Use `new_host_buffer` to make one, not the constructor.  It is a mutable\n\
+        `pyarrow.Buffer`, so NumPy can use the memory.  Copies between it and a device\n\
+        are the fastest.\n\
         \n\
         The memory is released with the last buffer or array over it.\n\
         \n\

@@ -115,7 +115,7 @@ impl PyEvent {
     pub(super) fn check_timing(&self, which: &str) -> PyResult<()> {
         if !self.event.has_timing() {
             return Err(PyValueError::new_err(format!(
-                "the {which} event takes no time: it was made without timing=True"
+                "the {which} event does not record time: it was made without timing=True"
             )));
         }
         if !self.is_recorded.load(Ordering::Acquire) {
