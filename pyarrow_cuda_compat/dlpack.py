@@ -90,7 +90,9 @@ def _typestr(kind: Any) -> str:
     ):
         if is_kind(kind):
             return f"{order}{code}{kind.bit_width // 8}"
-    raise BufferError(f"values of type {kind} cannot be a tensor: only integers and floating-point numbers can")
+    raise BufferError(
+        f"values of type {kind} cannot be a tensor: only integers and floating-point numbers can"
+    )
 
 
 def _check_no_nulls(array: pa.Array) -> None:

@@ -1,5 +1,5 @@
-# The classes of pyarrow that `pyarrow.cuda` extends, accepts or returns.  Type checkers would accept
-# a class with an unknown base anywhere, with any attribute.
+# The classes of pyarrow that `pyarrow.cuda` extends, accepts or returns.  Type checkers would
+# accept a class with an unknown base anywhere, with any attribute.
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -70,8 +70,8 @@ class MemoryPool:
     def print_stats(self) -> None: ...
     def release_unused(self) -> None: ...
 
-# Before Python 3.12, functions that accept host memory, such as `numpy.frombuffer`, list the classes
-# that they accept.  The least common of them stands in for buffers.
+# Before Python 3.12, functions that accept host memory, such as `numpy.frombuffer`, list the
+# classes that they accept.  The least common of them stands in for buffers.
 if sys.version_info >= (3, 12):
     class _Exported:
         def __buffer__(self, flags: int, /) -> memoryview: ...
