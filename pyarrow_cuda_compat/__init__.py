@@ -1,16 +1,16 @@
-"""A working ``pyarrow.cuda`` for the pyarrow of PyPI.
+"""A working ``pyarrow.cuda`` for the pyarrow on PyPI.
 
-``from pyarrow import cuda`` gives these names once the package is installed; importing them
-from here does as well.
+Once the package is installed, you can import its names with ``from pyarrow import cuda`` as well
+as from this package.
 
-The CUDA driver is loaded when it is first needed, not by the import.  Two environment
-variables decide what is used:
+The package loads the CUDA driver on its first use, not during the import.  Two environment
+variables configure it:
 
 =============================  ==========================================================
-``PYARROW_CUDA_DRIVER``        which driver is used: the real one by default, ``sim`` for
-                               the simulated device, or a library's path
-``PYARROW_CUDA_COMPAT_HOOK``   ``0`` keeps ``pyarrow.cuda`` from finding this package, and
-                               leaves the methods of pyarrow's own arrays as they are
+``PYARROW_CUDA_DRIVER``        the driver library: the real driver by default, ``sim`` for
+                               the simulated device, or the path of a library
+``PYARROW_CUDA_COMPAT_HOOK``   with ``0``, ``pyarrow.cuda`` does not find this package, and
+                               the methods of pyarrow's own arrays stay unchanged
 =============================  ==========================================================
 
 Examples

@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat``: what is here, and whether it does what is documented."""
+"""``python -m pyarrow_cuda_compat``: describes the installation and replays the examples."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m pyarrow_cuda_compat",
-        description="A working pyarrow.cuda for the pyarrow of PyPI.",
+        description="A working pyarrow.cuda for the pyarrow on PyPI.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    text = "tell what this machine has, for a bug report"
+    text = "print the driver, the devices and the installed versions"
     command = commands.add_parser(
         "info",
         help=text,
         description=text,
-        epilog="The exit status is 0 when there is a device to work with, and 1 otherwise.",
+        epilog="The exit status is 0 if a device is usable, and 1 otherwise.",
     )
-    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=show_info)
 
     text = "replay the documented examples against the installed package"
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         status: int = chosen.run(chosen)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough; the interpreter must not complain at its end either.
+        # The reader closed the pipe; the interpreter must not complain at exit, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status

@@ -1,40 +1,40 @@
-"""What pyarrow's arrays and record batches lack in the C Device interface.
+"""Completes the C Device interface of pyarrow's arrays and record batches.
 
 ========================================================  ========================================
-in pyarrow itself                                         here
+pyarrow itself                                            this package
 ========================================================  ========================================
-an exported structure never has an event                  has one while work on the array goes on
-an import of strings reads an offset before it knows of   waits for the event
+exports structures without an event                       adds one while work is in flight
+reads an offset of imported strings before it waits for   waits for the event first
 the array's event
-imports put host memory where an array has none, which    empty memory of the device
-cannot be exported again
-exports, and imports of batches, count the nulls of       counts them on a copy of the bitmap
-slices and the like as if bitmaps were host memory: they
-crash
-so does whoever puts copies of slices together, as        counts them before the copy is made
-``pa.chunked_array`` does
-what is read of messages has empty buffers on the host,   is exported with empty memory of the
-and cannot be exported                                    device
-arrays that are none, or were never filled, crash         raises ``TypeError``
+imports empty buffers as host memory, which cannot be     imports them as empty device memory
+exported again
+counts the nulls of slices as if bitmaps were host        counts them on a copy of the bitmap
+memory, when it exports arrays or imports batches, and
+crashes
+``pa.chunked_array`` crashes on copies of slices, for     counts them before the copy is made
+the same reason
+arrays read from messages have empty buffers on the       exports them with empty device memory
+host, and cannot be exported
+objects of other types, and arrays made by ``__new__``    raises ``TypeError``
+alone, crash
 ========================================================  ========================================
 
-Other libraries call these methods on pyarrow's own objects, so nothing but the methods can be
-changed.  The classes are compiled and take no new attributes, but their namespaces do: Cython
-itself adds methods for pickling to them in this way when it has made a class.  Each replacement
-goes on calling pyarrow's method.  Data on the CPU is only looked at: a call takes about half a
-microsecond longer, and an export some nanoseconds more for each column.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` nothing is replaced.
+Other libraries call these methods on pyarrow's own objects, so this package has to replace the
+methods themselves.  The classes are compiled and refuse new attributes, but their namespaces accept
+them: Cython itself adds methods for pickling to a class in this way.  Each replacement calls
+pyarrow's method.  For data on the CPU, a call takes about half a microsecond longer, and an export
+some nanoseconds more for each column.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not
+replace the methods.
 
-An event stands for the work that was queued before the export: on the default stream of the
-device's primary context, on streams ordered with it, and for what the array itself was imported
-with.  Streams made with ``CU_STREAM_NON_BLOCKING`` are not seen; have the default stream wait for
-them, or synchronise.
+An event covers the work that was queued before the export: on the default stream of the device's
+primary context, on streams ordered with it, and before the event of an imported array.  It does not
+cover streams made with ``CU_STREAM_NON_BLOCKING``; make the default stream wait for them, or
+synchronize.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -112,8 +112,8 @@ def _replace(cls: type, name: str, make: Callable[..., _Method], is_batch: bool)
 
 
 def install() -> None:
-    """Replaces the methods, once, unless the user wants pyarrow as it is."""
-    if os.environ.get(_hook.VARIABLE) == "0":
+    """Replaces the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    if not _hook.is_enabled():
         return
     for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):
         _replace(cls, "__arrow_c_device_array__", _exports_capsules, is_batch)

@@ -142,7 +142,7 @@ class _Methods:
 
     def get_ipc_handle(self, memory: Any) -> Any:
         if not memory.size:
-            raise ValueError("memory of no bytes cannot be exported to other processes")
+            raise ValueError("empty memory cannot be exported to other processes")
         part = allocated_part(memory)
         if part is None and isinstance(getattr(memory, "owner", None), _native.CudaBuffer):
             part = _part(memory.owner, memory)  # see `CudaBuffer.to_numba`

@@ -1,14 +1,14 @@
-"""Device memory between the workers of Dask.
+"""Sends device memory between Dask workers.
 
-Buffers, record batches and tables that lie on a device go from one worker of `distributed` to
-another on the same machine by CUDA IPC: the bytes are copied from device to device and do not pass
-through the host.  All else travels as host frames, as a pickle does: to other machines, to clients
-and through the scheduler, and what is small (`THRESHOLD`) or cannot be shared.
+Workers of `distributed` on the same machine send each other buffers, record batches and tables on
+a device through CUDA IPC: the bytes are copied from device to device and do not pass through the
+host.  All other data is sent as host frames, like a pickle: data for other machines, for clients
+and through the scheduler, and data that is small (`THRESHOLD`) or cannot be exported.
 
-This needs nothing of the user.  Importing ``pyarrow_cuda_compat`` (or ``pyarrow.cuda``) in a
-process that uses ``distributed`` imports this module, in whichever order the two are imported.  A
-worker takes memory by IPC once this module was imported in its process; so that the first transfer
-does already, import it when the workers start:
+Users do not have to configure this.  Importing ``pyarrow_cuda_compat`` (or ``pyarrow.cuda``) in a
+process that uses ``distributed`` imports this module, in either order.  A worker accepts memory
+through IPC once its process has imported this module.  To use IPC from the first transfer on,
+import it when the workers start:
 
 * ``client.register_plugin(pyarrow_cuda_compat.dask.Plugin())``, or
 * ``distributed.worker.preload: pyarrow_cuda_compat.dask`` in Dask's configuration.
@@ -16,11 +16,11 @@ does already, import it when the workers start:
 With ``pyarrow-cuda-compat.ipc: false`` in Dask's configuration (in the environment:
 ``DASK_PYARROW_CUDA_COMPAT__IPC=false``) a worker sends host frames only.
 
-How it works: a worker that asks another one for data announces in its connection's handshake
-which machine it is on, and which devices it has.  The one that answers lends it the memory, which
-it holds until the other has confirmed the reply; by then that one has made its own copy.  Where
-opening such memory fails after all, for example between containers that may not share it, the
-worker asks again, and announces itself no more, so that it gets host frames.
+How it works: in the handshake of a connection, the receiving worker announces its machine and its
+devices.  The sending worker exports the memory, and retains it until the receiver has confirmed the
+reply; by then the receiver has made its own copy.  If the receiver cannot open the memory, for
+example between containers that may not share it, it repeats the request without announcing itself,
+and gets host frames.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ _lock = threading.Lock()
 
 
 def transfers() -> dict[str, int]:
-    """How often this process has sent device data to others, by the way that it took.
+    """Count the objects that this process has sent through CUDA IPC and through the host.
 
     Returns
     -------
     counts : dict
-        ``ipc``: objects of which at least one buffer was lent to another worker; ``host``:
-        objects of which all bytes went through host memory.  Objects are buffers, record batches
-        and tables on a device, as far as they were not a part of others.
+        ``ipc``: objects with at least one buffer that was exported to another worker; ``host``:
+        objects whose bytes all went through host memory.  Objects are buffers, record batches and
+        tables on a device; objects inside other objects do not count.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _count(way: str) -> None:
 
 
 class Plugin(WorkerPlugin):
-    """Lets the workers take device memory by CUDA IPC from the first transfer on.
+    """Makes workers accept device memory through CUDA IPC from the first transfer on.
 
     Examples
     --------

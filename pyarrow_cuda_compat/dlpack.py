@@ -1,6 +1,6 @@
 """Arrow arrays on a device as tensors for other libraries.
 
-Arrow's own arrays speak DLPack on the host only (apache/arrow#39296).
+Arrow's own arrays support DLPack in host memory only (apache/arrow#39296).
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ def to_dlpack(array: pa.Array) -> DeviceTensor:
     ----------
     array : pyarrow.Array
         Integers or floating-point numbers without nulls, on a CUDA device.
-        Lists of a fixed size give one more dimension each, arrays of
-        `pyarrow.fixed_shape_tensor` the dimensions of a tensor as it lies in
-        memory (the type's permutation is not applied), and other extension
-        arrays what their storage gives.
+        Each level of fixed-size lists adds a dimension.  Arrays of
+        `pyarrow.fixed_shape_tensor` add the dimensions of the tensor in memory
+        order (the type's permutation is not applied).  Other extension arrays
+        are treated as their storage arrays.
 
     Returns
     -------
     DeviceTensor
-        The same memory, for ``from_dlpack`` and the like of other libraries.
-        It keeps the memory, and so do they.
+        A view of the same memory, for ``from_dlpack`` of other libraries.
+        It retains the memory, and so do they.
 
     Raises
     ------
     BufferError
         If the array cannot be a tensor: it has nulls, or values of another
-        type (booleans are single bits in Arrow), or lies on the host.
+        type (booleans are single bits in Arrow), or is in host memory.
     TypeError
-        If it is no array.
+        If `array` is not an Arrow array.
 
     Notes
     -----
-    Arrow's data is not meant to change. Where the memory itself is read-only
-    the tensor says so; several libraries refuse such tensors, and a copy
-    (``copy=True``) is what helps.
+    Do not change Arrow's data.  If the memory is read-only, the tensor is marked
+    as read-only.  Several libraries refuse such tensors; pass ``copy=True`` to
+    them instead.
 
-    A validity bitmap without a null in it is found to be so by a copy of the
-    bitmap to the host.
+    If the array has a validity bitmap, the package copies the bitmap to the host
+    to count the nulls.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def to_dlpack(array: pa.Array) -> DeviceTensor:
     >>> tensor = to_dlpack(array)
     >>> tensor.shape, tensor.typestr
     ((3,), '<f8')
-    >>> np.from_dlpack(tensor, device="cpu")  # a GPU library would take it without a copy
+    >>> np.from_dlpack(tensor, device="cpu")  # a GPU library would share it without a copy
     array([1.5, 2.5, 3.5])
     """
     if not isinstance(array, pa.Array):
@@ -90,7 +90,9 @@ def _typestr(kind: Any) -> str:
     ):
         if is_kind(kind):
             return f"{order}{code}{kind.bit_width // 8}"
-    raise BufferError(f"values of type {kind} cannot be a tensor: only integers and floats can")
+    raise BufferError(
+        f"values of type {kind} cannot be a tensor: only integers and floating-point numbers can"
+    )
 
 
 def _check_no_nulls(array: pa.Array) -> None:
@@ -113,5 +115,5 @@ def _on_device(buffer: pa.Buffer | None) -> CudaBuffer:
         return CudaBuffer.from_buffer(buffer)
     except TypeError:
         raise BufferError(
-            "the array lies on the host, where pyarrow's arrays speak DLPack themselves"
+            "the array is in host memory, for which pyarrow's arrays support DLPack themselves"
         ) from None

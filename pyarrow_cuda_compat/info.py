@@ -1,7 +1,7 @@
-"""What this machine has: for ``python -m pyarrow_cuda_compat info`` and for bug reports.
+"""Describes this machine, for ``python -m pyarrow_cuda_compat info`` and bug reports.
 
-Nothing that is not there fails: each part that cannot be had is told in its place, with what to
-do about it.
+A missing part is not a failure: the report says in its place what is missing and what to do about
+it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def collect() -> dict[str, object]:
 
 
 def usable(facts: dict[str, object]) -> bool:
-    """Whether there is a device to work with."""
+    """Whether a device is usable."""
     found, pyarrow = facts["devices"], facts["pyarrow"]
     ready = isinstance(pyarrow, dict) and "error" not in pyarrow
     return ready and isinstance(found, list) and any("error" not in device for device in found)
@@ -103,7 +103,7 @@ def pyarrow_facts() -> dict[str, object]:
     except ImportError as error:
         # An unsupported pyarrow, or a damaged installation: the error says which.
         return facts | {"error": str(error)}
-    # Where it is found tells whose it is; finding it does not import it.
+    # The origin shows whose module it is; finding it does not import it.
     spec = find_spec(MODULE)
     if spec is not None:
         ours = spec.origin == "pyarrow_cuda_compat"
@@ -125,7 +125,7 @@ def driver_facts(native: ModuleType) -> dict[str, object]:
 
 
 def advice(error: str) -> dict[str, object]:
-    """What to do about a driver that answers with an error."""
+    """What to do about an error of the driver."""
     for name, text in ADVICE.items():
         if name in error:
             return {"advice": text}

@@ -1,18 +1,18 @@
-"""Device memory and contexts, to Numba and back.
+"""Passes device memory and contexts to Numba and back.
 
 The bodies of ``Context.from_numba``, ``Context.to_numba``, ``CudaBuffer.from_numba`` and
 ``CudaBuffer.to_numba``.  They work with numba-cuda from 0.27 on, and with numba-cuda-mlir,
 whose objects are of other classes with the same attributes.
 
-Importing this module imports neither.  Objects of Numba tell which one they belong to; where
-there is none to ask, the one that the program has imported is used, and `numba.cuda` when it
-has imported both or neither.
+Importing this module does not import either package.  A Numba object shows which package it
+belongs to.  Without an object, this module uses the package that the program has imported, or
+`numba.cuda` if the program has imported both or neither.
 
-Numba's own arrays lie in our memory when this module is its external memory manager::
+With this module as its external memory manager, Numba allocates its arrays in our memory::
 
     NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba python program.py
 
-or, before Numba has made a context, ``numba.cuda.set_memory_manager(memory_manager)``.
+or, before Numba creates a context, ``numba.cuda.set_memory_manager(memory_manager)``.
 """
 
 from __future__ import annotations
@@ -34,26 +34,25 @@ _MLIR = "numba_cuda_mlir.cuda"
 def memory_manager(context: Any = None) -> Any:
     """Let Numba allocate its arrays in memory of this package's contexts.
 
-    Numba calls it, once a context: set the environment variable
-    ``NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba``, or pass this
-    function to Numba's ``set_memory_manager`` before it makes a context.
+    Numba calls this function once for each context: set the environment variable
+    ``NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba``, or pass the function
+    to Numba's ``set_memory_manager`` before Numba creates a context.
 
-    Each array is then counted in `Context.bytes_allocated` until it goes,
-    `CudaBuffer.from_numba` gives the very memory and not a foreign view of it,
-    and what is exported to other processes, by either package, stays allocated
-    until this process ends.  Memory goes back with the last array over it, not
-    some time later, except within Numba's ``defer_cleanup``: there it goes back
-    at the end of the block.  Page-locked, mapped and managed memory remains
-    Numba's own affair.
+    `Context.bytes_allocated` then counts each array until it is released, and
+    `CudaBuffer.from_numba` returns a buffer that owns the memory instead of a
+    foreign view.  Memory that either package exports to other processes stays
+    allocated until this process ends.  Memory is released at once with the last
+    array over it; within Numba's ``defer_cleanup`` it is released at the end of
+    the block.  Numba still allocates pinned, mapped and managed memory itself.
 
-    Numba's ``Context.reset`` takes the memory from arrays that are still there,
-    as it does without this; buffers of `CudaBuffer.from_numba` keep theirs.
+    Numba's ``Context.reset`` releases the memory of existing arrays, as it does
+    without this manager; buffers from `CudaBuffer.from_numba` retain theirs.
 
     Parameters
     ----------
     context : numba.cuda.cudadrv.driver.Context, optional
-        The context that memory is needed in, of numba-cuda or numba-cuda-mlir.
-        Without one the result tells its `interface_version` only.
+        The context to allocate memory in, of numba-cuda or numba-cuda-mlir.
+        Without one, the result only has an `interface_version`.
 
     Returns
     -------
@@ -63,7 +62,7 @@ def memory_manager(context: Any = None) -> Any:
     Raises
     ------
     TypeError
-        If `context` is no context of Numba's.
+        If `context` is not a Numba context.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def buffer_from_numba(mem: Any) -> Any:
         address, size, context = mem.device_pointer_value, mem.size, mem.context
         own = allocated_part(mem)
     except ReferenceError:
-        raise ValueError("the memory went with a reset of its Numba context") from None
+        raise ValueError("a reset of its Numba context has released the memory") from None
     except AttributeError:
         raise TypeError(
             "expected a Numba MemoryPointer, such as the gpu_data of a device array, "

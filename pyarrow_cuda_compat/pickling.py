@@ -1,18 +1,17 @@
-"""Pickles and copies of what lies in device memory.
+"""Pickles and copies objects in device memory.
 
 The bodies of `CudaBuffer.__reduce_ex__` and its like, and reducers for pyarrow's own classes:
-record batches, tables, chunked arrays and arrays whose data lies on a device are pickled as those
-on the host are.  Importing this package registers the reducers with `copyreg`; whatever lies on
-the host goes on to pyarrow's own at once.
+record batches, tables, chunked arrays and arrays whose data is on a device can be pickled like
+those on the host.  Importing this package registers the reducers with `copyreg`; for data on the
+host they call pyarrow's own reducers.
 
-A pickle holds the bytes and the number of the device.  Loading it copies them to the device of
-that number, or to device 0 where there is none of that number, into memory of the new object's
-own.  With protocol 5 and a ``buffer_callback`` the bytes travel out of band: one copy from the
-device, and no other.
+A pickle contains the bytes and the number of the device.  Loading it copies the bytes into new
+memory on the device with that number, or on device 0 if that device does not exist.  With
+protocol 5 and a ``buffer_callback``, the bytes are out of band: a single copy from the device.
 
-Where the driver refuses what loading needs, that is an `OSError` as elsewhere.  Dask takes it for
-the failure of a connection and asks again, until there is room; with any other exception the task
-would wait for ever.
+If the driver fails while a pickle is loaded, the load raises an `OSError`, as everywhere.  Dask
+treats it as a failed connection and repeats the request until memory is free; with any other
+exception the task would wait forever.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _Tree = Any
 
 
 class Part:
-    """A buffer of a device array, on its way.
+    """A buffer of a device array, while it is pickled or copied.
 
-    It becomes a generic buffer of an array again: when it is loaded from a pickle, or right away
-    where an object is copied.
+    It becomes a generic buffer of an array again: when a pickle is loaded, or at once
+    when an object is copied.
     """
 
     __slots__ = ("buffer",)

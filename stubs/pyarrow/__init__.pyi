@@ -1,8 +1,8 @@
-# pyarrow has no types of its own, and this package does not give it any: what is not named here
-# is Any.  But mypy wants to know the package that `pyarrow.cuda` is in.
+# pyarrow does not ship types, and this package does not add any: names that are missing here are
+# Any.  But mypy requires a stub of the package that contains `pyarrow.cuda`.
 #
-# The folder is on the path of modules behind site-packages, so that the types of another package
-# for the whole of pyarrow come before these.
+# The folder comes after site-packages on the module path, so type checkers prefer another package's
+# types for the whole of pyarrow.
 
 from typing import Any
 

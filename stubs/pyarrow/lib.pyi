@@ -1,5 +1,5 @@
-# The classes of pyarrow that the ones of `pyarrow.cuda` extend, or give and take: a class with an
-# unknown base would take the place of anything, and have every attribute.
+# The classes of pyarrow that `pyarrow.cuda` extends, accepts or returns.  Type checkers would
+# accept a class with an unknown base anywhere, with any attribute.
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from typing_extensions import Buffer as Exporter
 # The name `slice` is a method's in `Buffer`.
 _Slice: TypeAlias = slice[Any, Any, Any]
 
-# NumPy's arrays say only from Python 3.12 on that they export their memory.
+# The types of NumPy's arrays declare the buffer protocol only from Python 3.12 on.
 class _Array(Protocol):
     @property
     def __array_interface__(self) -> Mapping[str, Any]: ...
@@ -23,7 +23,7 @@ _Data: TypeAlias = Buffer | Exporter | _Array
 
 def __getattr__(name: str) -> Any: ...
 
-# Only named here: everything goes.
+# Declared by name only, with any attribute.
 class DictionaryMemo(Any): ...  # type: ignore[misc]
 class Message(Any): ...  # type: ignore[misc]
 class RecordBatch(Any): ...  # type: ignore[misc]
@@ -70,14 +70,14 @@ class MemoryPool:
     def print_stats(self) -> None: ...
     def release_unused(self) -> None: ...
 
-# What host memory is handed to, `numpy.frombuffer` for one, lists before Python 3.12 the classes
-# that it takes.  The least common of them has to stand for the others.
+# Before Python 3.12, functions that accept host memory, such as `numpy.frombuffer`, list the
+# classes that they accept.  The least common of them stands in for buffers.
 if sys.version_info >= (3, 12):
     class _Exported:
         def __buffer__(self, flags: int, /) -> memoryview: ...
 
 else:
-    # What an `mmap` has and a buffer has not: nobody can call None.
+    # Methods of `mmap` that a buffer lacks: type checkers refuse to call None.
     class _NoFile:
         __setitem__: None
         __delitem__: None
@@ -105,7 +105,7 @@ class Buffer(_Exported):
     __hash__: ClassVar[None]  # type: ignore[assignment]
     def __eq__(self, other: object, /) -> bool: ...
     def __len__(self) -> int: ...
-    # It is not there: Python iterates with the two beside it.  Type checkers do not.
+    # Python iterates with `__len__` and `__getitem__`; type checkers require this method.
     def __iter__(self) -> Iterator[int]: ...
     @overload  # type: ignore[override,unused-ignore]
     def __getitem__(self, key: Int, /) -> int: ...

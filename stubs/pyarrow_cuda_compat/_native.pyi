@@ -1,5 +1,5 @@
-# The types of the extension.  What upstream has comes with upstream's names and defaults; where
-# the result depends on an argument, there are overloads.
+# The types of the extension.  Upstream's API has upstream's names and defaults.  Functions whose
+# result type depends on an argument have overloads.
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -27,7 +27,7 @@ _HostBufferT = TypeVar("_HostBufferT", bound=_HostBuffer)
 # The name `slice` is a method's in the classes below.
 _Slice: TypeAlias = slice[Int | None, Int | None, Int | None]
 
-# NumPy's arrays say only from Python 3.12 on that they export their memory.
+# The types of NumPy's arrays declare the buffer protocol only from Python 3.12 on.
 class _Array(Protocol):
     @property
     def __array_interface__(self) -> Mapping[str, Any]: ...
@@ -36,7 +36,7 @@ class _DeviceArray(Protocol):
     @property
     def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
 
-# Producers older than DLPack 1.0 take no more than a stream.
+# Producers older than DLPack 1.0 accept only a stream.
 class _SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
@@ -44,7 +44,7 @@ class _SupportsDLPack(Protocol):
 class _HasStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
-# A buffer, but none of device memory, which is not exported.
+# A buffer in host memory: device memory does not support the buffer protocol.
 class _HostBuffer(Protocol):
     def __buffer__(self, flags: int, /) -> memoryview: ...
     @property
@@ -52,7 +52,7 @@ class _HostBuffer(Protocol):
     @property
     def is_mutable(self) -> bool: ...
 
-# pyarrow itself has no types, and a parameter of an unknown class would take anything.
+# pyarrow does not ship types, and type checkers would accept anything for an unknown class.
 class _RecordBatch(Protocol):
     @property
     def num_rows(self) -> int: ...
@@ -69,7 +69,7 @@ class _Schema(Protocol):
     @property
     def get_field_index(self) -> Any: ...
 
-# A dtype, without a need for NumPy's own types.
+# A dtype, described without NumPy's own types.
 class _DType(Protocol):
     @property
     def itemsize(self) -> int: ...

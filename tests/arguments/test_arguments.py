@@ -246,7 +246,7 @@ def test_messages(cuda, ctx, buffer, contexts):
 def test_out_of_memory_says_how_much_there_is_and_leaves_the_context_usable(ctx):
     text = "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
     for size in (HUGE, 2**50):
-        asked = rf"{size} bytes were asked for, and (\d+) of (\d+) bytes are free on device 0"
+        asked = rf"{size} bytes were requested, and (\d+) of (\d+) bytes are free on device 0"
         with pytest.raises(OSError, match=f"^{re.escape(text)}; {asked}$") as raised:
             ctx.new_buffer(size)
         free, total = map(int, re.search(asked, str(raised.value)).groups())

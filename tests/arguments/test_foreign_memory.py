@@ -36,7 +36,7 @@ def test_device_memory_is_viewed(ctx):
 def test_pageable_memory_is_refused(ctx, size):
     memory = np.zeros(size, np.uint8)
     address = memory.ctypes.data
-    text = f"; the driver does not know the address {address:#x}: it is ordinary host memory"
+    text = f"; the driver does not know the address {address:#x}: it is pageable host memory"
     with pytest.raises(OSError, match=text):
         ctx.foreign_buffer(address, size, memory)
     with pytest.raises(OSError, match=r"^Cuda error 1 in function 'cuPointerGetAttribute': "):

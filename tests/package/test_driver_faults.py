@@ -216,7 +216,7 @@ text = ("Cuda error 2 in function 'cuMemAlloc': "
         "[CUDA_ERROR_OUT_OF_MEMORY] out of memory")
 ours = "OutOfMemoryError " + text
 said = says(lambda: ctx.new_buffer(65 << 20))
-assert said == (f"{ours}; {65 << 20} bytes were asked for, "
+assert said == (f"{ours}; {65 << 20} bytes were requested, "
                 f"and {64 << 20} of {64 << 20} bytes are free on device 0"), said
 kept = []
 while (said := says(lambda: kept.append(ctx.new_buffer(3 << 20)))) == "nothing":
@@ -246,7 +246,7 @@ def test_no_pinned_memory_left(run_python):
 fault("cuMemHostAlloc:1+=2")
 said = says(lambda: cuda.new_host_buffer(10))
 assert said == ("OutOfMemoryError Cuda error 2 in function 'cuMemHostAlloc': "
-                "[CUDA_ERROR_OUT_OF_MEMORY] out of memory; 10 bytes were asked for"), said
+                "[CUDA_ERROR_OUT_OF_MEMORY] out of memory; 10 bytes were requested"), said
 buffer = ctx.new_buffer(10)
 buffer.copy_from_host(bytes(10))
 with cuda.BufferWriter(buffer) as writer:

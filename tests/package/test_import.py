@@ -151,6 +151,25 @@ except ImportError as error: print(error)
     assert out.count("_cuda") == 2
 
 
+SAME_CLASS = """
+from pyarrow import cuda
+import pyarrow_cuda_compat as ours
+print(cuda.Context is ours.Context)
+"""
+
+
+@pytest.mark.parametrize("value", ["", "1"])
+def test_the_hook_is_on_by_default(run_python, value):
+    assert run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK=value) == (0, "True\n", "")
+
+
+def test_an_unknown_value_for_the_hook_is_reported_once(run_python):
+    status, out, err = run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK="off")
+    assert (status, out) == (0, "True\n")
+    instead = "pyarrow.cuda uses pyarrow_cuda_compat"
+    assert err == f"PYARROW_CUDA_COMPAT_HOOK must be 0 or 1, not 'off'; {instead}\n"
+
+
 def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):
     (tmp_path / "_cuda.py").write_text("genuine = True\n")
     code, out, err = run_python(

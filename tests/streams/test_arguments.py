@@ -82,7 +82,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_number_is_no_stream(ctx, name, handle):
     buf = ctx.buffer_from_data(b"content")
-    with pytest.raises(TypeError, match=r"has to be a Stream.*pass the object that owns"):
+    with pytest.raises(TypeError, match=r"must be a Stream.*pass the object that owns"):
         CALLS[name](buf, handle)
     assert buf.to_pybytes() == b"content"
 
@@ -97,7 +97,7 @@ def test_other_things_are_no_streams(ctx, name, thing):
 
 
 def test_an_event_is_no_stream_of_a_copy(ctx):
-    with pytest.raises(TypeError, match=r"'stream' has to be a Stream.*not Event$"):
+    with pytest.raises(TypeError, match=r"'stream' must be a Stream.*not Event$"):
         ctx.new_buffer(8).fill(1, stream=Event(ctx))
 
 
@@ -113,7 +113,7 @@ def test_answers_that_are_none(ctx, name):
 
     refuse(ValueError, "version 1 of __cuda_stream__", (1, 0))
     for answer in (None, 5, (0,), (0, "x"), (0, None), (0, -1), (0, 1 << 64), (0, 0, 0)):
-        refuse(TypeError, "has to give a version and a handle", answer)
+        refuse(TypeError, "must return a version and a handle", answer)
     # The driver would crash.
     for handle in (3, 12345, 0xDEAD_BEE8, (1 << 64) - 8):
         refuse(OSError, "Cuda error 400 ", (0, handle))

@@ -1,11 +1,11 @@
-"""Supplies ``pyarrow._cuda`` where pyarrow itself has none.
+"""Supplies ``pyarrow._cuda`` to a pyarrow that was built without it.
 
-``pyarrow.cuda`` takes its names from that module, and so do pyarrow's own device paths.  A
+``pyarrow.cuda`` imports its names from that module, and so do pyarrow's own device paths.  A
 file ``pyarrow_cuda_compat.pth`` beside the package installs the finder below when the
-interpreter starts, so that no user code changes.  Set ``PYARROW_CUDA_COMPAT_HOOK=0`` to keep
-it out.
+interpreter starts, so that users need not change their code.  With
+``PYARROW_CUDA_COMPAT_HOOK=0`` the finder is not installed.
 
-Runs at every start of Python: it imports nothing that is not loaded already.
+This module runs at every start of Python, so it imports only modules that are loaded already.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 MODULE = "pyarrow._cuda"
 VARIABLE = "PYARROW_CUDA_COMPAT_HOOK"
 
+_complained = False
+
 
 class Finder:
-    """Finds one module.  Last in ``sys.meta_path``, so a genuine one is found before."""
+    """Finds one module.  It is last in ``sys.meta_path``, so Python finds a genuine one first."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
@@ -31,7 +33,7 @@ class Finder:
         from importlib.util import spec_from_loader
 
         loader = Loader()
-        # The type wants `load_module`, which Python itself no longer does.
+        # The type requires `load_module`, which Python itself no longer calls.
         return spec_from_loader(name, loader, origin="pyarrow_cuda_compat")  # type: ignore[arg-type]
 
 
@@ -51,9 +53,23 @@ class Loader:
             setattr(module, name, getattr(package, name))
 
 
-def install() -> None:
-    """Appends the finder to ``sys.meta_path``, once, unless the user does not want it."""
+def is_enabled() -> bool:
+    """Whether the package may change pyarrow: unless the environment variable is 0.
+
+    A value other than 0, 1 and nothing counts as 1.  The first call reports it on standard error.
+    """
     import os
 
-    if os.environ.get(VARIABLE) != "0" and Finder not in sys.meta_path:
+    global _complained
+    value = os.environ.get(VARIABLE, "")
+    if value.strip() not in ("", "0", "1") and not _complained and sys.stderr is not None:
+        _complained = True
+        text = f"{VARIABLE} must be 0 or 1, not '{value}'; pyarrow.cuda uses pyarrow_cuda_compat"
+        print(text, file=sys.stderr)
+    return value.strip() != "0"
+
+
+def install() -> None:
+    """Appends the finder to ``sys.meta_path``, once, if the environment variable allows it."""
+    if is_enabled() and Finder not in sys.meta_path:
         sys.meta_path.append(Finder)

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Return what copies of ordinary (pageable) host memory may use.
+/// Return the limits for copies of pageable host memory.
 ///
 /// Several threads make large copies through pinned memory, several times as fast as
 /// the driver alone.  Pinned memory and small copies do not need them.
@@ -16,10 +16,10 @@ use pyo3::types::PyDict;
 /// dict of str to int
 ///     For each device:
 ///
-///     * ``threads``: how many threads help; with 0 the driver makes all copies.
+///     * ``threads``: how many threads copy; with 0 the driver makes all copies.
 ///     * ``pinned_bytes``: the most pinned memory that they use.
-///     * ``begin_after``: how many bytes the driver copies first, since to pin memory
-///       and to start threads takes as long as to copy many bytes.
+///     * ``begin_after``: how many bytes the driver copies first, because pinning memory
+///       and starting threads takes as long as copying that many bytes.
 ///
 /// Examples
 /// --------
@@ -38,25 +38,25 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// Set what copies of ordinary (pageable) host memory may use, from the next one on.
+/// Set the limits for copies of pageable host memory, from the next copy on.
 ///
 /// Parameters
 /// ----------
 /// threads : int, optional
-///     How many threads help with large copies; 0 has the driver make all of them, and
-///     gives back the threads and the pinned memory that there are.  By default what
-///     suits the machine, and none with fewer than 4 cores.
+///     How many threads make large copies.  With 0 the driver makes all of them, and the
+///     package stops its threads and releases their pinned memory.  The default depends on
+///     the machine; it is 0 with fewer than 4 cores.
 /// pinned_bytes : int, optional
-///     The most pinned memory that they use, for each device; by default what keeps
+///     The most pinned memory that they use, for each device; by default enough to keep
 ///     them busy.
 /// begin_after : int, optional
-///     How many bytes the driver copies before the threads are started; by default
-///     128 MiB, or none where `threads` is given.
+///     How many bytes the driver copies before the threads start; by default 128 MiB, or
+///     0 if `threads` is given.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If one is negative, or `threads` is more than 256.
+///     If an argument is negative, or `threads` is more than 256.
 ///
 /// Examples
 /// --------

@@ -170,8 +170,9 @@ pub(crate) fn fill(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let room = after(position, buffer.size())?;
-    let value = u8::try_from(value)
-        .map_err(|_| PyValueError::new_err(format!("value has to be a byte, not {value}")))?;
+    let value = u8::try_from(value).map_err(|_| {
+        PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
+    })?;
     let size = to_copy(nbytes, room, room, "in device buffer")?;
     let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
     let Some(stream) = stream else {

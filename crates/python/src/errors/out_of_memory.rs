@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-const DOC: &str = "The driver does not have the memory that was asked for.
+const DOC: &str = "The driver cannot allocate the requested memory.
 
-An `OSError`, as `pyarrow.cuda` raises it, with the driver's words first; and a
-`MemoryError`.  Behind the driver's words it says how many bytes were asked for
-and, for memory of a device, how many the device has.  Host memory that is not
-pinned is none of the driver's business: where it runs out, pyarrow raises its
-own `ArrowMemoryError`.
+This is an `OSError` with the driver's message first, as `pyarrow.cuda` raises it,
+and a `MemoryError` too.  After the driver's message it says how many bytes were
+requested and, for device memory, how many the device has.  The driver does not
+allocate pageable host memory: if that runs out, pyarrow raises its own
+`ArrowMemoryError`.
 
 Examples
 --------
@@ -52,14 +52,14 @@ pub(super) fn is_out_of_memory(error: &CallError) -> bool {
     error.code == codes::OUT_OF_MEMORY
 }
 
-/// How much was asked for, where an allocation has failed.
+/// How much memory a failed allocation requested.
 pub(super) fn requested(error: &CallError) -> Option<String> {
     let bytes = error.requested_bytes.filter(|_| is_out_of_memory(error))?;
-    Some(format!("{bytes} bytes were asked for"))
+    Some(format!("{bytes} bytes were requested"))
 }
 
-/// For [`or_raise_explained`](super::OrRaise::or_raise_explained): how much was asked for, and what
-/// the context's device has.
+/// For [`or_raise_explained`](super::OrRaise::or_raise_explained): how much was
+/// requested, and what the context's device has.
 pub(crate) fn available<'py>(
     py: Python<'py>,
     context: &Context,

@@ -9,28 +9,28 @@ use arrow_cuda_numba_bridge::{Error, Layout};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Device memory with an element type and a shape, as other libraries take it.
+/// Device memory with an element type and a shape, for other libraries.
 ///
-/// Speaks DLPack and the CUDA array interface, and does nothing else: CuPy,
-/// PyTorch, JAX, Numba and others make an array of their own of it, without a
-/// copy.  It keeps the memory, and so do they.
+/// It only exports DLPack and the CUDA array interface: CuPy, PyTorch, JAX,
+/// Numba and others make their own arrays of it, without a copy.  It
+/// retains the memory, and so do they.
 ///
 /// Parameters
 /// ----------
 /// buffer : CudaBuffer
-///     The memory; the elements lie at its start.
+///     The memory; the elements begin at its first byte.
 /// typestr : str or numpy.dtype
-///     The type of the elements.  A string is in NumPy's short form: ``i``,
-///     ``u`` or ``f`` for signed, unsigned and floating-point numbers, and
-///     their size in bytes: ``"<f4"``, ``"|u1"``.  Anything else is what
-///     `numpy.dtype` takes: ``numpy.float32``, ``array.dtype``.
+///     The type of the elements.  A string is a typestr, NumPy's short form:
+///     ``i``, ``u`` or ``f`` for signed, unsigned and floating-point numbers,
+///     and their size in bytes: ``"<f4"``, ``"|u1"``.  `numpy.dtype` converts
+///     other values, such as ``numpy.float32`` or ``array.dtype``.
 /// shape : sequence of int
-///     How many elements there are in each dimension, the last one the densest.
+///     The number of elements in each dimension, in row-major order.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If the elements cannot be of that type, or do not fit into the buffer.
+///     If the elements cannot have that type, or do not fit into the buffer.
 ///
 /// Examples
 /// --------
@@ -81,7 +81,7 @@ impl DeviceTensor {
         PyTuple::new(py, self.layout.shape())
     }
 
-    /// The type of the elements, in NumPy's short form.
+    /// The type of the elements, as a typestr.
     ///
     /// Returns
     /// -------
@@ -98,9 +98,9 @@ impl DeviceTensor {
         self.layout.element().to_string()
     }
 
-    /// The tensor as version 3 of the CUDA array interface describes it.
+    /// The tensor in version 3 of the CUDA array interface.
     ///
-    /// Waits for the work that is queued on the legacy default stream.
+    /// Waits for work queued on the legacy default stream.
     ///
     /// Returns
     /// -------
@@ -110,19 +110,19 @@ impl DeviceTensor {
         array_interface::to_dict(py, &self.buffer, &self.layout)
     }
 
-    /// The tensor in a capsule, as DLPack defines it.
+    /// Return the tensor in a DLPack capsule.
     ///
     /// Parameters
     /// ----------
     /// stream : int, optional
-    ///     The consumer's stream, which sees all work queued on the legacy
-    ///     default stream so far; -1 for no such order.
+    ///     The consumer's stream, which is made to wait for all work queued on the
+    ///     legacy default stream so far; -1 to leave the order to the caller.
     /// max_version : tuple of int, optional
-    ///     The newest version that the consumer knows.
+    ///     The newest version that the consumer supports.
     /// dl_device : tuple of int, optional
-    ///     Where it wants the tensor: ``(1, 0)`` is the host, ``(2, n)`` a device.
+    ///     The device for the tensor: ``(1, 0)`` is the host, ``(2, n)`` a CUDA device.
     /// copy : bool, optional
-    ///     True for a copy in any case, False for none.
+    ///     True to always copy; False to never copy.
     ///
     /// Returns
     /// -------
@@ -140,7 +140,7 @@ impl DeviceTensor {
         export::to_capsule(py, &self.buffer, self.layout.clone(), &request)
     }
 
-    /// Where the tensor lies, in DLPack's numbers.
+    /// The device of the tensor, in DLPack's numbers.
     ///
     /// Returns
     /// -------

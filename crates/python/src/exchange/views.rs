@@ -94,9 +94,9 @@ fn device_address(py: Python<'_>, context: &Context, address: u64) -> PyResult<u
         |error| {
             (error.code == INVALID_VALUE).then(|| {
                 format!(
-                    "the driver does not know the address {address:#x}: it is ordinary host memory, \
-                     which a device cannot reach, or was freed. Context.buffer_from_data copies \
-                     host data, and new_host_buffer allocates host memory that devices reach"
+                    "the driver does not know the address {address:#x}: it is pageable host memory, \
+                     which a device cannot access, or was released. Context.buffer_from_data copies \
+                     host data, and new_host_buffer allocates host memory that devices can access"
                 )
             })
         },

@@ -12,18 +12,18 @@ pub(crate) const CLASS: Class = Class {
     signature: "(obj)",
     doc: c"Reads a device buffer as a file.\n\
         \n\
-        `read` and `readinto` copy to the host; `read_buffer` gives slices that stay\n\
-        on the device, and so does what pyarrow itself reads from here.\n\
+        `read` and `readinto` copy to the host.  `read_buffer` returns slices that stay\n\
+        on the device, and pyarrow's own readers get such slices too.\n\
         \n\
         Parameters\n\
         ----------\n\
         obj : CudaBuffer\n\
-        \x20   The buffer to read; kept until the file is gone, closed or not.\n\
+        \x20   The buffer to read; the reader retains it even after it is closed.\n\
         \n\
         Raises\n\
         ------\n\
         TypeError\n\
-        \x20   If `obj` is no CudaBuffer.\n\
+        \x20   If `obj` is not a CudaBuffer.\n\
         \n\
         Examples\n\
         --------\n\
@@ -60,7 +60,7 @@ impl Methods {
     /// Parameters
     /// ----------
     /// nbytes : int, optional
-    ///     How many; all that remain by default, and no more than there are.
+    ///     How many bytes; by default, and at most, all that remain.
     ///
     /// Returns
     /// -------

@@ -15,8 +15,8 @@ pub(crate) const CLASS: Class = Class {
     signature: "(buffer)",
     doc: c"Writes a device buffer as a file.\n\
         \n\
-        Writes go straight to the device unless `buffer_size` is set.  Nothing is\n\
-        written past the buffer's end: such a write fails as a whole.\n\
+        Writes go straight to the device unless `buffer_size` is set.  A write past\n\
+        the buffer's end fails as a whole, and does not change the buffer.\n\
         \n\
         Parameters\n\
         ----------\n\
@@ -26,7 +26,7 @@ pub(crate) const CLASS: Class = Class {
         Raises\n\
         ------\n\
         TypeError\n\
-        \x20   If `buffer` is no CudaBuffer.\n\
+        \x20   If `buffer` is not a CudaBuffer.\n\
         pyarrow.ArrowInvalid\n\
         \x20   If `buffer` is not mutable.\n\
         \n\
@@ -68,8 +68,8 @@ impl Methods {
     /// position : int
     ///     Where to write, in bytes from the buffer's start.
     /// data : array-like
-    ///     The data: anything that `pyarrow.py_buffer` takes, device buffers
-    ///     included.
+    ///     The data: anything that `pyarrow.py_buffer` accepts, or a device
+    ///     buffer.
     ///
     /// Raises
     /// ------
@@ -104,12 +104,12 @@ impl Methods {
         }
     }
 
-    /// Bring buffered bytes to the device.
+    /// Write buffered bytes to the device.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If the copy fails; the bytes stay buffered then.
+    ///     If the copy fails; the bytes stay buffered.
     /// ValueError
     ///     If the file is closed.
     ///
@@ -149,7 +149,7 @@ impl Methods {
     /// OSError
     ///     If the position is outside the buffer.
     /// ValueError
-    ///     If `whence` is neither, or the file is closed.
+    ///     If `whence` has another value, or the file is closed.
     ///
     /// Examples
     /// --------
@@ -178,13 +178,13 @@ impl Methods {
 
     /// The size of the host buffer that collects writes, in bytes; 0 for none.
     ///
-    /// Setting it flushes.  What waits in it reaches the device with `flush`, with a write
-    /// that fills it, when the position changes, and when the file is closed.
+    /// Setting it flushes.  Buffered bytes reach the device when you call `flush`, when a write
+    /// fills the host buffer, when the position changes, and when the file is closed.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If a negative size is set, or one for a closed file.
+    ///     If the new size is negative, or the file is closed.
     ///
     /// Examples
     /// --------
@@ -209,7 +209,7 @@ impl Methods {
             .or_raise(py)
     }
 
-    /// The number of bytes that wait in the host buffer.
+    /// The number of unflushed bytes in the host buffer.
     ///
     /// Examples
     /// --------

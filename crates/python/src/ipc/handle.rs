@@ -7,11 +7,11 @@ use arrow_cuda_ipc::IpcMemHandle;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Names device memory of one process to another on the same machine.
+/// Identifies device memory of one process to another on the same machine.
 ///
-/// Made by `CudaBuffer.export_for_ipc`, or from the bytes of another one, not by its
-/// constructor.  It owns nothing: the memory stays valid until the process that exported
-/// it ends.
+/// Get one from `CudaBuffer.export_for_ipc`, or from the bytes of another one; do not call
+/// the constructor.  It does not own the memory, which stays valid until the process that
+/// exported it ends.
 ///
 /// Examples
 /// --------
@@ -42,19 +42,19 @@ impl PyIpcMemHandle {
     /// Parameters
     /// ----------
     /// opaque_handle : Buffer
-    ///     What `serialize` has given.
+    ///     The result of `serialize`.
     ///
     /// Returns
     /// -------
     /// ipc_handle : IpcMemHandle
-    ///     To be opened by `Context.open_ipc_buffer`.
+    ///     A handle for `Context.open_ipc_buffer`.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     If it is no Buffer; `pyarrow.py_buffer` makes one of bytes.
+    ///     If `opaque_handle` is not a Buffer; `pyarrow.py_buffer` makes one of bytes.
     /// pyarrow.ArrowInvalid
-    ///     If there are too few bytes, or the size is negative.
+    ///     If the handle has too few bytes, or its size is negative.
     ///
     /// Examples
     /// --------
@@ -74,18 +74,18 @@ impl PyIpcMemHandle {
         Ok(Self { handle })
     }
 
-    /// Write the handle to a buffer, to be sent to another process.
+    /// Write the handle to a buffer, to send it to another process.
     ///
     /// Parameters
     /// ----------
     /// pool : MemoryPool, optional
-    ///     Where to allocate the buffer; in the default pool when not given.
+    ///     Where to allocate the buffer; the default pool if not given.
     ///
     /// Returns
     /// -------
     /// buf : Buffer
-    ///     72 bytes on the host; 80 for a part that does not begin where its
-    ///     allocation does, and 8 for memory of no bytes.
+    ///     72 bytes on the host; 80 for a slice that does not begin at the start of
+    ///     its allocation, and 8 for an empty buffer.
     ///
     /// Examples
     /// --------

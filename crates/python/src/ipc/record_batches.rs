@@ -15,26 +15,26 @@ use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// Write a record batch, as a message without its schema, into device memory.
+/// Write a record batch to device memory, as a message without its schema.
 ///
 /// Parameters
 /// ----------
 /// batch : RecordBatch
-///     The batch; one that lies on a device is brought to the host first.
+///     The batch; a batch on a device is copied to the host first.
 /// ctx : Context
 ///     Where to allocate.
 ///
 /// Returns
 /// -------
 /// dbuf : CudaBuffer
-///     Holds the bytes that ``batch.serialize()`` gives.
+///     Holds the same bytes as ``batch.serialize()``.
 ///
 /// Raises
 /// ------
 /// OSError
-///     If the device has no room.
+///     If the device has too little free memory.
 /// pyarrow.ArrowInvalid
-///     If the batch is nested too deeply, or the offsets of a column lead outside its data.
+///     If the batch is nested too deeply, or a column has offsets outside its data.
 ///
 /// Examples
 /// --------
@@ -60,19 +60,19 @@ pub(crate) fn serialize_record_batch<'py>(
     wrap_buffer(py, buffer)
 }
 
-/// Read the message at the start of a device buffer, or where a reader stands.
+/// Read the message at the start of a device buffer, or at a reader's position.
 ///
 /// Parameters
 /// ----------
 /// source : CudaBuffer or BufferReader
-///     Where the message lies; a reader is moved behind it.
+///     Where the message is; a reader advances past it.
 /// pool : MemoryPool, optional
 ///     Accepted for compatibility; the metadata is allocated in the default pool.
 ///
 /// Returns
 /// -------
 /// message : Message
-///     Its body stays on the device, unless it is compressed.
+///     The body stays on the device, unless it is compressed.
 ///
 /// Raises
 /// ------
@@ -130,7 +130,7 @@ pub(crate) fn read_message<'py>(
 /// Parameters
 /// ----------
 /// buffer : CudaBuffer
-///     The message, from its start on.
+///     The message, which begins at its first byte.
 /// schema : Schema
 ///     The batch's schema.
 /// dictionary_memo : DictionaryMemo, optional
@@ -146,7 +146,7 @@ pub(crate) fn read_message<'py>(
 /// Raises
 /// ------
 /// pyarrow.ArrowInvalid
-///     If the message is damaged, or not of that schema.
+///     If the message is damaged, or does not match the schema.
 ///
 /// Examples
 /// --------

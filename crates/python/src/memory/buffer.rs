@@ -24,10 +24,10 @@ pub(crate) const CLASS: Class = Class {
     signature: "()",
     doc: c"An Arrow buffer with data located in a GPU device.\n\
         \n\
-        Made by the methods of `Context`: `new_buffer`, `buffer_from_data` and others,\n\
-        not by its constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
-        `address` is the device's.  An index gives a byte, a slice of step 1 a part that\n\
-        shares the memory.\n\
+        Use the methods of `Context` to make one (`new_buffer`, `buffer_from_data` and\n\
+        others), not the constructor.  It is a `pyarrow.Buffer`: `size` is in bytes, and\n\
+        `address` is a device address.  Indexing returns a byte; slicing with step 1\n\
+        returns a buffer that shares the memory.\n\
         \n\
         The memory is released with the last buffer over it: slices, readers and\n\
         arrays included.\n\
@@ -58,7 +58,7 @@ impl Methods {
     /// Parameters
     /// ----------
     /// buf : Buffer
-    ///     A buffer that is, or is a part of, device memory: a slice, a buffer
+    ///     A buffer over device memory: a CudaBuffer, a slice of one, or a buffer
     ///     of a device array.
     ///
     /// Returns
@@ -69,7 +69,7 @@ impl Methods {
     /// Raises
     /// ------
     /// pyarrow.ArrowTypeError
-    ///     If there is no device memory behind it.
+    ///     If `buf` is not backed by device memory.
     ///
     /// Examples
     /// --------
@@ -95,12 +95,12 @@ impl Methods {
     /// Returns
     /// -------
     /// cbuf : CudaBuffer
-    ///     The same memory.  It keeps `mem`, and with it the memory.
+    ///     The same memory.  It retains `mem`, and with it the memory.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     If `mem` is no pointer of Numba's.
+    ///     If `mem` is not a Numba pointer.
     ///
     /// Examples
     /// --------
@@ -115,13 +115,13 @@ impl Methods {
         package(mem.py())?.buffer_from_numba.bind(mem.py()).call1((mem,))
     }
 
-    /// Return a pointer of Numba's to the buffer's memory.
+    /// Return a Numba pointer to the buffer's memory.
     ///
     /// Returns
     /// -------
     /// mem : numba.cuda.cudadrv.driver.MemoryPointer
-    ///     Keeps the buffer: arrays over the pointer, and their parts, stay valid
-    ///     when nothing else holds it.
+    ///     Retains the buffer, so arrays over the pointer, and their slices, stay
+    ///     valid without it.
     ///
     /// Raises
     /// ------
@@ -143,7 +143,7 @@ impl Methods {
 
     /// Copy data from the device to the host.
     ///
-    /// Work on the default stream is waited for; work on other streams is not:
+    /// Waits for work on the default stream, but not for work on other streams:
     /// use ``buf.context.synchronize()`` for that.
     ///
     /// Parameters
@@ -152,19 +152,19 @@ impl Methods {
     ///     Where in the device buffer to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for all from `position` on, or as many
-    ///     as `buf` takes.
+    ///     as fit into `buf`.
     /// buf : Buffer, optional
-    ///     A mutable host buffer to copy into, from its start on.
+    ///     A mutable host buffer to copy into, starting at its first byte.
     /// memory_pool : MemoryPool, optional
     ///     Where to allocate the result, when `buf` is not given.
     /// resizable : bool, default False
     ///     Whether the allocated result is resizable.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Makes the copy in turn of that stream's work.  If `buf` is pinned (a
-    ///     `HostBuffer`, or what another library has pinned), the call returns at
-    ///     once, and the bytes are there when the stream is synchronized.
-    ///     Otherwise the stream and the default stream are waited for, and the
-    ///     bytes are there on return.
+    ///     Runs the copy on that stream.  If `buf` is pinned (a `HostBuffer`, or
+    ///     memory that another library has pinned), the call returns at once, and
+    ///     the copy is complete when the stream is synchronized.  Otherwise the call
+    ///     waits for the stream and the default stream, and the copy is complete on
+    ///     return.
     ///
     /// Returns
     /// -------
@@ -174,9 +174,8 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If that part does not lie within the buffer, or does not fit into
-    ///     `buf`, or `buf` is not mutable or not on the host; if the stream
-    ///     belongs to another context.
+    ///     If the range is outside the buffer or larger than `buf`, or if `buf` is
+    ///     not mutable or not on the host; if the stream belongs to another context.
     /// OSError
     ///     If the copy fails.
     ///
@@ -212,17 +211,17 @@ impl Methods {
     /// Parameters
     /// ----------
     /// data : Buffer or array-like
-    ///     The data: anything that `pyarrow.py_buffer` takes.
+    ///     The data: anything that `pyarrow.py_buffer` accepts.
     /// position : int, default 0
     ///     Where in the device buffer to begin, in bytes.
     /// nbytes : int, default -1
-    ///     How many bytes to copy; -1 for as many as there are and fit.
+    ///     How many bytes to copy; -1 for as many as `data` has and fit.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Makes the copy in turn of that stream's work.  If the data is pinned (a
-    ///     `HostBuffer`, or what another library has pinned), the call returns at
-    ///     once, and the data must not change until the copy is made.  Otherwise
-    ///     the stream and the default stream are waited for, and the data may
-    ///     change as soon as the call returns.
+    ///     Runs the copy on that stream.  If the data is pinned (a `HostBuffer`, or
+    ///     memory that another library has pinned), the call returns at once, and
+    ///     the data must not change until the copy is complete.  Otherwise the call
+    ///     waits for the stream and the default stream, and the data may change as
+    ///     soon as it returns.
     ///
     /// Returns
     /// -------
@@ -232,7 +231,7 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     If `data` has fewer bytes, if they do not fit, or if this buffer is not
     ///     mutable; if the stream belongs to another context.
     /// OSError
     ///     If the copy fails.
@@ -260,7 +259,7 @@ impl Methods {
         copies::from_host(device_buffer(slf)?, data, position, nbytes, stream)
     }
 
-    /// Copy data from another device buffer, which may lie on another device.
+    /// Copy data from another device buffer, which may be on another device.
     ///
     /// Parameters
     /// ----------
@@ -269,11 +268,11 @@ impl Methods {
     /// position : int, default 0
     ///     Where in this buffer to begin, in bytes.
     /// nbytes : int, default -1
-    ///     How many bytes to copy; -1 for as many as there are and fit.
+    ///     How many bytes to copy; -1 for as many as `buf` has and fit.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Makes the copy in turn of that stream's work, not of the default
-    ///     stream's, and returns at once.  Of two devices, the stream may belong
-    ///     to either.
+    ///     Runs the copy on that stream instead of the default stream, and returns
+    ///     at once.  For a copy between two devices, the stream may belong to
+    ///     either.
     ///
     /// Returns
     /// -------
@@ -283,7 +282,7 @@ impl Methods {
     /// Raises
     /// ------
     /// ValueError
-    ///     If there are not that many bytes, they do not fit, or this buffer is not
+    ///     If `buf` has fewer bytes, if they do not fit, or if this buffer is not
     ///     mutable; if the stream belongs to another context.
     /// OSError
     ///     If the copy fails.
@@ -322,14 +321,15 @@ impl Methods {
     /// nbytes : int, default -1
     ///     How many bytes to set; -1 for all from `position` on.
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Sets them in turn of that stream's work, and returns at once.  By
-    ///     default it is done in turn of the default stream's, on return.
+    ///     Sets the bytes on that stream, and returns at once.  By default the
+    ///     bytes are set on the default stream, and the call waits until they are.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If there is no such part, the value is no byte, or the buffer is not
-    ///     mutable; if the stream belongs to another context.
+    ///     If the range is outside the buffer, if the value does not fit into a
+    ///     byte, or if the buffer is not mutable; if the stream belongs to another
+    ///     context.
     /// OSError
     ///     If the driver fails.
     ///
@@ -355,22 +355,22 @@ impl Methods {
         copies::fill(slf.py(), device_buffer(slf)?, value, position, nbytes, stream)
     }
 
-    /// Name the buffer's memory to other processes.
+    /// Export the buffer's memory to other processes.
     ///
     /// The memory is shared, not copied, and stays allocated until this process
-    /// ends, even when the buffer goes.
+    /// ends, even after the buffer is released.
     ///
     /// Returns
     /// -------
     /// ipc_handle : IpcMemHandle
-    ///     To be serialized and opened in another process.
+    ///     A handle to serialize, and to open in another process.
     ///
     /// Raises
     /// ------
     /// pyarrow.ArrowInvalid
     ///     If the memory was imported from another process.
     /// OSError
-    ///     If the driver cannot share the memory.
+    ///     If the driver cannot export the memory.
     ///
     /// Examples
     /// --------
@@ -386,7 +386,7 @@ impl Methods {
         Ok(PyIpcMemHandle::new(handle))
     }
 
-    /// The CUDA driver context that the memory lives in.
+    /// The CUDA driver context that the memory belongs to.
     ///
     /// Returns
     /// -------
@@ -404,20 +404,20 @@ impl Methods {
         Ok(PyContext::new(device_buffer(slf)?.context().clone()))
     }
 
-    /// Return a part of the buffer, which shares its memory.
+    /// Return a slice of the buffer, which shares its memory.
     ///
     /// Parameters
     /// ----------
     /// offset : int, default 0
-    ///     Where the part begins, in bytes.
+    ///     Where the slice begins, in bytes.
     /// length : int, optional
-    ///     How many bytes it has; all from `offset` on by default, and no more
-    ///     than there are.
+    ///     The size of the slice in bytes; by default, and at most, all bytes from
+    ///     `offset` on.
     ///
     /// Returns
     /// -------
     /// sliced : CudaBuffer
-    ///     Keeps the memory.
+    ///     Retains the memory.
     ///
     /// Raises
     /// ------
@@ -455,19 +455,19 @@ impl Methods {
 
     /// Whether two buffers hold exactly the same bytes.
     ///
-    /// The device compares, and stops early at a difference; a buffer of another
-    /// device is brought to this one's in pieces of up to 64 MiB.  With a host
-    /// buffer the host compares.
+    /// The device compares, and stops soon after a difference.  A buffer on
+    /// another device is copied to this buffer's device in pieces of up to
+    /// 64 MiB.  The host compares a host buffer.
     ///
     /// Parameters
     /// ----------
     /// other : Buffer
-    ///     A buffer of the host or of any device.
+    ///     A buffer on the host or on any device.
     ///
     /// Returns
     /// -------
     /// are_equal : bool
-    ///     False also for buffers of different sizes.
+    ///     False for buffers of different sizes.
     ///
     /// Raises
     /// ------
@@ -503,7 +503,7 @@ impl Methods {
     /// Returns
     /// -------
     /// digits : bytes
-    ///     Two digits for each byte, in capitals.
+    ///     Two uppercase digits for each byte.
     ///
     /// Raises
     /// ------
@@ -546,12 +546,13 @@ impl Methods {
         })
     }
 
-    /// The bytes as version 3 of the CUDA array interface describes them.
+    /// The buffer's bytes in version 3 of the CUDA array interface.
     ///
-    /// An array of unsigned bytes; `DeviceTensor` has other types and shapes.
+    /// Describes an array of unsigned bytes; `DeviceTensor` adds other types and
+    /// shapes.
     ///
-    /// Waits for the work that is queued on the legacy default stream, so that
-    /// consumers need not: several ignore the interface's `stream`, which is None.
+    /// Waits for work queued on the legacy default stream, because several
+    /// consumers ignore the interface's `stream`, which is None.
     ///
     /// Returns
     /// -------
@@ -572,33 +573,33 @@ impl Methods {
         array_interface::to_dict(slf.py(), buffer, &bytes_of(slf.py(), buffer)?)
     }
 
-    /// The bytes in a capsule, as DLPack defines it.
+    /// Return the buffer's bytes in a DLPack capsule.
     ///
     /// Parameters
     /// ----------
     /// stream : int, optional
-    ///     The consumer's stream, which sees all work queued on the legacy
-    ///     default stream so far; -1 for no such order.
+    ///     The consumer's stream, which is made to wait for all work queued on the
+    ///     legacy default stream so far; -1 to leave the order to the caller.
     /// max_version : tuple of int, optional
-    ///     The newest version that the consumer knows; without it the capsule
-    ///     is of the form before version 1.0.
+    ///     The newest version that the consumer supports; without it, the capsule
+    ///     has the form of versions before 1.0.
     /// dl_device : tuple of int, optional
-    ///     Where it wants the tensor: ``(1, 0)`` is the host, ``(2, n)`` a
+    ///     The device for the tensor: ``(1, 0)`` is the host, ``(2, n)`` a CUDA
     ///     device.  By default the buffer's own.
     /// copy : bool, optional
-    ///     True for a copy in any case, False for an error where one is needed.
+    ///     True to always copy; False to raise an error if a copy is needed.
     ///
     /// Returns
     /// -------
     /// capsule
-    ///     A tensor of unsigned bytes, which keeps the memory.
+    ///     A tensor of unsigned bytes, which retains the memory.
     ///
     /// Raises
     /// ------
     /// BufferError
-    ///     If the memory cannot be had there, or in that way.
+    ///     If the memory is not available on that device, or in that way.
     /// ValueError
-    ///     If there is no such stream.
+    ///     If the stream is not valid.
     ///
     /// Examples
     /// --------
@@ -620,7 +621,7 @@ impl Methods {
         export::to_capsule(slf.py(), buffer, bytes_of(slf.py(), buffer)?, &request)
     }
 
-    /// Where the memory lies, in DLPack's numbers.
+    /// The device of the memory, in DLPack's numbers.
     ///
     /// Returns
     /// -------
@@ -690,7 +691,7 @@ impl Methods {
     }
 }
 
-/// A buffer's bytes, as other libraries see them.
+/// The bytes of a buffer, as other libraries see them.
 fn bytes_of(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Layout> {
     Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]).or_raise(py)
 }

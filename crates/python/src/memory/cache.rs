@@ -9,37 +9,37 @@ use pyo3::types::PyDict;
 
 /// Return how much device memory is in use and cached.
 ///
-/// Memory of released buffers is kept and handed out again: asking the driver for
-/// memory, and giving it back, takes some hundred times as long.
+/// The package caches the memory of released buffers and reuses it: allocating memory
+/// from the driver, and releasing it there, takes some hundred times as long.
 ///
 /// Parameters
 /// ----------
 /// context : Context, optional
-///     The context whose memory it is; by default device 0's primary one.
+///     The context; by default the primary context of device 0.
 ///
 /// Returns
 /// -------
 /// dict of str to int
 ///     In this process:
 ///
-///     * ``allocated_bytes``: what was asked for and is not released yet, as
-///       `Context.bytes_allocated`; ``peak_allocated_bytes``: the most that it was.
-///     * ``reserved_bytes``: what the driver has given and not got back: in use,
-///       cached, or exported for good; ``peak_reserved_bytes``: the most that it was.
-///     * ``cached_bytes``, ``cached_blocks``: what was released and is kept;
-///       ``cache_limit``: the most bytes that are.
-///     * ``cache_hits``, ``cache_misses``: how many allocations were served with
-///       memory that was kept, and how many were not.
-///     * ``driver_allocations``, ``driver_frees``: how often the driver was asked.
-///     * ``out_of_memory_retries``: how often all cached memory went back to the
-///       driver because it had no more.
+///     * ``allocated_bytes``: the requested bytes that are in use, as in
+///       `Context.bytes_allocated`; ``peak_allocated_bytes``: their maximum so far.
+///     * ``reserved_bytes``: the memory that the driver has allocated for this context: in
+///       use, cached, or exported; ``peak_reserved_bytes``: its maximum so far.
+///     * ``cached_bytes``, ``cached_blocks``: the cached memory; ``cache_limit``: the most
+///       bytes that the context caches.
+///     * ``cache_hits``, ``cache_misses``: how many allocations reused cached memory, and
+///       how many did not.
+///     * ``driver_allocations``, ``driver_frees``: how often the driver was called.
+///     * ``out_of_memory_retries``: how often all cached memory was returned to the driver
+///       because the device ran out of memory.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is no Context.
+///     If `context` is not a Context.
 /// OSError
-///     In a forked process, which cannot use CUDA; or if there is no device 0.
+///     In a forked process, which cannot use CUDA; or if device 0 does not exist.
 ///
 /// Examples
 /// --------
@@ -76,28 +76,28 @@ pub(crate) fn memory_stats<'py>(
     Ok(dict)
 }
 
-/// Give all cached device memory back to the driver.
+/// Return all cached device memory to the driver.
 ///
-/// Other libraries and processes can have it then.  Buffers that are in use are not
-/// touched.  Waits for all work of the device.
+/// Other libraries and processes can then allocate it.  Buffers in use are not affected.
+/// Waits for all work of the device.
 ///
 /// Parameters
 /// ----------
 /// context : Context, optional
-///     The context whose memory it is; by default device 0's primary one.
+///     The context; by default the primary context of device 0.
 ///
 /// Returns
 /// -------
 /// int
-///     How many bytes it was.
+///     The number of bytes returned.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is no Context.
+///     If `context` is not a Context.
 /// OSError
-///     If the driver could not take some of it back, after all was tried; in a forked
-///     process; or if there is no device 0.
+///     If the driver fails to release some of the memory, after the rest was released; in a
+///     forked process; or if device 0 does not exist.
 ///
 /// Examples
 /// --------
@@ -115,29 +115,29 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
     with_context(py, context, Context::empty_cache)
 }
 
-/// Set how much device memory is cached, from now on.
+/// Set how much released device memory a context may cache.
 ///
-/// What exceeds it goes back to the driver: that which was released longest ago first.
-/// The environment variable ``PYARROW_CUDA_CACHE`` sets it for all contexts from the
-/// start; without either it is an eighth of the device's memory.
+/// Cached memory above the limit returns to the driver, the memory released longest ago
+/// first.  The environment variable ``PYARROW_CUDA_CACHE`` sets the initial limit of all
+/// contexts; the default is an eighth of the device's memory.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     The most bytes of released memory that the context keeps; 0 for none.
+///     The most bytes of released memory that the context caches; 0 disables the cache.
 /// context : Context, optional
-///     The context whose memory it is; by default device 0's primary one.  One of
-///     another library's keeps nothing, whatever is set.
+///     The context; by default the primary context of device 0.  The contexts of other
+///     libraries never cache memory, whatever the limit is.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is no Context.
+///     If `context` is not a Context.
 /// ValueError
 ///     If `nbytes` is negative.
 /// OSError
-///     If the driver could not take memory back, after all was tried; in a forked
-///     process; or if there is no device 0.
+///     If the driver fails to release memory, after the rest was released; in a forked
+///     process; or if device 0 does not exist.
 ///
 /// Examples
 /// --------

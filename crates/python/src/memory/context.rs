@@ -20,17 +20,17 @@ use pyo3::prelude::*;
 /// device_number : int, default 0
 ///     The GPU to work on.
 /// handle : int, optional
-///     The ``CUcontext`` handle of a context that another library has made.
-///     It is borrowed: never destroyed here, and checked before each use.
-///     By default the device's primary context is used, which all libraries
-///     of a process share.
+///     The ``CUcontext`` handle of a context that another library created.
+///     This package borrows the context: it checks the context before each use,
+///     and never destroys it.  By default it uses the device's primary context,
+///     which all libraries in a process share.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If there is no such device.
+///     If the device does not exist.
 /// OSError
-///     If there is no CUDA driver, or the handle is no context of the device.
+///     If the CUDA driver is missing, or the handle is not a context of the device.
 ///
 /// Examples
 /// --------
@@ -76,7 +76,7 @@ impl PyContext {
         Ok(Self { context })
     }
 
-    /// View a context of Numba's as a Context.
+    /// View a Numba context as a Context.
     ///
     /// Parameters
     /// ----------
@@ -86,14 +86,14 @@ impl PyContext {
     /// Returns
     /// -------
     /// shared_context : Context
-    ///     The same context of the driver, on the same device.
+    ///     The same driver context, on the same device.
     ///
     /// Raises
     /// ------
     /// ImportError
-    ///     If Numba's CUDA support is needed, and not installed.
+    ///     If the call needs Numba's CUDA support and it is not installed.
     /// TypeError
-    ///     If `context` is no context of Numba's.
+    ///     If `context` is not a Numba context.
     ///
     /// Examples
     /// --------
@@ -111,13 +111,13 @@ impl PyContext {
         package(py)?.context_from_numba.bind(py).call1((context,))
     }
 
-    /// Return the context as one of Numba's.
+    /// Return the context as a Numba context.
     ///
     /// Returns
     /// -------
     /// context : numba.cuda.cudadrv.driver.Context
-    ///     Numba's own object for the device, where this is the device's primary
-    ///     context; a new one otherwise, which Numba runs no kernels in.
+    ///     For the device's primary context, Numba's own object for the device;
+    ///     otherwise a new object, in which Numba does not run kernels.
     ///
     /// Raises
     /// ------
@@ -144,7 +144,7 @@ impl PyContext {
     /// Raises
     /// ------
     /// OSError
-    ///     If there is no CUDA driver, or it finds no device.
+    ///     If the CUDA driver is missing, or does not find a device.
     ///
     /// Examples
     /// --------
@@ -181,7 +181,7 @@ impl PyContext {
         self.context.handle()
     }
 
-    /// Block until the device has done everything that was queued in the context.
+    /// Block until the device has completed all work queued in the context.
     ///
     /// Raises
     /// ------
@@ -200,9 +200,9 @@ impl PyContext {
         Ok(())
     }
 
-    /// The number of bytes that are allocated in the context by this process.
+    /// The number of bytes that this process has allocated in the context.
     ///
-    /// Counts what was asked for, from allocation to release.  Slices, foreign
+    /// Counts the requested bytes, from allocation to release.  Slices, foreign
     /// memory and memory of other processes do not count.
     ///
     /// Examples
@@ -219,18 +219,18 @@ impl PyContext {
         self.context.bytes_allocated().or_raise(py)
     }
 
-    /// Return the address at which the device reaches some memory.
+    /// Return the address at which the device accesses some memory.
     ///
     /// Parameters
     /// ----------
     /// address : int
     ///     An address of device memory, or of host memory that is mapped for
-    ///     the device: page-locked or managed.
+    ///     the device: pinned or managed.
     ///
     /// Returns
     /// -------
     /// device_address : int
-    ///     The same number, for device memory.
+    ///     The same number as `address`, for device memory.
     ///
     /// Raises
     /// ------
@@ -248,7 +248,7 @@ impl PyContext {
         py.detach(|| arrow_cuda_buffer::device_address(&self.context, address)).or_raise(py)
     }
 
-    /// Allocate device memory, uninitialised.
+    /// Allocate uninitialised device memory.
     ///
     /// Parameters
     /// ----------
@@ -265,7 +265,7 @@ impl PyContext {
     /// ValueError
     ///     If `nbytes` is negative.
     /// OutOfMemoryError
-    ///     If the device has no room: an OSError that is a MemoryError too.
+    ///     If the device has too little free memory: an OSError and a MemoryError.
     ///
     /// Examples
     /// --------
@@ -315,7 +315,7 @@ impl PyContext {
         self.new_buffer(py, 0)?.getattr("device")
     }
 
-    /// View memory that somebody else owns as a device buffer.
+    /// View memory with another owner as a device buffer.
     ///
     /// Parameters
     /// ----------
@@ -325,21 +325,21 @@ impl PyContext {
     /// size : int
     ///     The number of bytes.
     /// base : object, optional
-    ///     Whatever keeps the memory valid.  It is kept as long as any buffer
-    ///     over the memory: slices, readers and arrays included.
+    ///     The object that owns the memory.  All buffers over the memory retain it,
+    ///     slices, readers and arrays included.
     ///
     /// Returns
     /// -------
     /// cbuf : CudaBuffer
-    ///     Does not own the memory.  When address and size are 0, a new buffer
-    ///     of no bytes.
+    ///     Does not own the memory.  If address and size are 0, a new empty
+    ///     buffer.
     ///
     /// Raises
     /// ------
     /// OSError
     ///     If the driver does not know the memory.
     /// ValueError
-    ///     If the memory ends before `size` bytes, or lies on another device.
+    ///     If the memory ends before `size` bytes, or is on another device.
     ///
     /// Examples
     /// --------
@@ -365,19 +365,19 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// ipc_handle : IpcMemHandle
-    ///     The exporter's handle, as `IpcMemHandle.from_buffer` reads it.
+    ///     The exporter's handle, from `IpcMemHandle.from_buffer`.
     ///
     /// Returns
     /// -------
     /// buf : CudaBuffer
-    ///     Shares the memory.  It is unmapped with the last buffer over it.
+    ///     Shares the memory, and unmaps it with the last buffer over it.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If the memory is gone, or was exported by this very process.
+    ///     If the memory has been released, or was exported by this process itself.
     /// ValueError
-    ///     If the handle names more than there is.
+    ///     If the handle exceeds the allocation.
     ///
     /// Examples
     /// --------
@@ -420,7 +420,7 @@ impl PyContext {
     /// offset : int, default 0
     ///     Where in `data` to begin, in bytes.
     /// size : int, optional
-    ///     How many bytes to copy; all from `offset` on by default.
+    ///     How many bytes to copy; by default all from `offset` on.
     ///
     /// Returns
     /// -------
@@ -430,9 +430,9 @@ impl PyContext {
     /// Raises
     /// ------
     /// ValueError
-    ///     If `data` does not have that many bytes.
+    ///     If `data` has fewer bytes.
     /// OSError
-    ///     If the device has no room.
+    ///     If the device has too little free memory.
     ///
     /// Examples
     /// --------
@@ -487,20 +487,20 @@ impl PyContext {
         wrap_buffer(py, buffer)
     }
 
-    /// View the memory of an object that the device can reach as a device buffer.
+    /// View the memory of an object that the device can access as a device buffer.
     ///
     /// Parameters
     /// ----------
     /// obj : CudaBuffer, HostBuffer, Buffer or object
-    ///     A buffer, or anything with the CUDA array interface
-    ///     (``__cuda_array_interface__``).  Work that the interface names as
-    ///     pending is waited for, and memory that it calls read-only is not
-    ///     mutable through the result.
+    ///     A buffer, or an object with the CUDA array interface
+    ///     (``__cuda_array_interface__``).  The call waits for work on the stream
+    ///     that the interface names.  The result is immutable if the interface says
+    ///     that the memory is read-only.
     ///
     /// Returns
     /// -------
     /// cbuf : CudaBuffer
-    ///     A view that keeps `obj`.
+    ///     A view that retains `obj`.
     ///
     /// Raises
     /// ------
@@ -535,7 +535,7 @@ impl PyContext {
 fn own_memory(error: &CallError) -> Option<String> {
     let is_refused = (error.function, error.code) == ("cuIpcOpenMemHandle", codes::INVALID_CONTEXT);
     is_refused.then(|| {
-        "the process that has exported memory cannot open the handle: use the exported buffer \
+        "the process that exported memory cannot open its handle: use the exported buffer \
          itself, or open the handle in another process"
             .to_owned()
     })

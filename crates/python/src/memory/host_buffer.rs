@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.HostBuffer",
     signature: "()",
-    doc: c"Page-locked host memory, which a GPU can reach.\n\
+    doc: c"Pinned (page-locked) host memory, which a GPU can access.\n\
         \n\
-        Made by `new_host_buffer`, not by its constructor.  It is a mutable `pyarrow.Buffer`,\n\
-        so numpy can use the memory.  Copies between it and a device are the fastest\n\
-        there are.\n\
+        Use `new_host_buffer` to make one, not the constructor.  It is a mutable\n\
+        `pyarrow.Buffer`, so NumPy can use the memory.  Copies between it and a device\n\
+        are the fastest.\n\
         \n\
         The memory is released with the last buffer or array over it.\n\
         \n\
@@ -41,24 +41,24 @@ pub(crate) struct Methods;
 
 #[pymethods]
 impl Methods {
-    /// Return a part of the buffer, which shares its memory and is page-locked like it.
+    /// Return a slice of the buffer, which shares its memory and is pinned too.
     ///
     /// Parameters
     /// ----------
     /// offset : int, default 0
-    ///     Where the part begins, in bytes.
+    ///     Where the slice begins, in bytes.
     /// length : int, optional
-    ///     How many bytes it has; all from `offset` on by default.
+    ///     The size of the slice in bytes; by default all bytes from `offset` on.
     ///
     /// Returns
     /// -------
     /// sliced : HostBuffer
-    ///     Keeps the memory.
+    ///     Retains the memory.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     If the part does not lie within the buffer.
+    ///     If the slice is outside the buffer.
     ///
     /// Examples
     /// --------
@@ -80,17 +80,17 @@ impl Methods {
         wrap_host_slice(slf, offset, length)
     }
 
-    /// Whether two buffers hold exactly the same bytes, wherever the other one lies.
+    /// Whether two buffers hold exactly the same bytes, wherever the other one is.
     ///
     /// Parameters
     /// ----------
     /// other : Buffer
-    ///     A buffer of the host or of a device.
+    ///     A buffer on the host or on a device.
     ///
     /// Returns
     /// -------
     /// are_equal : bool
-    ///     False also for buffers of different sizes.
+    ///     False for buffers of different sizes.
     ///
     /// Raises
     /// ------
@@ -116,14 +116,14 @@ impl Methods {
     }
 }
 
-/// Allocate page-locked host memory.
+/// Allocate pinned (page-locked) host memory.
 ///
 /// Parameters
 /// ----------
 /// size : int
 ///     The number of bytes.
 /// device : int, default 0
-///     The GPU whose context allocates it; every device can reach it.
+///     The GPU whose context allocates it; every device can access it.
 ///
 /// Returns
 /// -------
@@ -133,11 +133,11 @@ impl Methods {
 /// Raises
 /// ------
 /// pyarrow.ArrowInvalid
-///     If there is no such device.
+///     If the device does not exist.
 /// ValueError
 ///     If `size` is negative.
 /// OSError
-///     If so much cannot be page-locked.
+///     If the driver cannot pin so much memory.
 ///
 /// Examples
 /// --------

@@ -135,7 +135,7 @@ fn on_host(span: Span) -> PyResult<Span> {
     if span.is_cpu {
         return Ok(span);
     }
-    Err(PyValueError::new_err("the buffer lies in device memory, not on the host"))
+    Err(PyValueError::new_err("the buffer is in device memory, not in host memory"))
 }
 
 /// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.

@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 /// The stream that an argument names: one of ours, or one of another library that belongs to one of
-/// `contexts`.  The result keeps the object.
+/// `contexts`.  The result retains the object.
 ///
-/// The driver reads through a stream's handle and crashes on a wrong one.  So a handle is taken
-/// only from an object that has a stream, never as a number.
+/// The driver reads through a stream's handle and crashes on a wrong one.  So this function accepts
+/// a handle only from an object that owns a stream, never as a number.
 pub(crate) fn stream_argument(
     argument: &str,
     object: &Bound<'_, PyAny>,
@@ -28,13 +28,13 @@ pub(crate) fn stream_argument(
     let answer = protocol.call0()?;
     let Ok((version, handle)) = answer.extract::<(i64, usize)>() else {
         return Err(PyTypeError::new_err(format!(
-            "__cuda_stream__() of '{argument}' has to give a version and a handle, not {}",
+            "__cuda_stream__() of '{argument}' must return a version and a handle, not {}",
             answer.repr()?
         )));
     };
     if version != 0 {
         return Err(PyValueError::new_err(format!(
-            "'{argument}' speaks version {version} of __cuda_stream__; known is version 0"
+            "'{argument}' has version {version} of __cuda_stream__; only version 0 is supported"
         )));
     }
     let owner = Box::new(Owner::new(object.clone().unbind()));
@@ -49,12 +49,12 @@ fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {
     let class = object.get_type();
     let class = class.name().unwrap_or_else(|_| PyString::new(object.py(), "?"));
     let mut text = format!(
-        "'{argument}' has to be a Stream, or an object of another library that has a stream and \
-         __cuda_stream__, not {class}"
+        "'{argument}' must be a Stream, or an object of another library with __cuda_stream__, \
+         not {class}"
     );
     if object.extract::<i128>().is_ok() {
-        text += ": of a number nobody can tell whether it is the handle of a live stream, and a \
-                 driver crashes on others; pass the object that owns the stream";
+        text += ": the driver crashes on the handle of a destroyed stream, so pass the object that \
+                 owns the stream instead of its handle";
     }
     PyTypeError::new_err(text)
 }

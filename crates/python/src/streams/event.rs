@@ -37,7 +37,7 @@ impl PyEvent {
         PyContext::new(self.event.context().clone())
     }
 
-    /// The ``CUevent`` handle, valid as long as the event lives.
+    /// The ``CUevent`` handle, valid as long as the event exists.
     ///
     /// Returns
     /// -------
@@ -53,7 +53,7 @@ impl PyEvent {
         self.event.as_raw().addr()
     }
 
-    /// Record the end of what is queued on a stream so far.
+    /// Record all work queued on a stream so far.
     ///
     /// Parameters
     /// ----------
@@ -63,7 +63,7 @@ impl PyEvent {
     /// Raises
     /// ------
     /// TypeError
-    ///     If it is no stream.
+    ///     If `stream` is not a stream.
     /// ValueError
     ///     If the stream belongs to another context.
     /// OSError
@@ -85,12 +85,12 @@ impl PyEvent {
         self.record_on(py, &stream)
     }
 
-    /// Wait until the work before the event is done.
+    /// Wait until the work before the event is complete.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If work has failed: perhaps long ago, and perhaps that of another
+    ///     If queued work has failed, possibly long ago and possibly in another
     ///     library.
     ///
     /// Examples
@@ -103,17 +103,17 @@ impl PyEvent {
         Ok(())
     }
 
-    /// Whether the work before the event is done.
+    /// Whether the work before the event is complete.
     ///
     /// Returns
     /// -------
     /// is_done : bool
-    ///     True also for an event that was never recorded.
+    ///     True also if the event was never recorded.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If work has failed.
+    ///     If queued work has failed.
     ///
     /// Examples
     /// --------
@@ -129,21 +129,21 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// end : Event
-    ///     The other event.  Both have timing, and are done.
+    ///     The other event.  Both must have timing and be complete.
     ///
     /// Returns
     /// -------
     /// elapsed : float
     ///     In milliseconds, with a resolution of about half a microsecond;
-    ///     negative when `end` came earlier.
+    ///     negative if `end` was reached first.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If one of them has no timing or was never recorded, or they belong to
-    ///     different contexts.
+    ///     If one of them does not have timing or was never recorded, or if they
+    ///     belong to different contexts.
     /// OSError
-    ///     If one of them is not done yet: ``end.synchronize()`` waits for it.
+    ///     If one of them is not complete yet: ``end.synchronize()`` waits for it.
     ///
     /// Examples
     /// --------

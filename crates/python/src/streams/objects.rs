@@ -9,41 +9,41 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A queue of work that a device does in order, beside that of other streams.
+/// A queue of work that a device runs in order, concurrently with other streams.
 ///
-/// Copies take it as their ``stream``.  Any library that knows the protocol
-/// ``__cuda_stream__`` takes it as well (CuPy, cuda.core, Numba), and copies
-/// take the streams of those libraries.
+/// Pass it to copies as ``stream``.  Libraries that support the protocol
+/// ``__cuda_stream__`` (CuPy, cuda.core, Numba) accept it too, and copies
+/// accept the streams of those libraries.
 ///
 /// Parameters
 /// ----------
 /// context : Context, optional
-///     Where the work is done; the first device's primary context by default.
+///     The context of the work; by default the primary context of device 0.
 /// non_blocking : bool, default False
 ///     Whether the stream is independent of the legacy default stream.  By
-///     default each of the two begins work only when what was queued in the
-///     other before is done, so copies without a stream see what was queued
-///     here.  Copies without a stream do not wait for an independent stream:
-///     use `synchronize`.
+///     default, each of the two streams starts work only after the work queued
+///     earlier on the other is complete, so copies without a stream see the work
+///     queued here.  Copies without a stream do not wait for an independent
+///     stream: use `synchronize`.
 ///
 /// Raises
 /// ------
 /// OSError
-///     If the stream cannot be made.
+///     If the driver cannot create the stream.
 ///
 /// Notes
 /// -----
-/// What is queued keeps the memory that it needs, on the device and on the
-/// host, until it is done, also when the program drops the buffers or the
-/// stream.  That memory is released when a stream or an event is used next, by
-/// `Context.synchronize` as well.
+/// Queued work retains the memory that it uses, on the device and on the host,
+/// until it is complete, even if the program drops the buffers or the stream.
+/// The next use of a stream or an event, or `Context.synchronize`, releases
+/// that memory.
 ///
-/// Whatever takes no stream is ordered with the legacy default stream: `to_pybytes`,
-/// `equals`, files, what other libraries are given.  Before it, synchronize an
-/// independent stream.
+/// Calls that do not accept a stream are ordered with the legacy default stream:
+/// `to_pybytes`, `equals`, files, and exports to other libraries.  Synchronize an
+/// independent stream before them.
 ///
-/// Several threads may use a stream.  In a forked child, as everywhere in
-/// CUDA, every use is an OSError.
+/// Several threads may use a stream.  In a forked child process every use raises
+/// an OSError, because CUDA does not survive a fork.
 ///
 /// Examples
 /// --------
@@ -64,21 +64,21 @@ pub(crate) struct PyStream {
 
 /// A point in the work of a stream, to wait for or to measure time between.
 ///
-/// Until it is recorded it counts as done.
+/// An event that was never recorded counts as complete.
 ///
 /// Parameters
 /// ----------
 /// context : Context, optional
-///     The context of the streams on which it can be recorded; the first
-///     device's primary context by default.
+///     The context of the streams that can record it; by default the primary
+///     context of device 0.
 /// timing : bool, default False
-///     Whether it takes the time when it is reached, see `elapsed_time`.
-///     Without timing it is faster.
+///     Whether the event records the time when it is reached, for
+///     `elapsed_time`.  An event without timing is faster.
 ///
 /// Raises
 /// ------
 /// OSError
-///     If the event cannot be made.
+///     If the driver cannot create the event.
 ///
 /// Examples
 /// --------
@@ -115,7 +115,7 @@ impl PyEvent {
     pub(super) fn check_timing(&self, which: &str) -> PyResult<()> {
         if !self.event.has_timing() {
             return Err(PyValueError::new_err(format!(
-                "the {which} event takes no time: it was made without timing=True"
+                "the {which} event does not record time: it was made without timing=True"
             )));
         }
         if !self.is_recorded.load(Ordering::Acquire) {

@@ -40,7 +40,7 @@ impl PyStream {
         PyContext::new(self.stream.context().clone())
     }
 
-    /// The ``CUstream`` handle, valid as long as the stream lives.
+    /// The ``CUstream`` handle, valid as long as the stream exists.
     ///
     /// Returns
     /// -------
@@ -57,7 +57,7 @@ impl PyStream {
         self.stream.as_raw().addr()
     }
 
-    /// The stream, as the protocol of this name gives it to other libraries.
+    /// The protocol that passes the stream to other libraries.
     ///
     /// Returns
     /// -------
@@ -67,12 +67,12 @@ impl PyStream {
         (0, self.handle())
     }
 
-    /// Wait until all that is queued so far is done.
+    /// Wait until all work queued so far is complete.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If work has failed: perhaps long ago, and perhaps that of another
+    ///     If queued work has failed, possibly long ago and possibly in another
     ///     library.
     ///
     /// Examples
@@ -88,7 +88,7 @@ impl PyStream {
         Ok(())
     }
 
-    /// Whether all that is queued so far is done.
+    /// Whether all work queued so far is complete.
     ///
     /// Returns
     /// -------
@@ -97,7 +97,7 @@ impl PyStream {
     /// Raises
     /// ------
     /// OSError
-    ///     If work has failed.
+    ///     If queued work has failed.
     ///
     /// Examples
     /// --------
@@ -108,13 +108,13 @@ impl PyStream {
         or_raise_late(py, py.detach(|| self.stream.is_complete()))
     }
 
-    /// Record an event at the end of what is queued so far.
+    /// Record an event after all work queued so far.
     ///
     /// Parameters
     /// ----------
     /// event : Event, optional
-    ///     The event to record, of the stream's context; what it had recorded is
-    ///     forgotten.  By default a new one, without timing.
+    ///     The event to record, in the stream's context; it replaces what the event
+    ///     had recorded.  By default a new event without timing.
     ///
     /// Returns
     /// -------
@@ -149,22 +149,22 @@ impl PyStream {
         Ok(event)
     }
 
-    /// Hold work that is queued from now on back until other work is done.
+    /// Delay work that is queued from now on until other work is complete.
     ///
-    /// The call itself does not wait.
+    /// The call itself does not block.
     ///
     /// Parameters
     /// ----------
     /// other : Event, Stream or object with ``__cuda_stream__``
-    ///     An event, of any context; or a stream, all of whose work that is queued
-    ///     so far is meant.
+    ///     An event of any context, or a stream, which stands for all work queued
+    ///     on it so far.
     ///
     /// Raises
     /// ------
     /// TypeError
     ///     If it is neither.
     /// ValueError
-    ///     If the stream belongs to a context that was never used here.
+    ///     If the stream belongs to a context that this process never used here.
     /// OSError
     ///     If the driver fails.
     ///

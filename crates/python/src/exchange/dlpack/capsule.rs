@@ -51,11 +51,11 @@ pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
                 });
             }
             if ffi::PyCapsule_IsValid(object, used.as_ptr()) == 1 {
-                return Err(PyValueError::new_err("the capsule's tensor was taken already"));
+                return Err(PyValueError::new_err("the capsule's tensor was already consumed"));
             }
         }
     }
-    Err(PyTypeError::new_err(format!("{} holds no DLPack tensor", capsule.repr()?)))
+    Err(PyTypeError::new_err(format!("{} does not hold a DLPack tensor", capsule.repr()?)))
 }
 
 fn capsule<'py>(

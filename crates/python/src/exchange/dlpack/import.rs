@@ -13,36 +13,36 @@ use pyo3::types::{PyCapsule, PyDict};
 /// The legacy default stream, on which all copies here are ordered.
 const DEFAULT_STREAM: i64 = 1;
 
-/// View the memory of a tensor of another library as a device buffer.
+/// View the memory of another library's tensor as a device buffer.
 ///
 /// Parameters
 /// ----------
 /// x : object
-///     Anything that speaks DLPack (``__dlpack__`` and ``__dlpack_device__``):
-///     arrays of CuPy, PyTorch, JAX and others, on a CUDA device.  Its elements
-///     may be in any order, but have to lie side by side.  A capsule that such
-///     an object has given is taken as well, once.
+///     An object that supports DLPack (``__dlpack__`` and ``__dlpack_device__``):
+///     an array of CuPy, PyTorch, JAX and others, on a CUDA device.  Its elements
+///     may be in any order, but without gaps.  A capsule from such an object is
+///     accepted too, and can be consumed once.
 /// device : Context, optional
-///     Where the buffer has to lie; a tensor of another device is copied there.
+///     The device for the buffer; a tensor on another device is copied there.
 /// copy : bool, optional
-///     True for a copy in any case, False for an error where one is needed.
+///     True to always copy; False to raise an error if a copy is needed.
 ///
 /// Returns
 /// -------
 /// buf : CudaBuffer
-///     The tensor's memory, which the buffer keeps, or the copy.  Work that
-///     its library has queued is ordered before every copy from the buffer;
-///     for a capsule, all work of the device is waited for instead.
+///     A view of the tensor's memory, which retains the tensor, or the copy.
+///     Work that its library has queued is ordered before every copy from the
+///     buffer; for a capsule, the call waits for all work of the device instead.
 ///
 /// Raises
 /// ------
 /// BufferError
-///     If the tensor cannot be exchanged: it lies on the host, has gaps, or is
-///     of another version of DLPack.
+///     If the tensor cannot be exchanged: it is in host memory, has gaps, or
+///     has another version of DLPack.
 /// TypeError
-///     If `x` does not speak DLPack.
+///     If `x` does not support DLPack.
 /// ValueError
-///     If it says what cannot be.
+///     If the description of the tensor is invalid.
 /// OSError
 ///     If the driver does not know the memory.
 ///
@@ -126,7 +126,7 @@ fn check_device_type(device_type: i32) -> PyResult<()> {
     match device_type {
         abi::CUDA | abi::CUDA_HOST | abi::CUDA_MANAGED => Ok(()),
         abi::CPU => Err(PyBufferError::new_err(
-            "the tensor lies on the host: Context.buffer_from_data copies it to a device",
+            "the tensor is in host memory: Context.buffer_from_data copies it to a device",
         )),
         other => Err(PyBufferError::new_err(format!(
             "the tensor lies on a device of type {other}, which is not CUDA's"
