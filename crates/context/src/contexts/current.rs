@@ -11,7 +11,8 @@ use std::marker::PhantomData;
 /// What the driver does in its current context are the methods of this type, so nothing of it can be
 /// asked in another context, in one that is gone, or in none.  They stand in `calls/`, by noun.
 /// Dropping the guard gives the thread back the context that was current before, whatever happened in
-/// between.
+/// between.  The guards of a thread have to be dropped in the reverse order of their making, as scopes
+/// do: the driver has one stack of contexts for each thread.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
