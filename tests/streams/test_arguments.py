@@ -113,7 +113,7 @@ def test_answers_that_are_none(ctx, name):
 
     refuse(ValueError, "version 1 of __cuda_stream__", (1, 0))
     for answer in (None, 5, (0,), (0, "x"), (0, None), (0, -1), (0, 1 << 64), (0, 0, 0)):
-        refuse(TypeError, "has to give a version and a handle", answer)
+        refuse(TypeError, "must return a version and a handle", answer)
     # The driver would crash.
     for handle in (3, 12345, 0xDEAD_BEE8, (1 << 64) - 8):
         refuse(OSError, "Cuda error 400 ", (0, handle))

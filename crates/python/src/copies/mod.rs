@@ -1,4 +1,4 @@
-//! What the copies of a `CudaBuffer` do: their arguments, checked in upstream's order.
+//! The copies of a `CudaBuffer`: their arguments, checked in upstream's order.
 
 mod bounds;
 mod limits;
@@ -171,7 +171,7 @@ pub(crate) fn fill(
 ) -> PyResult<()> {
     let room = after(position, buffer.size())?;
     let value = u8::try_from(value)
-        .map_err(|_| PyValueError::new_err(format!("value has to be a byte, not {value}")))?;
+        .map_err(|_| PyValueError::new_err(format!("value must be a byte, not {value}")))?;
     let size = to_copy(nbytes, room, room, "in device buffer")?;
     let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
     let Some(stream) = stream else {

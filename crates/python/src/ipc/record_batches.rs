@@ -111,7 +111,7 @@ pub(crate) fn read_message<'py>(
             source.get_type().name()?
         )));
     };
-    // libarrow believes what a message says of itself, so it is checked first.
+    // libarrow trusts a message's metadata, so it is validated first.
     let reader = reader(&file)?;
     let position = py.detach(|| reader.tell()).or_raise(py)?;
     let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
@@ -119,7 +119,7 @@ pub(crate) fn read_message<'py>(
     let read = || ipc.call_method1("read_message", (&file,));
     match py.detach(|| DeviceMessage::read(&rest)) {
         Ok(message) => with_message(&file, position, &message, read),
-        // pyarrow itself says best how a stream ends.
+        // pyarrow itself has the right error for the end of a stream.
         Err(IpcError::EndOfStream) => read(),
         Err(error) => Err(error).or_raise(py),
     }
@@ -192,7 +192,7 @@ fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Fa
 
 /// The batch itself, or a copy on the host.
 fn on_host<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // The columns are asked: a batch that libarrow has read calls itself a host batch.
+    // Checks the columns: a batch that libarrow has read reports itself as a host batch.
     if !is_on_device(batch)? {
         return Ok(batch.clone());
     }

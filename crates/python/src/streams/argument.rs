@@ -28,17 +28,17 @@ pub(crate) fn stream_argument(
     let answer = protocol.call0()?;
     let Ok((version, handle)) = answer.extract::<(i64, usize)>() else {
         return Err(PyTypeError::new_err(format!(
-            "__cuda_stream__() of '{argument}' has to give a version and a handle, not {}",
+            "__cuda_stream__() of '{argument}' must return a version and a handle, not {}",
             answer.repr()?
         )));
     };
     if version != 0 {
         return Err(PyValueError::new_err(format!(
-            "'{argument}' speaks version {version} of __cuda_stream__; known is version 0"
+            "'{argument}' has version {version} of __cuda_stream__, but only version 0 is supported"
         )));
     }
     let owner = Box::new(Owner::new(object.clone().unbind()));
-    // SAFETY: the object says that it has such a stream, and is kept.
+    // SAFETY: the object promises that the stream exists, and is retained.
     let found = unsafe { Stream::borrowed(contexts, handle as *mut _, owner) };
     found.or_raise(py)?.ok_or_else(|| {
         PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))

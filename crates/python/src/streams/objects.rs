@@ -1,7 +1,7 @@
-//! What `Stream` and `Event` objects hold.
+//! The `Stream` and `Event` classes.
 //!
 //! Streams record events, and events are recorded on streams: the methods of each class need the
-//! other class, so both classes stand here, below the methods.
+//! other class, so both classes are here, below the methods.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Event, Stream};
@@ -115,7 +115,7 @@ impl PyEvent {
     pub(super) fn check_timing(&self, which: &str) -> PyResult<()> {
         if !self.event.has_timing() {
             return Err(PyValueError::new_err(format!(
-                "the {which} event takes no time: it was made without timing=True"
+                "the {which} event records no time: it was created without timing=True"
             )));
         }
         if !self.is_recorded.load(Ordering::Acquire) {

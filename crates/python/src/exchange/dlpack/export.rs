@@ -52,7 +52,7 @@ fn memory_for(
     let is_elsewhere = (device_type, number) != (abi::CUDA, own);
     if is_elsewhere && request.copy == Some(false) {
         return Err(Error::Unsupported(format!(
-            "memory of CUDA device {own} cannot be had on device ({device_type}, {number}) \
+            "memory of CUDA device {own} is not accessible on device ({device_type}, {number}) \
              without a copy"
         )));
     }
@@ -60,7 +60,7 @@ fn memory_for(
         abi::CPU => Ok(Some(Memory::Host(HostBytes::copy_of(buffer)?))),
         abi::CUDA if is_elsewhere => {
             let number = u32::try_from(number)
-                .map_err(|_| Error::Invalid(format!("{number} is no device number")))?;
+                .map_err(|_| Error::Invalid(format!("{number} is not a device number")))?;
             let context = Context::primary(number).map_err(arrow_cuda_buffer::Error::from)?;
             Ok(Some(buffer.copy_to(&context)?.into()))
         }
