@@ -2,7 +2,7 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // The driver's symbols that are defined inside stay inside: without this, a libcuda that the
-    // process loaded with global visibility would take their place, past the chosen driver.
+    // Binds the driver symbols that the extension defines to itself. Otherwise a libcuda that the
+    // process has loaded with global visibility would replace them, and bypass the chosen driver.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
 }

@@ -100,11 +100,11 @@ impl Bridge {
         &self,
         fresh: Object,
         parent: Object,
-        part: DeviceBuffer,
+        slice: DeviceBuffer,
     ) -> Result<(), Fault> {
-        let part = Box::into_raw(Box::new(part));
-        // SAFETY: guaranteed by the caller; the part is handed over.
-        unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, part, failure)) }
+        let slice = Box::into_raw(Box::new(slice));
+        // SAFETY: guaranteed by the caller; the slice is handed over.
+        unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, slice, failure)) }
     }
 
     /// The same with the device memory behind any `pyarrow.Buffer`.

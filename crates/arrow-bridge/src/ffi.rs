@@ -144,7 +144,7 @@ pub struct Span {
 /// A range of host memory, never empty.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct HostPart {
+pub(crate) struct HostRange {
     pub(crate) data: *const u8,
     pub(crate) size: usize,
 }
@@ -492,9 +492,9 @@ pub(crate) struct BridgeApi {
         unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut CppPayload,
     /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
     /// Does not require the GIL.
-    pub(crate) payload_parts: unsafe extern "C" fn(
+    pub(crate) payload_ranges: unsafe extern "C" fn(
         payload: *mut CppPayload,
-        parts: *mut *const HostPart,
+        ranges: *mut *const HostRange,
         count: *mut usize,
         failure: *mut Failure,
     ) -> bool,

@@ -36,13 +36,18 @@ impl Payload {
     ///
     /// libarrow's errors for the batch, and [`Kind::Invalid`](crate::Kind::Invalid) if its offsets
     /// lead outside its data.
-    pub fn parts(&mut self) -> Result<Vec<&[u8]>, Fault> {
+    pub fn ranges(&mut self) -> Result<Vec<&[u8]>, Fault> {
         let mut failure = Failure::none();
-        let mut parts = ptr::null();
+        let mut ranges = ptr::null();
         let mut count = 0;
         // SAFETY: our own object, and places for the results.
         let is_done = unsafe {
-            (self.api.payload_parts)(self.payload, &raw mut parts, &raw mut count, &raw mut failure)
+            (self.api.payload_ranges)(
+                self.payload,
+                &raw mut ranges,
+                &raw mut count,
+                &raw mut failure,
+            )
         };
         if !is_done {
             return Err(failure.into_fault());
@@ -50,9 +55,9 @@ impl Payload {
         // SAFETY: a message has at least one range, so there are `count` of them; they and their
         // non-empty memory are valid until the next call.
         Ok(unsafe {
-            slice::from_raw_parts(parts, count)
+            slice::from_raw_parts(ranges, count)
                 .iter()
-                .map(|part| slice::from_raw_parts(part.data, part.size))
+                .map(|range| slice::from_raw_parts(range.data, range.size))
                 .collect()
         })
     }

@@ -39,8 +39,9 @@ fn a_context_goes_to_cust_and_back() {
 
 #[test]
 fn a_context_that_cust_made_current_is_found() {
-    assert!(Context::current().expect("a driver").is_none());
+    // This initialises the driver.
     let last = Device::count().expect("a device") - 1;
+    assert!(Context::current().expect("a driver").is_none());
     let theirs = Context::primary(last).and_then(|ours| ours.to_cust()).expect("a context");
     CurrentContext::set_current(&theirs).expect("alive");
     let found = Context::current().expect("alive").expect("one");

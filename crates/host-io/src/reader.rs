@@ -94,7 +94,7 @@ impl BufferReader {
     pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
-        let read = self.read_part(start, out)?;
+        let read = self.read_slice(start, out)?;
         *position = Some(start + read as u64);
         Ok(read)
     }
@@ -107,10 +107,10 @@ impl BufferReader {
     /// [`Error::Closed`], or driver errors.
     pub fn read_at(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         self.tell()?;
-        self.read_part(position, out)
+        self.read_slice(position, out)
     }
 
-    fn read_part(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
+    fn read_slice(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         let size = range::available(position, out.len() as u64, self.buffer.size());
         let size = usize::try_from(size).expect("no more than `out` holds");
         if size > 0 {
@@ -127,7 +127,7 @@ impl BufferReader {
     pub fn read_buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
         let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
-        let slice = self.part(start, size)?;
+        let slice = self.slice_at(start, size)?;
         *position = Some(start + slice.size());
         Ok(slice)
     }
@@ -140,10 +140,10 @@ impl BufferReader {
     /// [`Error::Closed`].
     pub fn read_buffer_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
         self.tell()?;
-        self.part(position, size)
+        self.slice_at(position, size)
     }
 
-    fn part(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
+    fn slice_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
         let size = range::available(position, size, self.buffer.size());
         Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
     }

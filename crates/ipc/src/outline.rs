@@ -94,7 +94,7 @@ impl Verifiable for MessageParts {
                 },
             )?
             .visit_field::<i64>("bodyLength", Message::VT_BODYLENGTH, false)?
-            .visit_field::<Many<KeyValueParts>>(
+            .visit_field::<TableVector<KeyValueParts>>(
                 "custom_metadata",
                 Message::VT_CUSTOM_METADATA,
                 false,
@@ -128,8 +128,8 @@ impl Verifiable for SchemaParts {
     }
 }
 
-type Many<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
-type Text = ForwardsUOffset<Vector<'static, u8>>;
+type TableVector<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
+type ByteString = ForwardsUOffset<Vector<'static, u8>>;
 
 struct KeyValueParts;
 
@@ -137,8 +137,8 @@ impl Verifiable for KeyValueParts {
     fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
         verifier
             .visit_table(at)?
-            .visit_field::<Text>("key", KeyValue::VT_KEY, false)?
-            .visit_field::<Text>("value", KeyValue::VT_VALUE, false)?
+            .visit_field::<ByteString>("key", KeyValue::VT_KEY, false)?
+            .visit_field::<ByteString>("value", KeyValue::VT_VALUE, false)?
             .finish();
         Ok(())
     }

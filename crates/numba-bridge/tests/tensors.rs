@@ -104,19 +104,19 @@ fn host_memory_keeps_its_owner(#[case] size: usize) {
 }
 
 /// A structure of another library, and how often its deleter was called.
-struct Theirs {
+struct ForeignTensor {
     structure: DLManagedTensorVersioned,
     shape: Vec<i64>,
     strides: Vec<i64>,
     deleted: u32,
 }
 
-fn theirs(shape: &[i64], strides: &[i64]) -> Box<Theirs> {
+fn theirs(shape: &[i64], strides: &[i64]) -> Box<ForeignTensor> {
     unsafe extern "C" fn delete(tensor: *mut DLManagedTensorVersioned) {
         // SAFETY: the structure of a box that outlives it.
-        unsafe { (*(*tensor).manager_ctx.cast::<Theirs>()).deleted += 1 };
+        unsafe { (*(*tensor).manager_ctx.cast::<ForeignTensor>()).deleted += 1 };
     }
-    let mut theirs = Box::new(Theirs {
+    let mut theirs = Box::new(ForeignTensor {
         structure: DLManagedTensorVersioned {
             version: DLPackVersion { major: 1, minor: 99 },
             manager_ctx: null_mut(),
@@ -144,7 +144,7 @@ fn theirs(shape: &[i64], strides: &[i64]) -> Box<Theirs> {
     theirs
 }
 
-fn memory_of(theirs: &mut Theirs) -> Result<(u64, u64), Error> {
+fn memory_of(theirs: &mut ForeignTensor) -> Result<(u64, u64), Error> {
     let deleted = theirs.deleted;
     // SAFETY: the structure outlives the import, which owns it as far as its deleter knows.
     let memory = unsafe {

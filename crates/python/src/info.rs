@@ -1,4 +1,4 @@
-//! What `pyarrow_cuda_compat/info.py` asks of the driver.
+//! The driver queries of `pyarrow_cuda_compat/info.py`.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Device, driver_version};

@@ -1,9 +1,10 @@
-//! How the layers below get along with the interpreter: destructors that block, releases that
-//! fail, owners that are Python objects, and the interpreter's end.
+//! Connects the layers below to the interpreter: destructors that block, releases that fail, owners
+//! that are Python objects, and interpreter exit.
 //!
-//! Destructors run on any thread, also below pyarrow functions that have given the GIL up, and
-//! under locks of other layers. So nothing here ever waits for the GIL: what needs it runs at once
-//! where the thread holds it, and on the main thread a little later where it does not.
+//! Destructors run on any thread, also inside pyarrow functions that have released the GIL, and
+//! under locks of other layers.  So a destructor does not wait for the GIL while the main thread
+//! can take its work: the work runs at once if the thread holds the GIL, and otherwise on the main
+//! thread, a little later.
 
 use arrow_cuda_driver::{
     CudaError, begin_exit, is_exiting, is_forked_child, set_blocking_runner, set_reporter,
@@ -121,7 +122,7 @@ fn with_gil(task: Task) {
     let task = Box::into_raw(Box::new(task)).cast::<c_void>();
     // SAFETY: may be called without the GIL.
     if unsafe { ffi::Py_AddPendingCall(Some(run), task) } != 0 {
-        // Too many wait already: then this thread has to.
+        // Too many releases are queued already, so this thread waits for the GIL.
         // SAFETY: the pair of calls is nested; the task was not taken over.
         unsafe {
             let state = ffi::PyGILState_Ensure();
@@ -135,11 +136,11 @@ fn with_gil(task: Task) {
 fn report(what: &str, error: &CudaError) {
     let text = format!("releasing {what} failed: {error}");
     with_gil(Box::new(|py| {
-        // A destructor may run while an exception travels.
-        let travelling = PyErr::take(py);
+        // A destructor may run while an exception is being raised.
+        let raised = PyErr::take(py);
         PyOSError::new_err(text).write_unraisable(py, None);
-        if let Some(travelling) = travelling {
-            travelling.restore(py);
+        if let Some(raised) = raised {
+            raised.restore(py);
         }
     }));
 }
@@ -157,7 +158,7 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let Some(object) = self.0.take() else { return };
         if is_exiting() {
-            // The interpreter may be gone: then nobody misses the reference.
+            // If the interpreter is gone, the reference no longer matters.
             std::mem::forget(object);
         } else {
             with_gil(Box::new(|py| release(py, object)));
@@ -180,8 +181,8 @@ fn release(py: Python<'_>, object: Py<PyAny>) {
     if depth >= DEEPEST {
         return WAITING.with_borrow_mut(|waiting| waiting.push(object));
     }
-    // The deleter of a DLPack tensor may call into Python, which fails with an exception set.
-    let travelling = PyErr::take(py);
+    // The deleter of a DLPack tensor may call Python code, which fails if an exception is set.
+    let raised = PyErr::take(py);
     DEPTH.set(depth + 1);
     drop(object);
     if depth == 0 {
@@ -190,7 +191,7 @@ fn release(py: Python<'_>, object: Py<PyAny>) {
         }
     }
     DEPTH.set(depth);
-    if let Some(travelling) = travelling {
-        travelling.restore(py);
+    if let Some(raised) = raised {
+        raised.restore(py);
     }
 }

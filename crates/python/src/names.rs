@@ -1,4 +1,4 @@
-//! The names that the module has.
+//! The public names of the module.
 
 use pyo3::PyClass;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Functions of the Python package that methods of the classes here call.
 //!
-//! The package passes them to `_start`; this extension imports nothing of the package.
+//! The package passes them to `_start`; this extension does not import the package.
 
 use crate::pyarrow::not_started;
 use pyo3::prelude::*;

@@ -268,7 +268,7 @@ struct Span {
 };
 
 /// A range of host memory, never empty.
-struct HostPart {
+struct HostRange {
   const uint8_t *data;
   size_t size;
 };
@@ -320,7 +320,7 @@ struct BridgeApi {
   Payload *(*payload_open)(PyObject *batch, Failure *failure);
   /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
   /// Does not require the GIL.
-  bool (*payload_parts)(Payload *payload, const HostPart **parts, size_t *count, Failure *failure);
+  bool (*payload_ranges)(Payload *payload, const HostRange **ranges, size_t *count, Failure *failure);
   /// Requires the GIL.
   void (*payload_release)(Payload *payload);
   /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked

@@ -33,7 +33,7 @@ constexpr BridgeApi kBridge{
     .has_arrays = HasArraysEntry,
     .is_on_device = IsOnDeviceEntry,
     .payload_open = PayloadOpenEntry,
-    .payload_parts = PayloadPartsEntry,
+    .payload_ranges = PayloadRangesEntry,
     .payload_release = PayloadReleaseEntry,
     .read_batch = ReadBatchEntry,
     .expect_metadata = ExpectMetadataEntry,

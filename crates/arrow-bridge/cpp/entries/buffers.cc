@@ -6,7 +6,7 @@
 
 #include "border/rust.h"
 #include "border/status.h"
-#include "entries/behind.h"
+#include "entries/require.h"
 #include "memory/buffer.h"
 #include "memory/resolve.h"
 #include "pyarrow/objects.h"
@@ -25,7 +25,7 @@ bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
                     Failure* failure) noexcept {
   Handle<RustBuffer> rust(raw);
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto whole, BufferBehind(parent));
+    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(parent));
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
   });
@@ -33,7 +33,7 @@ bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
 
 bool InitFromBufferEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     return InitBuffer(fresh, std::move(ours));
   });
 }
@@ -46,7 +46,7 @@ bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure)
 bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
                         Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(const auto whole, BufferBehind(host_buffer));
+    ARROW_ASSIGN_OR_RAISE(const auto whole, RequireBuffer(host_buffer));
     ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
     return InitBuffer(fresh, part);
   });

@@ -37,7 +37,7 @@ bool IsOnDeviceEntry(PyObject* object) noexcept;
 
 // entries/messages.cc
 Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept;
-bool PayloadPartsEntry(Payload* payload, const HostPart** parts, size_t* count,
+bool PayloadRangesEntry(Payload* payload, const HostRange** ranges, size_t* count,
                        Failure* failure) noexcept;
 void PayloadReleaseEntry(Payload* payload) noexcept;
 PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "border/status.h"
-#include "entries/behind.h"
+#include "entries/require.h"
 #include "memory/writer.h"
 #include "messages/batch.h"
 #include "messages/message_reader.h"
@@ -15,7 +15,7 @@ namespace arrow_cuda {
 
 bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto reader, Reader::Open<MessageReader>(std::move(ours)));
     return InitReadable(fresh, std::move(reader));
   });
@@ -23,7 +23,7 @@ bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexce
 
 bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto ours, DeviceBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
     return InitWritable(fresh, std::move(writer));
   });

@@ -6,7 +6,7 @@
 
 #include "border/rust.h"
 #include "border/status.h"
-#include "entries/behind.h"
+#include "entries/require.h"
 #include "memory/buffer.h"
 #include "messages/batch.h"
 #include "messages/payload.h"
@@ -27,11 +27,11 @@ Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
   return payload;
 }
 
-bool PayloadPartsEntry(Payload* payload, const HostPart** parts, size_t* count,
+bool PayloadRangesEntry(Payload* payload, const HostRange** ranges, size_t* count,
                        Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(const auto found, payload->Parts());
-    *parts = found.data();
+    ARROW_ASSIGN_OR_RAISE(const auto found, payload->Ranges());
+    *ranges = found.data();
     *count = found.size();
     return arrow::Status::OK();
   });
@@ -49,7 +49,7 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
     if (schema == nullptr) {
       return arrow::Status::TypeError("expected an initialised pyarrow.Schema");
     }
-    ARROW_ASSIGN_OR_RAISE(auto whole, BufferBehind(buffer));
+    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
       WithoutGil unlocked;

@@ -19,9 +19,9 @@ using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
 // A slice of device memory that needs no call into Rust: a batch has hundreds of them.
-class Part : public arrow::Buffer {
+class BodySlice : public arrow::Buffer {
  public:
-  Part(const BufferPtr& whole, int64_t offset, int64_t size)
+  BodySlice(const BufferPtr& whole, int64_t offset, int64_t size)
       : arrow::Buffer(static_cast<uintptr_t>(whole->address() + static_cast<uint64_t>(offset)),
                       size, whole->memory_manager(), whole) {
     is_mutable_ = whole->is_mutable();
@@ -39,7 +39,7 @@ class Body : public arrow::io::RandomAccessFile {
         size > whole_->size() - position) {
       return Status::Invalid("a buffer lies outside the message's body");
     }
-    return std::make_shared<Part>(whole_, position, size);
+    return std::make_shared<BodySlice>(whole_, position, size);
   }
 
   // libarrow must not access any of it.

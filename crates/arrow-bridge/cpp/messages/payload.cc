@@ -34,15 +34,15 @@ Status CheckPart(const arrow::Buffer& buffer) {
 // are copied, into `framing`; their ranges get an address once everything is written.
 class Recorder : public arrow::io::OutputStream {
  public:
-  Recorder(std::vector<uint8_t>* framing, std::vector<HostPart>* parts)
-      : framing_(framing), parts_(parts) {}
+  Recorder(std::vector<uint8_t>* framing, std::vector<HostRange>* ranges)
+      : framing_(framing), ranges_(ranges) {}
 
   Status Write(const void* data, int64_t size) override {
     if (size <= 0) return Status::OK();
     const auto* bytes = static_cast<const uint8_t*>(data);
     framing_->insert(framing_->end(), bytes, bytes + size);
-    if (parts_->empty() || parts_->back().data != nullptr) parts_->push_back({nullptr, 0});
-    parts_->back().size += static_cast<size_t>(size);
+    if (ranges_->empty() || ranges_->back().data != nullptr) ranges_->push_back({nullptr, 0});
+    ranges_->back().size += static_cast<size_t>(size);
     position_ += size;
     return Status::OK();
   }
@@ -50,17 +50,17 @@ class Recorder : public arrow::io::OutputStream {
   // The payload owns the buffer.
   Status Write(const std::shared_ptr<arrow::Buffer>& buffer) override {
     if (buffer->size() <= 0) return Status::OK();
-    parts_->push_back({buffer->data(), static_cast<size_t>(buffer->size())});
+    ranges_->push_back({buffer->data(), static_cast<size_t>(buffer->size())});
     position_ += buffer->size();
     return Status::OK();
   }
 
   void Finish() {
     const uint8_t* next = framing_->data();
-    for (auto& part : *parts_) {
-      if (part.data != nullptr) continue;
-      part.data = next;
-      next += part.size;
+    for (auto& range : *ranges_) {
+      if (range.data != nullptr) continue;
+      range.data = next;
+      next += range.size;
     }
   }
 
@@ -70,28 +70,28 @@ class Recorder : public arrow::io::OutputStream {
 
  private:
   std::vector<uint8_t>* const framing_;
-  std::vector<HostPart>* const parts_;
+  std::vector<HostRange>* const ranges_;
   int64_t position_ = 0;
 };
 
 }  // namespace
 
-arrow::Result<std::span<const HostPart>> Payload::Parts() {
+arrow::Result<std::span<const HostRange>> Payload::Ranges() {
   const auto options = arrow::ipc::IpcWriteOptions::Defaults();
   message_ = {};
   framing_.clear();
-  parts_.clear();
+  ranges_.clear();
   for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
   ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch_, options, &message_));
   for (const auto& buffer : message_.body_buffers) {
     if (buffer != nullptr) ARROW_RETURN_NOT_OK(CheckPart(*buffer));
   }
-  Recorder recorder(&framing_, &parts_);
+  Recorder recorder(&framing_, &ranges_);
   int32_t metadata_length = 0;
   ARROW_RETURN_NOT_OK(
       arrow::ipc::WriteIpcPayload(message_, options, &recorder, &metadata_length));
   recorder.Finish();
-  return parts_;
+  return ranges_;
 }
 
 }  // namespace arrow_cuda

@@ -21,14 +21,14 @@ class Payload {
   // Lays the message out as libarrow writes it.  This reads offsets and bitmaps, so the whole batch
   // must lie on the host.  The ranges are valid until the next call, at most as long as this
   // object.
-  arrow::Result<std::span<const HostPart>> Parts();
+  arrow::Result<std::span<const HostRange>> Ranges();
 
  private:
   const std::shared_ptr<arrow::RecordBatch> batch_;
   arrow::ipc::IpcPayload message_;
   // Bytes outside any buffer: prefix, metadata and padding, one after the other.
   std::vector<uint8_t> framing_;
-  std::vector<HostPart> parts_;
+  std::vector<HostRange> ranges_;
 };
 
 }  // namespace arrow_cuda

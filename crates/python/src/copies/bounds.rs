@@ -1,4 +1,4 @@
-//! How much of a buffer a copy takes, in the words of pyarrow's own checks.
+//! The size of a copy, with the errors of pyarrow's own checks.
 
 use crate::errors::out_of_range;
 use pyo3::PyErr;

@@ -1,4 +1,4 @@
-//! What copies of ordinary host memory may use, as Python sets it.
+//! The limits of staged copies, as Python sets them.
 
 use crate::errors::non_negative;
 use arrow_cuda_transfer::{MAX_THREADS, TransferLimits};

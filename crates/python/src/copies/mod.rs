@@ -1,4 +1,4 @@
-//! What the copies of a `CudaBuffer` do: their arguments, checked in upstream's order.
+//! The copies of a `CudaBuffer`: their arguments, checked in upstream's order.
 
 mod bounds;
 mod limits;

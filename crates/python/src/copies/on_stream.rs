@@ -1,7 +1,7 @@
 //! Copies of a `CudaBuffer` on a stream.
 //!
-//! What is queued retains the Python objects whose memory it uses.  What comes back as completed is
-//! dropped with the GIL.
+//! Queued copies retain the Python objects whose memory they use.  The owners of completed copies
+//! are dropped with the GIL.
 
 use crate::errors::OrRaise;
 use crate::interpreter::Owner;
@@ -23,8 +23,8 @@ pub(crate) fn to_host(
     let bytes = host_bytes_mut(out, size)?;
     let queued = py.detach(|| {
         let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: the owner keeps the memory; others may look at it meanwhile, as everywhere in
-        // Python.
+        // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+        // everywhere in Python.
         unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }
     });
     queued.or_raise(py).map(drop)
@@ -42,8 +42,8 @@ pub(crate) fn from_host(
     let owner = Box::new(Owner::new(data.clone().unbind()));
     let bytes = &host_bytes(data)?[..size as usize];
     let queued = py.detach(|| {
-        // SAFETY: the owner keeps the memory; others may write to it meanwhile, as everywhere in
-        // Python.
+        // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+        // everywhere in Python.
         unsafe { buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), bytes.len(), owner) }
     });
     queued.or_raise(py).map(drop)

@@ -1,4 +1,4 @@
-//! The data that an argument brings: bytes on the host, or memory of a device.
+//! The data of an argument: bytes on the host, or memory of a device.
 
 use crate::errors::expected;
 use crate::pyarrow::from_pyarrow::{
@@ -31,7 +31,7 @@ impl<'py> Data<'py> {
     /// Raises what `pyarrow.py_buffer` raises.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         check_tensor(object)?;
-        // One that was never initialised must not be asked.
+        // pyarrow crashes on an uninitialised buffer.
         if !is_buffer(object)?
             && let Some(exported) = Exported::by(object)
         {
@@ -82,7 +82,7 @@ impl<'py> Exported<'py> {
             ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_ANY_CONTIGUOUS)
         };
         if answer != 0 {
-            // Whoever asks next says what is wrong.
+            // The caller's fallback raises the exception.
             drop(PyErr::take(object.py()));
             return None;
         }
@@ -96,8 +96,8 @@ impl<'py> Exported<'py> {
         if size == 0 {
             return &[];
         }
-        // SAFETY: the object keeps so many bytes there as long as the view is not released; they are
-        // only copied from, and others may write to them, as everywhere in Python.
+        // SAFETY: the object keeps this many bytes valid until the view is released; they are only
+        // copied from, and other threads may write to them, as everywhere in Python.
         unsafe { std::slice::from_raw_parts(self.view.buf.cast(), size) }
     }
 }

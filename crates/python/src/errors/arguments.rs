@@ -1,4 +1,4 @@
-//! Exceptions for arguments that a function cannot take.
+//! Exceptions for invalid arguments.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Failures as the exceptions that pyarrow raises for the same.
+//! Maps failures to the exceptions that pyarrow raises for them.
 //!
 //! Every failure of a lower layer becomes a [`Failure`], by one `From` for each layer's error, and
 //! [`exception`] alone chooses the class that Python raises.

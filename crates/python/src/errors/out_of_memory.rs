@@ -1,4 +1,4 @@
-//! `OutOfMemoryError`: device memory, or pinned host memory, that the driver does not have.
+//! `OutOfMemoryError`: the driver cannot allocate device memory or pinned host memory.
 
 use crate::names::PACKAGE;
 use arrow_cuda_context::Context;

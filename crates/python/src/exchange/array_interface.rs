@@ -17,7 +17,7 @@ pub(crate) fn to_dict<'py>(
     layout: &Layout,
 ) -> PyResult<Bound<'py, PyDict>> {
     if !buffer.is_empty() {
-        // Some consumers honour a stream that is named here, but PyTorch does not.
+        // Some consumers synchronise with the stream in this entry, but PyTorch does not.
         let ready = py.detach(|| buffer.context().make_ready_for(Consumer::Unknown));
         ready.or_raise(py)?;
     }

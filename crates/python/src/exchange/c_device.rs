@@ -1,5 +1,5 @@
-//! What the methods of the C Device interface need of this extension.  The methods themselves are
-//! pyarrow's, and Python around them: `pyarrow_cuda_compat/_device_arrays.py`.
+//! The extension's part of the C Device interface.  The methods themselves are pyarrow's, wrapped
+//! in Python: `pyarrow_cuda_compat/_device_arrays.py`.
 
 use crate::errors::OrRaise;
 use crate::pyarrow::pyarrow;
@@ -26,7 +26,7 @@ pub(crate) fn prepare<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let pointer = object.as_ptr().cast();
-    // SAFETY: a live object, and the GIL is held; what comes back is a new reference.
+    // SAFETY: a live object, and the GIL is held; the result is a new reference.
     unsafe {
         let made = pyarrow(py)?.bridge.prepare(pointer, is_batch, to_host).or_raise(py)?;
         match made {
@@ -64,7 +64,7 @@ pub(crate) fn prepare_import(
     is_batch: bool,
 ) -> PyResult<()> {
     let py = array.py();
-    // pyarrow itself says best what is wrong with what holds no structure.
+    // pyarrow itself has the best error for an object without a structure.
     let Some((array, schema)) = structures(array, schema, in_capsules) else { return Ok(()) };
     // SAFETY: pyarrow reads the structures at these places next; the GIL is held.
     unsafe { pyarrow(py)?.bridge.prepare_import(array, schema, is_batch) }.or_raise(py)
@@ -81,8 +81,8 @@ pub(crate) fn finish_import<'py>(
     let py = object.py();
     let place = if in_capsules { in_capsule(array, Some(ARRAY)) } else { at_address(array) };
     let Some(place) = place else { return Ok(object) };
-    // SAFETY: pyarrow has read the structure at this place, where its device still stands; the GIL
-    // is held, and what comes back is a new reference.
+    // SAFETY: pyarrow has imported the structure at this address, whose device field is still
+    // valid; the GIL is held, and the result is a new reference.
     unsafe {
         let made = pyarrow(py)?.bridge.finish_import(object.as_ptr().cast(), place).or_raise(py)?;
         match made {

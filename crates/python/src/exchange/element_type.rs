@@ -1,4 +1,4 @@
-//! Element types from what Python names them by: typestrs and NumPy's dtypes.
+//! Element types from Python's typestrs and NumPy's dtypes.
 
 use crate::errors::OrRaise;
 use arrow_cuda_numba_bridge::{ElementType, Error};
@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 
 /// The element type of an array of another library: whatever NumPy takes for a dtype.
 pub(crate) fn of_array(typestr: &Bound<'_, PyAny>) -> PyResult<ElementType> {
-    // Nearly every array has one of the typestrs that need no NumPy.
+    // Nearly every array has a typestr that is parsed without NumPy.
     let known = typestr.extract::<&str>().ok().and_then(|typestr| typestr.parse().ok());
     known.map_or_else(|| of_dtype(typestr), Ok)
 }
@@ -18,7 +18,7 @@ pub(crate) fn of_array(typestr: &Bound<'_, PyAny>) -> PyResult<ElementType> {
 pub(crate) fn of_tensor(object: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let element = match object.cast::<PyString>() {
         Ok(typestr) => typestr.to_str()?.parse(),
-        // NumPy would take it for its default, float64.
+        // NumPy would interpret it as its default, float64.
         Err(_) if object.is_none() => Err(unsupported(object)?),
         Err(_) => Ok(of_dtype(object)?),
     };

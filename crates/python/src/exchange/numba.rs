@@ -1,5 +1,5 @@
-//! What the Numba methods need of this extension.  The methods themselves are Python, as Numba
-//! is: `pyarrow_cuda_compat/numba.py`.
+//! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
+//! `pyarrow_cuda_compat/numba.py`.
 
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
@@ -63,6 +63,6 @@ pub(crate) fn allocation_of<'py>(
     let (allocation, offset) = handle
         .handle()
         .allocation()
-        .ok_or_else(|| PyValueError::new_err("memory of no bytes has no allocation"))?;
+        .ok_or_else(|| PyValueError::new_err("an empty buffer has no allocation"))?;
     Ok((PyBytes::new(py, allocation), offset))
 }

@@ -1,4 +1,4 @@
-//! What pickling and Dask need of this extension.  The rest is Python, as they are:
+//! The extension's part of pickling and Dask support.  The rest is in Python, as they are:
 //! `pyarrow_cuda_compat/pickling.py` and `dask.py`.
 
 use crate::errors::{OrRaise, available};

@@ -1,4 +1,4 @@
-//! Device buffers over memory that somebody else owns.
+//! Device buffers over foreign memory.
 
 use crate::errors::{OrRaise, available, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
@@ -82,7 +82,7 @@ pub(crate) fn of_memory<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let address = device_address(py, context, address)?;
     let owner = Box::new(base.map(Owner::new));
-    // With the GIL: look-ups do not block, and a refused owner has to go at once.
+    // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
     wrap_buffer(py, buffer)
 }

@@ -111,7 +111,7 @@ pub(crate) fn read_message<'py>(
             source.get_type().name()?
         )));
     };
-    // libarrow believes what a message says of itself, so it is checked first.
+    // libarrow trusts a message's metadata, so it is validated first.
     let reader = reader(&file)?;
     let position = py.detach(|| reader.tell()).or_raise(py)?;
     let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
@@ -119,7 +119,7 @@ pub(crate) fn read_message<'py>(
     let read = || ipc.call_method1("read_message", (&file,));
     match py.detach(|| DeviceMessage::read(&rest)) {
         Ok(message) => with_message(&file, position, &message, read),
-        // pyarrow itself says best how a stream ends.
+        // pyarrow itself has the right error for the end of a stream.
         Err(IpcError::EndOfStream) => read(),
         Err(error) => Err(error).or_raise(py),
     }
@@ -183,16 +183,16 @@ pub(crate) fn read_record_batch<'py>(
 
 /// A new device buffer with all of a message.
 fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Failure> {
-    let parts = message.parts()?;
-    let size = parts.iter().map(|part| part.len() as u64).sum();
+    let ranges = message.ranges()?;
+    let size = ranges.iter().map(|range| range.len() as u64).sum();
     let buffer = DeviceBuffer::allocate(context, size)?;
-    buffer.copy_from_host_gathered(0, &parts)?;
+    buffer.copy_from_host_gathered(0, &ranges)?;
     Ok(buffer)
 }
 
 /// The batch itself, or a copy on the host.
 fn on_host<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // The columns are asked: a batch that libarrow has read calls itself a host batch.
+    // Checks the columns: a batch that libarrow has read reports itself as a host batch.
     if !is_on_device(batch)? {
         return Ok(batch.clone());
     }

@@ -1,4 +1,5 @@
-//! The memory that contexts keep for later allocations: how much, and giving it back.
+//! The memory that contexts cache for later allocations: its limit, its statistics, and its
+//! release.
 
 use crate::errors::{OrRaise, non_negative};
 use crate::memory::context::{PyContext, context_argument};

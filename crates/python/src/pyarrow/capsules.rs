@@ -1,4 +1,4 @@
-//! The pointers in pyarrow's capsules, by which the bridge works with its objects.
+//! The pointers in pyarrow's capsules, which the bridge uses to work with its objects.
 
 use arrow_cuda_bridge::{Object, PyarrowApi};
 use pyo3::exceptions::PyImportError;

@@ -1,4 +1,4 @@
-//! The classes of this extension that extend pyarrow's: made once, when it starts.
+//! The classes of this extension that extend pyarrow's, created once at the start.
 
 use crate::pyarrow::not_started;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
-//! pyarrow's objects as Rust's values, and the checks of arguments that have to be such objects.
+//! Converts pyarrow's objects to Rust values, and checks arguments that must be such objects.
 //!
-//! Apart from `exchange/c_device.rs`, which works with arrays in structures of C, only this file
-//! and `to_pyarrow.rs` look into pyarrow's objects.
+//! Apart from `exchange/c_device.rs`, which works with arrays in C structures, only this file and
+//! `to_pyarrow.rs` access the contents of pyarrow's objects.
 
 use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::classes::classes;
@@ -104,7 +104,7 @@ fn bytes_of<'a>(buffer: &'a Bound<'_, PyAny>, span: Span) -> PyResult<&'a [u8]> 
     if size == 0 {
         return Ok(&[]);
     }
-    // SAFETY: a host buffer's memory, which the object keeps; it is not empty, so not null.
+    // SAFETY: a host buffer's memory, which the object owns; it is not empty, so not null.
     Ok(unsafe { std::slice::from_raw_parts(span.address as *const u8, size) })
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn host_bytes_mut<'a>(
         return Err(PyValueError::new_err("the host buffer is not mutable"));
     }
     debug_assert!(size as i64 <= span.size, "the caller checks what fits");
-    // SAFETY: a mutable host buffer's memory, which the object keeps.
+    // SAFETY: a mutable host buffer's memory, which the object owns.
     Ok(unsafe { std::slice::from_raw_parts_mut(span.address as *mut MaybeUninit<u8>, size) })
 }
 

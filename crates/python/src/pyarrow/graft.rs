@@ -1,9 +1,9 @@
 //! Classes with methods from this extension and the memory layout of pyarrow's.
 //!
-//! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an
-//! object's layout, so it can be one base of a class whose other base is pyarrow's: its
-//! `#[pymethods]` come first in the method resolution order, the layout is pyarrow's alone. What
-//! it defines the new class defines as well, so that it looks like any other class.
+//! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an object's
+//! layout, so it can be one base of a class whose other base is pyarrow's: its `#[pymethods]` come
+//! first in the method resolution order, and the layout is pyarrow's alone. The new class also
+//! defines these members itself, so that it looks like any other class.
 
 use crate::pyarrow::members::{documented, members};
 use pyo3::PyClass;
@@ -59,7 +59,7 @@ where
             slots.push(PyType_Slot { slot, pfunc });
         }
     }
-    // In the method resolution order there should not be two of one name.
+    // The method resolution order should not have two classes of one name.
     methods.setattr("__qualname__", format!("_{name}Methods"))?;
     methods.setattr("__name__", format!("_{name}Methods"))?;
     slots.push(PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() });
@@ -135,7 +135,7 @@ pub(crate) unsafe fn construct(
     body: Constructor,
 ) -> *mut ffi::PyObject {
     Python::attach(|py| {
-        // SAFETY: the caller's promise: a type, a tuple, and a dict or null.
+        // SAFETY: guaranteed by the caller: a type, a tuple, and a dict or null.
         let made = unsafe {
             let class = Bound::from_borrowed_ptr(py, class.cast());
             let arguments = Bound::from_borrowed_ptr(py, arguments);

@@ -1,7 +1,7 @@
-//! What a PyO3 class defines, as definitions that another class can be made of.
+//! The members of a PyO3 class, as definitions for another class.
 //!
-//! A class that merely inherits its methods shows none in `vars()`, and `help()` lists them as
-//! somebody else's. The functions behind them are asked of Python itself, through the C API.
+//! A class that merely inherits its methods shows none in `vars()`, and `help()` attributes them to
+//! the base. This module gets the functions behind them from Python's C API.
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
@@ -46,7 +46,7 @@ fn method(name: &str, bound: &Bound<'_, PyCFunction>) -> PyResult<ffi::PyMethodD
     let Some(function) = function else { return Err(PyErr::fetch(bound.py())) };
     Ok(ffi::PyMethodDef {
         ml_name: leaked(name)?,
-        // What it really takes is what the flags say.
+        // The flags determine its actual signature.
         ml_meth: ffi::PyMethodDefPointer { PyCFunction: function },
         ml_flags: flags,
         ml_doc: leaked(&documented(name, signature.as_deref(), &doc.unwrap_or_default()))?,

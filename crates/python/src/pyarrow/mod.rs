@@ -1,4 +1,4 @@
-//! What is needed of the imported pyarrow, fetched and checked once.
+//! The functions and classes of the imported pyarrow, fetched and checked once.
 
 mod capsules;
 pub(crate) mod classes;

@@ -1,4 +1,4 @@
-//! Rust's values as pyarrow's objects.
+//! Converts Rust values to pyarrow's objects.
 
 use crate::errors::{OrRaise, expected};
 use crate::interpreter;
@@ -166,7 +166,7 @@ pub(crate) fn assembled<'py>(
     // SAFETY: live objects, and the GIL is held; the result is a new reference.
     unsafe {
         let made = pyarrow(py)?.bridge.assemble(schema.as_ptr().cast(), &pointers).or_raise(py)?;
-        drop(columns); // kept until here
+        drop(columns); // owned until here
         Bound::from_owned_ptr_or_err(py, made.cast())
     }
 }

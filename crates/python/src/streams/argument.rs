@@ -38,7 +38,7 @@ pub(crate) fn stream_argument(
         )));
     }
     let owner = Box::new(Owner::new(object.clone().unbind()));
-    // SAFETY: the object says that it has such a stream, and is kept.
+    // SAFETY: the object promises that the stream exists, and is retained.
     let found = unsafe { Stream::borrowed(contexts, handle as *mut _, owner) };
     found.or_raise(py)?.ok_or_else(|| {
         PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))

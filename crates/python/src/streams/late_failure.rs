@@ -1,4 +1,4 @@
-//! Failures of queued work, which CUDA reports to whoever waits or asks next.
+//! Failures of queued work, which CUDA reports to the next caller that waits or queries.
 
 use crate::errors::OrRaise;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
@@ -16,7 +16,7 @@ pub(super) fn or_raise_late<T>(py: Python<'_>, outcome: CudaResult<T>) -> PyResu
         }
         let note = "CUDA reports failures of queued work late: work that was queued earlier in \
                     this context, on any stream, may have failed.";
-        // Without the note the error is the same.
+        // If the note cannot be added, the error stays the same.
         let _ = error.value(py).call_method1("add_note", (note,));
     })
 }

@@ -1,4 +1,4 @@
-//! `Stream` and `Event`, and which streams of other libraries are taken.
+//! `Stream` and `Event`, and the streams of other libraries that are accepted.
 
 pub(crate) mod argument;
 mod event;

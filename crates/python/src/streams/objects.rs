@@ -1,7 +1,7 @@
-//! What `Stream` and `Event` objects hold.
+//! The `Stream` and `Event` classes.
 //!
 //! Streams record events, and events are recorded on streams: the methods of each class need the
-//! other class, so both classes stand here, below the methods.
+//! other class, so both classes are here, below the methods.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Event, Stream};

@@ -83,7 +83,7 @@ impl PyStream {
     /// >>> stream.query()
     /// True
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        // What work has kept goes here, with the GIL: it may be Python's.
+        // Drops the owners of completed work here, with the GIL: they may be Python objects.
         drop(or_raise_late(py, py.detach(|| self.stream.synchronize()))?);
         Ok(())
     }

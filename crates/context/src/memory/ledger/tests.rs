@@ -47,25 +47,25 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Is {
+enum BlockState {
     InUse(Access),
     Idle { released: u64 },
     Exported,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct ModelBlock {
     address: u64,
     size: u64,
     capacity: u64,
     is_alone: bool,
     is_cacheable: bool,
-    is: Is,
+    state: BlockState,
 }
 
 /// The same by brute force: all blocks in one list.
 struct Model {
-    blocks: Vec<Known>,
+    blocks: Vec<ModelBlock>,
     limit: u64,
     complete: u64,
     last_release: u64,
@@ -73,12 +73,12 @@ struct Model {
 }
 
 impl Model {
-    fn idle(&self) -> Vec<(u64, Known)> {
+    fn idle(&self) -> Vec<(u64, ModelBlock)> {
         let mut idle: Vec<_> = self
             .blocks
             .iter()
-            .filter_map(|block| match block.is {
-                Is::Idle { released } => Some((released, block.clone())),
+            .filter_map(|block| match block.state {
+                BlockState::Idle { released } => Some((released, block.clone())),
                 _ => None,
             })
             .collect();
@@ -98,13 +98,13 @@ impl Model {
 
     fn release(&mut self, address: u64) -> Vec<u64> {
         let at = self.blocks.iter().position(|block| block.address == address).expect("known");
-        let Known { capacity, is_cacheable, .. } = self.blocks[at];
-        match self.blocks[at].is {
-            Is::InUse(Access::Exported) => {
-                self.blocks[at].is = Is::Exported;
+        let ModelBlock { capacity, is_cacheable, .. } = self.blocks[at];
+        match self.blocks[at].state {
+            BlockState::InUse(Access::Exported) => {
+                self.blocks[at].state = BlockState::Exported;
                 Vec::new()
             }
-            Is::InUse(Access::Process) if is_cacheable => {
+            BlockState::InUse(Access::Process) if is_cacheable => {
                 self.last_release += 1;
                 if capacity > self.limit {
                     self.blocks.remove(at);
@@ -113,7 +113,7 @@ impl Model {
                 let gone = self.shrink(self.limit - capacity);
                 let released = self.last_release;
                 let block = self.blocks.iter_mut().find(|block| block.address == address);
-                block.expect("known").is = Is::Idle { released };
+                block.expect("known").state = BlockState::Idle { released };
                 gone
             }
             _ => {
@@ -126,7 +126,7 @@ impl Model {
     /// The address of a block, or whether there is one that work in flight may touch.
     fn reuse(&mut self, size: u64, capacity: u64, is_alone: bool) -> Result<u64, bool> {
         let idle = self.idle();
-        let fits = |it: &&(u64, Known)| {
+        let fits = |it: &&(u64, ModelBlock)| {
             let block = &it.1;
             block.is_alone == is_alone
                 && block.capacity >= capacity
@@ -138,12 +138,12 @@ impl Model {
         let address = best.address;
         let block = self.blocks.iter_mut().find(|block| block.address == address);
         let block = block.expect("known");
-        (block.size, block.is) = (size, Is::InUse(Access::Process));
+        (block.size, block.state) = (size, BlockState::InUse(Access::Process));
         Ok(address)
     }
 
     fn in_use(&self) -> Vec<u64> {
-        let in_use = self.blocks.iter().filter(|block| matches!(block.is, Is::InUse(_)));
+        let in_use = self.blocks.iter().filter(|block| matches!(block.state, BlockState::InUse(_)));
         in_use.map(|block| block.address).collect()
     }
 }
@@ -154,16 +154,18 @@ fn addresses(segments: &[Segment]) -> Vec<u64> {
 
 /// The ledger and the model agree on every address and on the totals.
 fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
-    let sum = |of: fn(&Known) -> Option<u64>| model.blocks.iter().filter_map(of).sum::<u64>();
+    let sum = |of: fn(&ModelBlock) -> Option<u64>| model.blocks.iter().filter_map(of).sum::<u64>();
     let stats = ledger.stats();
     prop_assert_eq!(stats.reserved_bytes, sum(|block| Some(block.capacity)));
-    let allocated = sum(|block| (!matches!(block.is, Is::Idle { .. })).then_some(block.size));
+    let allocated =
+        sum(|block| (!matches!(block.state, BlockState::Idle { .. })).then_some(block.size));
     prop_assert_eq!(stats.allocated_bytes, allocated);
-    let idle = sum(|block| matches!(block.is, Is::Idle { .. }).then_some(block.capacity));
+    let idle =
+        sum(|block| matches!(block.state, BlockState::Idle { .. }).then_some(block.capacity));
     prop_assert_eq!((stats.cached_bytes, stats.cached_blocks), (idle, model.idle().len() as u64));
     prop_assert!(idle <= model.limit && stats.peak_allocated_bytes >= allocated);
     for block in &model.blocks {
-        let is_idle = matches!(block.is, Is::Idle { .. });
+        let is_idle = matches!(block.state, BlockState::Idle { .. });
         let last = block.address + block.capacity - 1;
         prop_assert_eq!(ledger.is_idle(last), is_idle);
         let found = ledger.block_at(last, block.address);
@@ -199,9 +201,9 @@ proptest! {
                     prop_assert_eq!(found, expected);
                     if found.is_err() {
                         model.next += APART;
-                        let (address, is) = (model.next, Is::InUse(Access::Process));
+                        let (address, state) = (model.next, BlockState::InUse(Access::Process));
                         ledger.add(address, request);
-                        let known = Known { address, size, capacity, is_alone, is_cacheable, is };
+                        let known = ModelBlock { address, size, capacity, is_alone, is_cacheable, state };
                         model.blocks.push(known);
                     }
                 }
@@ -215,8 +217,8 @@ proptest! {
                     prop_assert!(ledger.share(address, access).is_some());
                     let block = model.blocks.iter_mut().find(|block| block.address == address);
                     let block = block.expect("known");
-                    let Is::InUse(known) = block.is else { unreachable!("picked in use") };
-                    block.is = Is::InUse(known.max(access));
+                    let BlockState::InUse(known) = block.state else { unreachable!("picked in use") };
+                    block.state = BlockState::InUse(known.max(access));
                 }
                 Step::Complete { but } => {
                     let up_to = ledger.last_release().saturating_sub(but);

@@ -1,4 +1,4 @@
-//! Capsules that hold a tensor: made for consumers, and taken from producers.
+//! Capsules that hold a tensor: created for consumers, and taken from producers.
 
 use arrow_cuda_numba_bridge::dlpack::Imported;
 use arrow_cuda_numba_bridge::dlpack::abi::{DLManagedTensor, DLManagedTensorVersioned};
@@ -33,8 +33,8 @@ pub(super) fn legacy(
 /// Takes the tensor out of a capsule, which is marked as used.
 pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
     let object = capsule.as_ptr();
-    // SAFETY: a live capsule.  Its name says what it holds, and that nobody has taken it yet; from
-    // the renaming on, its destructor does not free it any more.
+    // SAFETY: a live capsule.  Its name identifies its content, and that no consumer has taken it
+    // yet; once renamed, its destructor no longer frees it.
     unsafe {
         for (name, used, is_versioned) in
             [(VERSIONED, USED_VERSIONED, true), (LEGACY, USED_LEGACY, false)]
@@ -64,7 +64,7 @@ fn capsule<'py>(
     name: &'static CStr,
     destructor: unsafe extern "C" fn(*mut ffi::PyObject),
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the name is static, and the destructor is the one for what the capsule holds.
+    // SAFETY: the name is static, and the destructor matches the capsule's content.
     unsafe {
         let capsule = ffi::PyCapsule_New(tensor.as_ptr(), name.as_ptr(), Some(destructor));
         Bound::from_owned_ptr_or_err(py, capsule)
@@ -72,7 +72,7 @@ fn capsule<'py>(
 }
 
 unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls this with the capsule; under this name nobody has taken the tensor.
+    // SAFETY: Python calls this with the capsule; with this name, no consumer has taken the tensor.
     unsafe {
         if let Some(tensor) = untaken(capsule, VERSIONED) {
             drop(Imported::versioned(tensor.cast()));
@@ -90,7 +90,7 @@ unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
 }
 
 unsafe fn untaken(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<std::ffi::c_void>> {
-    // SAFETY: the caller's promise: a capsule that is being destroyed.
+    // SAFETY: guaranteed by the caller: a capsule that is being destroyed.
     unsafe {
         match ffi::PyCapsule_IsValid(capsule, name.as_ptr()) {
             1 => NonNull::new(ffi::PyCapsule_GetPointer(capsule, name.as_ptr())),

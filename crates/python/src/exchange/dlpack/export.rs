@@ -69,7 +69,7 @@ impl Request {
         let is_elsewhere = (device_type, number) != (abi::CUDA, own);
         if is_elsewhere && self.copy == Some(false) {
             return Err(Error::Unsupported(format!(
-                "memory of CUDA device {own} cannot be had on device ({device_type}, {number}) \
+                "memory of CUDA device {own} is not accessible on device ({device_type}, {number}) \
                  without a copy"
             )));
         }

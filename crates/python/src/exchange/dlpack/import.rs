@@ -70,14 +70,14 @@ pub(crate) fn from_dlpack<'py>(
     let memory = tensor.memory().or_raise(py)?;
     let lies_on = context_of(py, &memory)?;
     if !is_ordered {
-        // Nobody knows for which stream the capsule was made.
+        // The stream for which the capsule was created is unknown.
         py.detach(|| lies_on.wait_for(&Pending::AnyStream)).or_raise(py)?;
     }
     let context = context.unwrap_or(&lies_on);
     let is_elsewhere = context.device() != lies_on.device();
     if is_elsewhere && copy == Some(false) {
         return Err(PyBufferError::new_err(format!(
-            "memory of CUDA device {} cannot be had on device {} without a copy",
+            "memory of CUDA device {} is not accessible on device {} without a copy",
             lies_on.device().number(),
             context.device().number()
         )));
@@ -129,7 +129,7 @@ fn check_device_type(device_type: i32) -> PyResult<()> {
             "the tensor is in host memory: Context.buffer_from_data copies it to a device",
         )),
         other => Err(PyBufferError::new_err(format!(
-            "the tensor lies on a device of type {other}, which is not CUDA's"
+            "the tensor lies on a device of type {other}, not CUDA"
         ))),
     }
 }
@@ -137,7 +137,10 @@ fn check_device_type(device_type: i32) -> PyResult<()> {
 fn context_of(py: Python<'_>, memory: &ImportedMemory) -> PyResult<Context> {
     check_device_type(memory.device_type)?;
     let number = u32::try_from(memory.device_id).map_err(|_| {
-        PyValueError::new_err(format!("the tensor's device has number {}", memory.device_id))
+        PyValueError::new_err(format!(
+            "the tensor has an invalid device number: {}",
+            memory.device_id
+        ))
     })?;
     py.detach(|| Context::primary(number)).or_raise(py)
 }

@@ -1,18 +1,18 @@
-#include "entries/behind.h"
+#include "entries/require.h"
 
 #include "memory/resolve.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object) {
+arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object) {
   auto buffer = UnwrapBuffer(object);
   if (buffer == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Buffer");
   return buffer;
 }
 
-arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object) {
-  ARROW_ASSIGN_OR_RAISE(auto buffer, BufferBehind(object));
+arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
   if (auto ours = AsDeviceBuffer(buffer)) return ours;
   // An imported buffer must wait for its producer.
   WithoutGil unlocked;

@@ -11,9 +11,9 @@
 namespace arrow_cuda {
 
 // The buffer behind any initialised pyarrow.Buffer.
-arrow::Result<std::shared_ptr<arrow::Buffer>> BufferBehind(PyObject* object);
+arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object);
 
 // The device memory behind any initialised pyarrow.Buffer, once it is ready.
-arrow::Result<std::shared_ptr<DeviceBuffer>> DeviceBehind(PyObject* object);
+arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object);
 
 }  // namespace arrow_cuda
