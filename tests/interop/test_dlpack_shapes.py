@@ -210,7 +210,7 @@ def test_nulls_are_counted_where_a_bitmap_is(ctx):
     ids=lambda array: str(array.type),
 )
 def test_values_that_are_no_tensor(ctx, array):
-    with pytest.raises(BufferError, match="only integers and floats"):
+    with pytest.raises(BufferError, match="only integers and floating-point"):
         to_dlpack(array.copy_to(ctx.memory_manager))
 
 
