@@ -167,6 +167,10 @@ impl Context {
     /// # Errors
     ///
     /// That of `make`.
+    ///
+    /// # Panics
+    ///
+    /// When there are more than four types of them.
     pub fn extension_or<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

@@ -11,7 +11,8 @@ use std::marker::PhantomData;
 /// Every driver function that works in the current context is a method of this type, so none can
 /// run in another context, in one that is gone, or in none.  The methods are in `calls/`, grouped
 /// by noun.  Dropping the guard restores the context that was current before, whatever happened in
-/// between.
+/// between.  The driver keeps a stack of contexts for each thread, so drop the guards of a thread in
+/// the reverse order of their creation, as nested scopes do.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
