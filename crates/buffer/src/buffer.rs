@@ -85,11 +85,16 @@ impl DeviceBuffer {
     /// The driver checks that the memory exists, is large enough, and belongs to the context's
     /// device, now and before each copy.
     ///
+    /// # Safety
+    ///
+    /// The memory must stay valid as long as `owner` lives, and must be the caller's to write where
+    /// `is_mutable` says so.
+    ///
     /// # Errors
     ///
     /// Driver errors for an address that it does not know; [`Error::Invalid`] for memory that
     /// ends too early or lies on another device.
-    pub fn view(
+    pub unsafe fn view(
         context: &Context,
         address: u64,
         size: u64,
@@ -102,7 +107,11 @@ impl DeviceBuffer {
     }
 
     /// Memory of another process, mapped at `address` as long as `mapping` lives.
-    pub fn imported(
+    ///
+    /// # Safety
+    ///
+    /// `size` bytes at `address` must be mapped as long as `mapping` lives.
+    pub unsafe fn imported(
         context: &Context,
         address: u64,
         size: u64,

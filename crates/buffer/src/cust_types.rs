@@ -34,7 +34,8 @@ impl DeviceBuffer {
         let address = buffer.as_device_ptr().as_raw();
         let size = (buffer.len() * size_of::<T>()) as u64;
         let owner = CustOwned::new(context, "device memory of cust", buffer);
-        Self::view(context, address, size, true, Box::new(owner))
+        // SAFETY: cust's buffer has allocated the range, and is owned.
+        unsafe { Self::view(context, address, size, true, Box::new(owner)) }
     }
 
     /// The address as a pointer of `cust`, for its `launch!` and its own copies.

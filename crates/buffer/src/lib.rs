@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+#[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod copy;
 #[cfg(feature = "cust")]
+#[expect(unsafe_code, reason = "trusts that cust owns its memory")]
 mod cust_types;
 mod equal;
 mod error;

@@ -154,7 +154,9 @@ fn the_last_view_drops_the_owner_of_foreign_memory() {
     let memory = upload(&pattern(9, 64));
     let dropped = Arc::new(AtomicBool::new(false));
     let owner = Box::new((memory.clone(), Flag(dropped.clone())));
-    let view = DeviceBuffer::view(&context(), memory.address(), 64, true, owner).expect("valid");
+    // SAFETY: the test keeps the memory, or shows that the driver refuses it.
+    let view = unsafe { DeviceBuffer::view(&context(), memory.address(), 64, true, owner) }
+        .expect("valid");
     let slice = view.slice(8, 8).expect("within");
     drop(view);
     assert!(!dropped.load(Ordering::Acquire));
@@ -171,7 +173,8 @@ fn the_last_view_drops_the_owner_of_foreign_memory() {
 fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     let memory = upload(&pattern(10, 1000));
     let owner = Box::new(memory.clone());
-    let view = DeviceBuffer::view(&context(), memory.address() + at, size, true, owner);
+    // SAFETY: the test keeps the memory, or shows that the driver refuses it.
+    let view = unsafe { DeviceBuffer::view(&context(), memory.address() + at, size, true, owner) };
     assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
 }
 
@@ -179,7 +182,8 @@ fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
 fn the_driver_refuses_unknown_addresses() {
     let pageable = [0u8; 64];
     for address in [pageable.as_ptr() as u64, 0x7000] {
-        let view = DeviceBuffer::view(&context(), address, 8, true, Box::new(()));
+        // SAFETY: the test keeps the memory, or shows that the driver refuses it.
+        let view = unsafe { DeviceBuffer::view(&context(), address, 8, true, Box::new(())) };
         let Err(Error::Cuda(error)) = view else { panic!("{view:?}") };
         assert_eq!(error.code(), Some(1));
     }
@@ -201,6 +205,9 @@ fn devices_exchange_bytes() {
     there.copy_from_host(99_999, &[bytes[99_999] ^ 1]).expect("a copy");
     assert!(!there.equals(&here).expect("a comparison"));
     // Without peer access, the driver does not know the other device's addresses at all.
-    let wrong = DeviceBuffer::view(&context(), there.address(), 8, true, Box::new(there.clone()));
+    // SAFETY: the test keeps the memory, or shows that the driver refuses it.
+    let wrong = unsafe {
+        DeviceBuffer::view(&context(), there.address(), 8, true, Box::new(there.clone()))
+    };
     assert!(wrong.is_err(), "{wrong:?}");
 }

@@ -80,7 +80,8 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
 /// whose memory is gone; [`Error::Handle`] when the handle's range exceeds the allocation.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
     let Some(memory) = handle.memory() else {
-        return Ok(DeviceBuffer::imported(context, 0, 0, Box::new(())));
+        // SAFETY: there are no bytes.
+        return Ok(unsafe { DeviceBuffer::imported(context, 0, 0, Box::new(())) });
     };
     let mapping = Mapping::shared(context, &memory.allocation)?;
     range::within(memory.offset, handle.size(), mapping.size).map_err(|_| {
@@ -92,7 +93,8 @@ pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Er
         ))
     })?;
     let address = mapping.address + memory.offset;
-    Ok(DeviceBuffer::imported(context, address, handle.size(), Box::new(mapping)))
+    // SAFETY: the range lies within the mapping, which the buffer owns.
+    Ok(unsafe { DeviceBuffer::imported(context, address, handle.size(), Box::new(mapping)) })
 }
 
 /// An allocation of another process, mapped into this one.

@@ -69,7 +69,9 @@ pub(super) unsafe extern "C" fn view(
     let owner = Box::new(Lent(owner));
     let work = || {
         let size = unsigned("the size of a device buffer", size)?;
-        Ok(hand_over(RustBuffer::view(&context(device)?, address, size, is_mutable, owner)?))
+        let context = context(device)?;
+        // SAFETY: C++ keeps the memory valid as long as the owner lives.
+        Ok(hand_over(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?))
     };
     // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())

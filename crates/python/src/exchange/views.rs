@@ -83,7 +83,9 @@ pub(crate) fn of_memory<'py>(
     let address = device_address(py, context, address)?;
     let owner = Box::new(base.map(Owner::new));
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
-    let buffer = DeviceBuffer::view(context, address, size, is_mutable, owner).or_raise(py)?;
+    // SAFETY: Python promises that `base` keeps the memory valid.
+    let buffer = unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) };
+    let buffer = buffer.or_raise(py)?;
     wrap_buffer(py, buffer)
 }
 
