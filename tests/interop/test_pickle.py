@@ -288,7 +288,9 @@ def test_what_the_driver_refuses(ctx, run_python, code, name):
     assert len(lines) == 2
     raised = "OutOfMemoryError" if code == 2 else "OSError"
     for line in lines:
-        assert line.startswith(f"{raised} Cuda error {code} in function '{name.removesuffix('_v2')}")
+        assert line.startswith(
+            f"{raised} Cuda error {code} in function '{name.removesuffix('_v2')}"
+        )
 
 
 def test_a_forked_child_gets_an_error(run_python):
