@@ -264,7 +264,10 @@ PHASES: list[list[Lane]] = [
         ]
     ],
     [
-        [Entry("Python tests", "core", "python.log", 300, own_tests)],
+        # Eight processes on one device: beside others they take three times as long.
+        [Entry("Python tests", "core", "python.log", 240, own_tests)],
+    ],
+    [
         [Entry("memcheck", "core", "sanitizer.log", 300, gpu_memcheck.most)],
         [
             Entry("upstream's suite", "core", "upstream.log", 90, upstream),
@@ -282,7 +285,7 @@ PHASES: list[list[Lane]] = [
         ]
     ],
     [
-        [Entry(name, "interop", "python.log", 180, action) for name, action in gpu_numba.STEPS],
+        *([Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS),
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
     ],
     [[Entry("bench", "by name", "bench.log", BUDGET, bench)]],

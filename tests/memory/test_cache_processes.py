@@ -174,7 +174,7 @@ def test_a_reset_takes_what_is_cached(run_python):
     code, out, err = run_python(RESET)
     assert (code, err) == (0, "")
     error, *rest = out.splitlines()
-    assert error.startswith("Cuda error 709 in function 'cu")
+    assert error.startswith("Cuda error 201 in function 'cuCtx")
     assert rest == ["0 0", "0 0", "True", "True"]
 
 
