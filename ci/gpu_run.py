@@ -284,8 +284,9 @@ PHASES: list[list[Lane]] = [
             Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_memcheck.alone),
         ]
     ],
+    [[Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS],
     [
-        *([Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS),
+        # Some of Numba's own tests watch the free memory of the device.
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
     ],
     [[Entry("bench", "by name", "bench.log", BUDGET, bench)]],

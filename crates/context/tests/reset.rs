@@ -40,7 +40,8 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     reset();
     // Released after the reset, before this process has detected it.
     held.truncate(2);
-    old.allocate(4 << 20, Placement::Alone).expect_err("its context is gone");
+    let error = old.allocate(4 << 20, Placement::Alone).expect_err("its context is gone");
+    assert_eq!(error.code(), Some(201), "one code for a context that is gone: {error}");
 
     let new = Context::primary(0).expect("a device");
     assert!(old.enter().expect_err("reset").is_context_gone() && !new.is_same(&old));

@@ -58,7 +58,8 @@ impl Context {
         if previous != self.raw() {
             // SAFETY: the handle of a context that was found alive, or of a primary one, whose
             // handle the driver keeps readable.
-            unsafe { call!(cuCtxPushCurrent_v2(self.raw())) }?;
+            unsafe { call!(cuCtxPushCurrent_v2(self.raw())) }
+                .map_err(|error| if error.is_context_gone() { gone() } else { error })?;
             current.previous = Some(previous);
         }
         if self.is_primary() && self.is_numbered() {
