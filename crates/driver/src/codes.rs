@@ -5,7 +5,7 @@
 
 /// An argument lies outside what the call accepts; also an address that the driver does not know.
 pub const INVALID_VALUE: i32 = 1;
-/// Device memory, or page-locked host memory, ran out.
+/// Device memory, or pinned host memory, ran out.
 pub const OUT_OF_MEMORY: i32 = 2;
 /// The driver was not initialised; also every call of a forked child.
 pub const NOT_INITIALIZED: i32 = 3;

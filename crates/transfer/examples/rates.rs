@@ -1,4 +1,4 @@
-//! Copies 64 MiB to the device and back, from pageable and from page-locked memory, and says how fast.
+//! Copies 64 MiB to the device and back, from pageable and from pinned memory, and says how fast.
 
 use arrow_cuda_context::{Context, Placement};
 use arrow_cuda_driver::CudaError;
@@ -15,7 +15,7 @@ fn main() -> Result<(), CudaError> {
     let pageable = vec![7u8; SIZE];
     let mut pinned = HostBuffer::allocate(&context, SIZE)?;
     pinned.as_mut_slice().fill(7);
-    for (kind, data) in [("pageable", pageable.as_slice()), ("page-locked", pinned.as_slice())] {
+    for (kind, data) in [("pageable", pageable.as_slice()), ("pinned", pinned.as_slice())] {
         let mut out = vec![MaybeUninit::uninit(); SIZE];
         for _ in 0..3 {
             let start = Instant::now();

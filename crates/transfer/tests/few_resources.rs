@@ -1,4 +1,4 @@
-//! What copies do when host memory cannot be page-locked.
+//! What copies do when host memory cannot be pinned.
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{is_simulated, library_name};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 type Count = extern "C" fn(*const c_char) -> u64;
 
-/// How often the simulated driver was asked for page-locked memory.
+/// How often the simulated driver was asked for pinned memory.
 fn count_of_requests() -> u64 {
     let library = CString::new(library_name().expect("a driver")).expect("no NUL");
     // SAFETY: the library is loaded already; the function has this type, and reads to the NUL.

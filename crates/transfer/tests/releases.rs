@@ -40,6 +40,6 @@ fn nobody_waits_for_a_release_of_page_locked_memory() {
     unsafe { copy_from_host(&context, to, &data) }.expect("alive");
     IS_WATCHED.store(true, Ordering::SeqCst);
     set_transfer_limits(TransferLimits::with_threads(0));
-    assert_eq!(RELEASES.load(Ordering::SeqCst), 1, "the copy has made page-locked memory");
+    assert_eq!(RELEASES.load(Ordering::SeqCst), 1, "the copy has made pinned memory");
     assert_eq!(STUCK.load(Ordering::SeqCst), 0, "the lock was held while the release waited");
 }

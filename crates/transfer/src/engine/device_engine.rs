@@ -54,7 +54,7 @@ impl Engine {
     fn release(&self) {
         // In a forked child there is nothing to be released.
         let taken = self.resources.lock().map(|mut resources| std::mem::take(&mut *resources));
-        // Not under the lock: to release page-locked memory may wait for Python's GIL, whose holder
+        // Not under the lock: to release pinned memory may wait for Python's GIL, whose holder
         // may wait for the lock.
         drop(taken);
     }
