@@ -43,6 +43,31 @@ fn leaving_restores_the_previous_context() {
 }
 
 #[test]
+fn a_context_that_is_made_current_stays_so() {
+    assert_eq!(Device::current().expect("a driver"), None);
+    let last = Device::count().expect("a driver") - 1;
+    for number in [0, last] {
+        let context = Context::primary(number).expect("a device");
+        context.make_current().expect("alive");
+        assert_eq!(current(), context.handle());
+        assert_eq!(Device::current().expect("a driver"), Some(context.device()));
+    }
+    // SAFETY: null stands for no context.
+    unsafe { call!(cuCtxSetCurrent(std::ptr::null_mut())) }.expect("a driver");
+    assert_eq!(current(), 0);
+}
+
+#[test]
+fn attributes_of_a_device() {
+    let device = Device::get(0).expect("a device");
+    let (major, minor) = device.compute_capability().expect("a device");
+    assert_eq!(device.attribute(75).expect("known"), major);
+    assert_eq!(device.attribute(76).expect("known"), minor);
+    assert_eq!(device.attribute(10).expect("known"), 32, "threads of a warp");
+    assert_eq!(device.attribute(0).expect_err("unknown").code(), Some(1));
+}
+
+#[test]
 fn a_borrowed_context_is_checked_before_each_use() {
     let device = Device::get(0).expect("a device");
     let mut handle: *mut c_void = std::ptr::null_mut();

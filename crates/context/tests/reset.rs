@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{
-    Block, Context, Extension, Placement, block_at, is_released, prepare_sharing,
+    Block, Context, Device, Extension, Placement, block_at, is_released, prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
@@ -82,6 +82,23 @@ fn the_next_context_has_the_same_handle() {
     assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
     // SAFETY: undoes the retain above.
     unsafe { call!(cuDevicePrimaryCtxRelease_v2(0)) }.expect("a device");
+}
+
+#[test]
+fn no_thread_keeps_the_dead_context_current_after_a_reset_of_its_own() {
+    let _guard = one_at_a_time();
+    let old = Context::primary(0).expect("a device");
+    old.make_current().expect("alive");
+    old.device().reset().expect("a device");
+    assert_eq!(old.make_current().expect_err("gone").code(), Some(201));
+    assert_eq!(Device::current().expect("a driver"), None);
+    let new = Context::primary(0).expect("a device");
+    assert_eq!(allocate(&new, 1).len(), 1);
+    assert_eq!(Device::current().expect("a driver"), None, "left as it was");
+    new.make_current().expect("alive");
+    assert_eq!(Device::current().expect("a driver"), Some(new.device()));
+    // SAFETY: null stands for no context.
+    unsafe { call!(cuCtxSetCurrent(std::ptr::null_mut())) }.expect("a driver");
 }
 
 #[test]

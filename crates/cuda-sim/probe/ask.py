@@ -119,6 +119,29 @@ class Driver:
 
 
 HOST = (c.c_ubyte * 4096)()
+# What the simulator exports.
+EXPORTED = """
+cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxDisablePeerAccess cuCtxEnablePeerAccess cuCtxGetApiVersion
+cuCtxGetCurrent cuCtxGetDevice cuCtxGetId cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2
+cuCtxPushCurrent_v2 cuCtxRecordEvent cuCtxSetCurrent cuCtxSynchronize cuDeviceCanAccessPeer
+cuDeviceGet cuDeviceGetAttribute cuDeviceGetCount cuDeviceGetName cuDeviceGetUuid
+cuDeviceGetUuid_v2 cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRelease_v2
+cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxRetain cuDevicePrimaryCtxSetFlags_v2
+cuDeviceTotalMem_v2 cuDriverGetVersion cuEventCreate cuEventDestroy_v2 cuEventElapsedTime
+cuEventQuery cuEventRecord cuEventSynchronize cuFuncGetAttribute cuGetErrorName cuGetErrorString
+cuGetProcAddress cuGetProcAddress_v2 cuInit cuIpcCloseMemHandle cuIpcGetMemHandle
+cuIpcOpenMemHandle_v2 cuLaunchHostFunc cuLaunchKernel cuMemAllocAsync cuMemAllocHost_v2
+cuMemAllocManaged cuMemAlloc_v2 cuMemFreeAsync cuMemFreeHost cuMemFree_v2 cuMemGetAddressRange_v2
+cuMemGetInfo_v2 cuMemHostAlloc cuMemHostGetDevicePointer_v2 cuMemHostRegister_v2
+cuMemHostUnregister cuMemcpy cuMemcpyAsync cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2
+cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeer
+cuMemcpyPeerAsync cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8Async cuMemsetD8_v2
+cuModuleGetFunction cuModuleLoadData cuModuleLoadDataEx cuModuleUnload
+cuOccupancyMaxActiveBlocksPerMultiprocessor cuPointerGetAttribute cuPointerGetAttributes
+cuStreamAddCallback cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
+cuStreamGetFlags cuStreamGetPriority cuStreamIsCapturing cuStreamQuery cuStreamSynchronize
+cuStreamWaitEvent
+"""
 
 
 @question
@@ -782,6 +805,58 @@ def peers(d: Driver) -> object:
             "peer_wrong_contexts": d.cuMemcpyPeer(q, d.context, p, second, 16),
             "free_of_first": d.cuMemFree_v2(p),
         },
+    }
+
+
+@question
+def entry_points(d: Driver) -> object:
+    """In which versions each exported function is the one that its name stands for.
+
+    The first and the last of them, and whether the per-thread default stream has another one.
+    """
+    versions = [1000 * major + 10 * minor for major in range(1, 13) for minor in range(10)]
+    versions.append(13000)
+
+    def is_found(name: str, version: int, flags: int = 0) -> bool:
+        address = c.c_void_p()
+        symbol = name.removesuffix("_v2").encode()
+        found = d.cuGetProcAddress_v2(symbol, c.byref(address), c.c_int(version), flags, None)
+        exported = c.cast(getattr(d.lib, name), c.c_void_p).value
+        return found == 0 and address.value == exported
+
+    seen: dict[str, object] = {}
+    for name in EXPORTED.split():
+        current = [version for version in versions if is_found(name, version)]
+        other = "" if is_found(name, current[-1], 2) else ", another per thread"
+        seen[name] = f"{current[0]} to {current[-1]}{other}"
+    return seen
+
+
+@question
+def entry_point_arguments(d: Driver) -> object:
+    """What both variants of the call return, do to the address, and say in the status."""
+
+    def ask(symbol: bytes, version: int, flags: int = 0) -> str:
+        kept = 12345
+        old, new, status = c.c_void_p(kept), c.c_void_p(kept), c.c_int(kept)
+        number = c.c_int(version)
+        codes = [
+            d.cuGetProcAddress(symbol, c.byref(old), number, flags),
+            d.cuGetProcAddress_v2(symbol, c.byref(new), number, flags, c.byref(status)),
+        ]
+        to = {None: "null", kept: "kept"}
+        first, second = (to.get(address.value, "found") for address in (old, new))
+        said = "kept" if status.value == kept else str(status.value)
+        return f"{codes[0]} {first}; {codes[1]} {second}, status {said}"
+
+    known = b"cuMemAlloc"
+    return {
+        "flags": [ask(known, 3020, flags) for flags in (0, 1, 2, 3, 4, 8)],
+        "versions": [ask(known, version) for version in (-1, 0, 1000, 13000, 13010, 14000)],
+        "suffix": ask(b"cuMemAlloc_v2", 13000),
+        "unknown": [ask(b"cuUnknown", 13000), ask(b"", 13000)],
+        "unknown_and_wrong": [ask(b"cuUnknown", 14000), ask(b"cuUnknown", 13000, 8)],
+        "later": ask(b"cuCtxGetId", 11000),
     }
 
 

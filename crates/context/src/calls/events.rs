@@ -9,15 +9,12 @@ use std::ffi::c_void;
 /// A `CUevent`.
 pub(crate) type RawEvent = *mut c_void;
 
-/// The driver's flags for an event without time stamps, and for one with them.
-const TIMING: [u32; 2] = [DISABLE_TIMING, 0];
 /// `CU_EVENT_DISABLE_TIMING`.
-const DISABLE_TIMING: u32 = 2;
+pub(crate) const DISABLE_TIMING: u32 = 2;
 
 impl Current<'_> {
-    pub(crate) fn create_event(&self, has_timing: bool) -> CudaResult<RawEvent> {
+    pub(crate) fn create_event(&self, flags: u32) -> CudaResult<RawEvent> {
         let mut event: RawEvent = std::ptr::null_mut();
-        let flags = TIMING[usize::from(has_timing)];
         // SAFETY: stores a handle through the pointer, which outlives the call.
         unsafe { call!(cuEventCreate((&raw mut event).cast(), flags)) }?;
         Ok(event)

@@ -10,7 +10,7 @@ mod modules;
 mod pointers;
 mod streams;
 
-pub(crate) use events::RawEvent;
+pub(crate) use events::{DISABLE_TIMING, RawEvent};
 pub use modules::Function;
 pub use pointers::Attribute;
 pub(crate) use streams::{NON_BLOCKING, context_of_stream};

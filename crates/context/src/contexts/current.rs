@@ -73,6 +73,19 @@ impl Context {
         Ok(current)
     }
 
+    /// Makes the context the thread's current one in place of the one that is, for all libraries in
+    /// the process.  [`enter`](Self::enter) is for this project's own calls.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone; the thread's current context is
+    /// unchanged then.
+    pub fn make_current(&self) -> CudaResult<()> {
+        self.check_identity()?;
+        // SAFETY: the handle of a context that was found alive.
+        unsafe { call!(cuCtxSetCurrent(self.raw())) }
+    }
+
     /// Releases a resource that the driver has created in the context; for destructors.
     ///
     /// This is the one place that decides when to release nothing: in a forked child, while the

@@ -1,5 +1,6 @@
 //! The machine's CUDA devices.
 
+use super::identity;
 use arrow_cuda_driver::{CudaResult, call, is_forked_child};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -83,14 +84,17 @@ impl Device {
     /// When the driver cannot tell.
     pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
         let device = self.handle()?;
-        let ask = |attribute| {
-            let mut value = 0i32;
-            // SAFETY: stores a number through the pointer, which outlives the call.
-            unsafe { call!(cuDeviceGetAttribute((&raw mut value).cast(), attribute, device)) }?;
-            Ok(value)
-        };
         let [major, minor] = COMPUTE_CAPABILITY;
-        Ok((ask(major)?, ask(minor)?))
+        Ok((attribute(device, major)?, attribute(device, minor)?))
+    }
+
+    /// A property of the device, by the number that the driver gives it (`CU_DEVICE_ATTRIBUTE_*`).
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for a number that the driver does not know.
+    pub fn attribute(self, number: i32) -> CudaResult<i32> {
+        attribute(self.handle()?, number)
     }
 
     /// Identifies the device in every process, or the part of a partitioned device (MIG) that this
@@ -107,6 +111,46 @@ impl Device {
         Ok(uuid)
     }
 
+    /// The device of the thread's current context; `None` when none is current.
+    ///
+    /// # Errors
+    ///
+    /// When there is no driver, or it finds no device.
+    pub fn current() -> CudaResult<Option<Self>> {
+        let count = Self::count()?;
+        let mut current = 0i32;
+        // SAFETY: stores a number through the pointer, which outlives the call.
+        match unsafe { call!(cuCtxGetDevice((&raw mut current).cast())) } {
+            Ok(()) => {}
+            Err(error) if error.is_context_gone() => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        for device in (0..count).map(Self) {
+            if device.handle()? == current {
+                return Ok(Some(device));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Destroys the device's primary context with everything in it, whichever library of this
+    /// process has made it.  The next use of the device makes a new one.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot reset the device.
+    pub fn reset(self) -> CudaResult<()> {
+        let device = self.handle()?;
+        // SAFETY: takes no pointer; every use of the context finds that it is gone.
+        unsafe { call!(cuDevicePrimaryCtxReset_v2(device)) }?;
+        if identity::number_of_current().is_err_and(|error| error.is_context_gone()) {
+            // The thread does not keep the dead context, whose handle will be the next one's.
+            // SAFETY: null stands for no context.
+            unsafe { call!(cuCtxSetCurrent(std::ptr::null_mut())) }?;
+        }
+        Ok(())
+    }
+
     /// The driver's handle of the device.
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;
@@ -117,6 +161,13 @@ impl Device {
         unsafe { call!(cuDeviceGet((&raw mut handle).cast(), number)) }?;
         Ok(handle)
     }
+}
+
+fn attribute(device: i32, number: i32) -> CudaResult<i32> {
+    let mut value = 0i32;
+    // SAFETY: stores a number through the pointer, which outlives the call.
+    unsafe { call!(cuDeviceGetAttribute((&raw mut value).cast(), number, device)) }?;
+    Ok(value)
 }
 
 /// The newest version of CUDA that the driver supports: 13000 for 13.0.

@@ -5,7 +5,7 @@
 //! other libraries and those that are not ordered with the default stream, too (seen on an H200).
 
 use crate::Current;
-use crate::calls::RawEvent;
+use crate::calls::{DISABLE_TIMING, RawEvent};
 use arrow_cuda_driver::{CudaResult, codes, report_failure};
 use std::collections::VecDeque;
 
@@ -63,7 +63,7 @@ impl Fences {
 
     /// Records a fence behind all work that is in flight in the context.
     fn add(&mut self, current: &Current<'_>, after: u64) -> CudaResult<()> {
-        let event = self.spare.pop().map_or_else(|| current.create_event(false), Ok)?;
+        let event = self.spare.pop().map_or_else(|| current.create_event(DISABLE_TIMING), Ok)?;
         // SAFETY: a live event of the current context.
         let recorded = unsafe { current.record_event_on_all_streams(event) };
         match recorded {

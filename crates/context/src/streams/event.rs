@@ -1,6 +1,6 @@
 //! Events: points in the work of streams.
 
-use crate::calls::{RawEvent, StreamHandle};
+use crate::calls::{DISABLE_TIMING, RawEvent, StreamHandle};
 use crate::{Completed, Context, Current, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Event {
     ///
     /// Driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
-        Self::create(context, false)
+        Self::with_flags(context, DISABLE_TIMING)
     }
 
     /// An event that records the time when it is reached; see [`elapsed`](Self::elapsed).
@@ -77,12 +77,17 @@ impl Event {
     ///
     /// Driver errors.
     pub fn with_timing(context: &Context) -> CudaResult<Self> {
-        Self::create(context, true)
+        Self::with_flags(context, 0)
     }
 
-    fn create(context: &Context, has_timing: bool) -> CudaResult<Self> {
-        let raw = context.enter()?.create_event(has_timing)?;
-        Ok(Self::of(context, raw, has_timing, Owner::Ours))
+    /// An event with the driver's `CU_EVENT_*` flags.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for flags that do not go together, or driver errors.
+    pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
+        let raw = context.enter()?.create_event(flags)?;
+        Ok(Self::of(context, raw, flags & DISABLE_TIMING == 0, Owner::Ours))
     }
 
     /// An event of another library, which `owner` keeps alive.

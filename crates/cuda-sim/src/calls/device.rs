@@ -11,7 +11,7 @@ use crate::entry::fault;
 use crate::entry::out::Out;
 
 /// CUDA 13.0, the version of the driver that was recorded.
-const DRIVER_VERSION: i32 = 13000;
+pub const DRIVER_VERSION: i32 = 13000;
 
 /// Initialises the driver; the environment is read at the first call.
 #[unsafe(no_mangle)]

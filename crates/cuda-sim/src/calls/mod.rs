@@ -6,6 +6,7 @@ mod context;
 mod control;
 mod copy;
 mod device;
+mod entry_point;
 mod error;
 mod event;
 mod fill;

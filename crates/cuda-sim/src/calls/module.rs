@@ -117,8 +117,8 @@ pub extern "C" fn cuLaunchKernel(
         if grid.contains(&0) || threads == 0 || threads > MAX_THREADS_PER_BLOCK {
             return Err(INVALID_VALUE);
         }
-        let argument = |index: usize| read_argument(arguments, index);
-        let Some(kernel) = Kernel::named(&function.name, argument) else {
+        let number = |index: usize, at: usize| read_argument(arguments, index, at);
+        let Some(kernel) = Kernel::named(&function.name, number) else {
             warn_of_unknown(&function.name);
             return Err(NOT_SUPPORTED);
         };
@@ -176,13 +176,14 @@ pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     })
 }
 
-fn read_argument(arguments: *const *const c_void, index: usize) -> Result<u64> {
+/// Reads the 64-bit number `at` of the argument `index`.
+fn read_argument(arguments: *const *const c_void, index: usize, at: usize) -> Result<u64> {
     if arguments.is_null() {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: the caller passes a pointer to each argument of the kernel, all of which are u64;
-    // `index` is less than their number.
-    Ok(unsafe { arguments.add(index).read().cast::<u64>().read_unaligned() })
+    // SAFETY: the caller passes a pointer to each argument of the kernel, all of which are 64-bit
+    // numbers or consist of them; `index` and `at` are less than their numbers.
+    Ok(unsafe { arguments.add(index).read().cast::<u64>().add(at).read_unaligned() })
 }
 
 fn warn_of_unknown(name: &str) {

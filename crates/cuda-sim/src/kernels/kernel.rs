@@ -6,21 +6,25 @@ use std::thread;
 use std::time::Duration;
 
 use crate::base::code::{ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, Result};
+use crate::kernels::strided::StridedCopy;
 
 /// A kernel that the simulator can run, with its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kernel {
     /// Writes `ticket` to the words at `found` and at `answer` if the `size` bytes at `left` and
     /// `right` differ.
     Differs { left: u64, right: u64, size: u64, found: u64, answer: u64, ticket: u64 },
+    /// Copies words from one layout to another.
+    Strided(StridedCopy),
     /// Keeps the stream busy.
     Sleep { milliseconds: u64 },
 }
 
 impl Kernel {
-    /// The kernel called `name`, with arguments that `argument` reads by their index; `None`
-    /// for a name that the simulator does not know.
-    pub fn named(name: &str, argument: impl Fn(usize) -> Result<u64>) -> Option<Result<Self>> {
+    /// The kernel called `name`, with arguments that `number` reads by their index and by that of a
+    /// 64-bit number in them; `None` for a name that the simulator does not know.
+    pub fn named(name: &str, number: impl Fn(usize, usize) -> Result<u64>) -> Option<Result<Self>> {
+        let argument = |index| number(index, 0);
         let differs = || {
             // Its head, vectors of 16 bytes, and its tail.
             let vectors = argument(3)?.saturating_mul(16);
@@ -36,6 +40,9 @@ impl Kernel {
         };
         match name {
             "arrow_cuda_differs" => Some(differs()),
+            "arrow_cuda_strided" | "arrow_cuda_transposed" => {
+                Some(StridedCopy::read(|at| number(0, at)).map(Self::Strided))
+            }
             "sim_sleep" => Some(argument(0).map(|milliseconds| Self::Sleep { milliseconds })),
             _ => None,
         }
@@ -50,6 +57,7 @@ impl Kernel {
     pub fn run(self, resolve: impl Fn(u64, u64) -> Result<usize>) -> Result {
         let accessible = |address, length| resolve(address, length).map_err(|_| ILLEGAL_ADDRESS);
         match self {
+            Self::Strided(copy) => copy.run(accessible)?,
             Self::Sleep { milliseconds } => thread::sleep(Duration::from_millis(milliseconds)),
             Self::Differs { left, right, size, found, answer, ticket } => {
                 let words = [found, answer].map(|word| match word.is_multiple_of(8) {

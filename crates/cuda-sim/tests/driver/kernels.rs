@@ -7,6 +7,7 @@ use crate::common::*;
 
 const NOT_SUPPORTED: i32 = 801;
 const ILLEGAL_ADDRESS: i32 = 700;
+const MISALIGNED_ADDRESS: i32 = 716;
 
 const TICKET: u64 = 7;
 
@@ -44,6 +45,56 @@ fn differs_compares_any_bytes() {
         assert!(differ(left + 999, right + 999, 1));
         let host = pinned(16);
         assert!(differ(left, host as u64, 16));
+    });
+}
+
+/// Launches a kernel that copies words between layouts, with `[length, to, from]` for each dimension.
+fn copy_strided(name: &str, to: u64, from: u64, word: u64, dimensions: &[[i64; 3]]) -> i32 {
+    // How the work is divided, the simulator does not read.
+    let mut parameter = vec![to, from, word << 32 | 99, dimensions.len() as u64];
+    for [length, to, from] in dimensions {
+        parameter.extend([*to as u64, *from as u64, 99, (*length as u64) << 32 | 99]);
+    }
+    assert_eq!(launch(function(name), 0, &parameter), OK);
+    cuCtxSynchronize()
+}
+
+#[test]
+fn words_are_copied_between_layouts() {
+    in_own_process(&[], || {
+        ready(0);
+        let (to, from) = (alloc(64), alloc(64));
+        assert_eq!(cuMemsetD8_v2(to, b'-', 64), OK);
+        assert_eq!(write(from, b"abcdefghijkl"), OK);
+        let transpose = [[3, 2, 4], [2, 6, 2]];
+        assert_eq!(copy_strided("arrow_cuda_transposed", to, from, 2, &transpose), OK);
+        assert_eq!(read(to, 14).as_deref(), Ok(&b"abefijcdghkl--"[..]));
+        assert_eq!(copy_strided("arrow_cuda_strided", to + 3, from + 2, 1, &[[4, -1, 0]]), OK);
+        assert_eq!(read(to, 6).as_deref(), Ok(&b"ccccij"[..]));
+        assert_eq!(copy_strided("arrow_cuda_strided", to, from, 16, &[[0, 16, 16]]), OK);
+        assert_eq!(read(to, 6).as_deref(), Ok(&b"ccccij"[..]));
+    });
+}
+
+#[test]
+fn words_outside_or_misaligned_end_the_context() {
+    in_own_process(&[], || {
+        for (expected, [to, from], word, dimension) in [
+            (OK, [0, 0], 4, [16, 4, 0]),
+            (ILLEGAL_ADDRESS, [0, 0], 4, [17, 4, 0]),
+            (ILLEGAL_ADDRESS, [4, 0], 4, [3, -4, 4]),
+            (ILLEGAL_ADDRESS, [0, 60], 4, [2, 4, 4]),
+            (ILLEGAL_ADDRESS, [0, 0], 4, [3, i64::MAX - 3, 0]),
+            (MISALIGNED_ADDRESS, [2, 0], 4, [2, 4, 4]),
+            (MISALIGNED_ADDRESS, [0, 4], 8, [2, 8, 8]),
+            (MISALIGNED_ADDRESS, [0, 0], 4, [2, 4, -6]),
+        ] {
+            ready(0);
+            let (to, from) = (alloc(64) + to, alloc(64) + from);
+            assert_eq!(copy_strided("arrow_cuda_strided", to, from, word, &[dimension]), expected);
+            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+            assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+        }
     });
 }
 
