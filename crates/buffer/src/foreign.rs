@@ -1,7 +1,7 @@
 //! What the driver knows about foreign memory, which was not allocated here.
 
 use crate::Error;
-use arrow_cuda_context::{Attribute, Context, Current, block_at};
+use arrow_cuda_context::{Attribute, Context, Current, Device, block_at};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
@@ -63,6 +63,27 @@ fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
     Error::Invalid(format!(
         "the memory at {address:#x} lies on device {lies_on}, the context is on device {number}"
     ))
+}
+
+/// The primary context of the device that has the memory at an address; the first device's for
+/// memory of the host, and for memory that no device knows.
+///
+/// # Errors
+///
+/// Driver errors.
+pub fn context_of(address: u64) -> CudaResult<Context> {
+    let has_it = |context: &Context| is_memory_of(context, address).unwrap_or(false);
+    if let Some(context) = Context::primaries().into_iter().find(has_it) {
+        return Ok(context);
+    }
+    // Other libraries may have a context on a device that nobody has used here.
+    for number in 0..Device::count()? {
+        let context = Context::primary(number)?;
+        if has_it(&context) {
+            return Ok(context);
+        }
+    }
+    Context::primary(0)
 }
 
 /// The address at which the host reaches the memory at device address `address`, if it can.

@@ -11,10 +11,13 @@ mod cust_types;
 mod equal;
 mod error;
 mod foreign;
+mod kernels;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod queued;
 pub mod range;
+mod strided;
 
 pub use buffer::DeviceBuffer;
 pub use error::Error;
-pub use foreign::{device_address, host_address};
+pub use foreign::{context_of, device_address, host_address};
+pub use strided::{Elements, copy_elements, queue_copy_elements};

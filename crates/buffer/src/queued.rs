@@ -140,7 +140,7 @@ impl DeviceBuffer {
 }
 
 /// Refuses a stream that belongs to none of the buffers' contexts.
-fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
+pub(crate) fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     if buffers.iter().any(|buffer| buffer.context().is_same(stream.context())) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_buffer::{DeviceBuffer, Elements, Error, copy_elements, queue_copy_elements};
 use arrow_cuda_context::{Context, Device, Stream, completed};
 use arrow_cuda_driver::call;
 use arrow_cuda_transfer::HostBuffer;
@@ -31,6 +31,16 @@ fn sleep(stream: &Stream) {
         .expect("room in the queue");
 }
 
+/// Has the kernel loaded that copies between layouts: that may wait for all work of the context.
+fn load_kernel(context: &Context) {
+    let buffer = upload(context, b"abcd");
+    let from = Elements { buffer: &buffer, offset: 0, strides: &[2] };
+    let result = upload(context, b"--");
+    let to = Elements { buffer: &result, offset: 0, strides: &[1] };
+    copy_elements(to, from, &[2], 1).expect("a copy");
+    assert_eq!(result.to_vec().expect("alive"), b"ac");
+}
+
 fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
     let buffer = DeviceBuffer::allocate(context, bytes.len() as u64).expect("room");
     buffer.copy_from_host(0, bytes).expect("a copy");
@@ -52,6 +62,71 @@ fn copies_come_in_turn_and_retain_their_buffers() {
     drop(stream.synchronize().expect("alive"));
     assert_eq!(to.to_vec().expect("alive"), b"--xxxx--");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 8);
+}
+
+#[test]
+fn copies_between_layouts_come_in_turn_and_retain_their_buffers() {
+    let (_alone, context) = alone();
+    load_kernel(&context);
+    let stream = Stream::non_blocking(&context).expect("room");
+    let before = context.bytes_allocated().expect("alive");
+    let (from, to) = (upload(&context, b"abcd"), upload(&context, b"--------"));
+    sleep(&stream);
+    let target = Elements { buffer: &to, offset: 1, strides: &[2] };
+    let source = Elements { buffer: &from, offset: 0, strides: &[1] };
+    queue_copy_elements(&stream, target, source, &[4], 1).expect("alive");
+    // Within one buffer, which takes memory meanwhile.
+    let start = Elements { offset: 0, strides: &[1], ..target };
+    queue_copy_elements(&stream, start, target, &[4], 1).expect("alive");
+    drop(from);
+    assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
+    assert_eq!(context.bytes_allocated().expect("alive") - before, 4 + 8 + 4);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(to.to_vec().expect("alive"), b"abcd-c-d");
+    assert_eq!(context.bytes_allocated().expect("alive") - before, 8);
+}
+
+#[test]
+fn copies_between_layouts_without_a_stream_are_complete_when_they_return() {
+    let (_alone, context) = alone();
+    load_kernel(&context);
+    let (from, to) = (upload(&context, b"abcd"), upload(&context, b"----"));
+    let default = Stream::default_of(&context);
+    sleep(&default);
+    let target = Elements { buffer: &to, offset: 3, strides: &[-2] };
+    let source = Elements { buffer: &from, offset: 0, strides: &[1] };
+    copy_elements(target, source, &[2], 1).expect("alive");
+    assert!(default.is_complete().expect("alive"));
+    assert_eq!(to.to_vec().expect("alive"), b"-b-a");
+}
+
+#[test]
+fn copies_between_layouts_of_two_devices_come_in_turn() {
+    let (_alone, first) = alone();
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    let second = Context::primary(1).expect("a device");
+    [&first, &second].into_iter().for_each(load_kernel);
+    for (here, there) in [(&first, &second), (&second, &first)] {
+        let stream = Stream::non_blocking(here).expect("room");
+        for (to, from) in [(here, there), (there, here)] {
+            let (source, target) = (upload(from, b"--------"), upload(to, b"........"));
+            let (early, late) = (upload(to, b"abcdefgh"), upload(to, b"ABCDEFGH"));
+            let result = upload(from, b"????????");
+            sleep(&stream);
+            source.queue_copy_from_device(&stream, 0, &early).expect("alive");
+            let every_second = Elements { buffer: &target, offset: 0, strides: &[2] };
+            let backwards = Elements { buffer: &source, offset: 7, strides: &[-2] };
+            queue_copy_elements(&stream, every_second, backwards, &[4], 1).expect("alive");
+            source.queue_copy_from_device(&stream, 0, &late).expect("alive");
+            result.queue_copy_from_device(&stream, 0, &target).expect("alive");
+            drop(target);
+            drop(stream.synchronize().expect("alive"));
+            assert_eq!(result.to_vec().expect("alive"), b"h.f.d.b.");
+            assert_eq!(source.to_vec().expect("alive"), b"ABCDEFGH");
+        }
+    }
 }
 
 #[test]
@@ -122,6 +197,9 @@ fn a_stream_of_another_context_is_refused() {
     let buffer = upload(&context, b"here");
     let Err(Error::Invalid(text)) = buffer.queue_fill(&stream, 0) else { panic!("taken") };
     assert!(text.contains("on device 1, the buffer to context"), "{text}");
+    let every_second = Elements { buffer: &buffer, offset: 0, strides: &[2] };
+    let refused = queue_copy_elements(&stream, every_second, every_second, &[2], 1);
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     // A copy between devices may use a stream of either.
     let there = upload(&other, b"there");
     there.queue_copy_from_device(&stream, 0, &buffer).expect("alive");

@@ -1,6 +1,7 @@
 //! The kernel that compares device memory, compiled by the driver once a context.
 
-use super::spans::{Spans, THREADS};
+use super::spans::Spans;
+use crate::kernels::THREADS;
 use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
 use arrow_cuda_driver::{CudaResult, Lock, report_failure};
 use std::ffi::{CStr, c_void};

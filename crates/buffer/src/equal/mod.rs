@@ -1,7 +1,7 @@
 //! Whether two buffers hold the same bytes.
 
 #[cfg(test)]
-mod emulator;
+mod emulated;
 #[expect(unsafe_code, reason = "launches a kernel")]
 mod kernel;
 mod spans;

@@ -1,15 +1,13 @@
 //! How two ranges of device memory are divided for the kernel that compares them.  Pure arithmetic.
 
-/// Threads per block, as in `differs.ptx`.
-pub(crate) const THREADS: u32 = 256;
+use crate::kernels::{MAX_BLOCKS, THREADS};
+
 /// Bytes in a vector, which a thread loads at once.
 const VECTOR: u64 = 16;
 /// Vectors that a block compares in a step, four for each thread.
 const TILE: u64 = 4 * THREADS as u64;
 /// The size of a cache line of the device.
 const LINE: u64 = 128;
-/// Enough blocks to keep every multiprocessor of a large GPU busy until the end.
-const MAX_BLOCKS: u64 = 132 * 16;
 
 /// The bytes before, in and behind the vectors that the kernel loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,130 @@
+//! Which layouts are accepted.  Pure arithmetic.
+
+use crate::Error;
+
+/// Checks that there is a stride for each dimension.
+pub(super) fn check_dimensions(strides: &[i64], shape: &[u64]) -> Result<(), Error> {
+    if strides.len() == shape.len() {
+        return Ok(());
+    }
+    let (dimensions, strides) = (shape.len(), strides.len());
+    Err(Error::Invalid(format!("{dimensions} dimensions have {strides} strides")))
+}
+
+/// Checks that all elements lie within a buffer of `size` bytes.  There must be at least one.
+pub(super) fn check_within(
+    offset: u64,
+    strides: &[i64],
+    shape: &[u64],
+    item_size: u64,
+    size: u64,
+) -> Result<(), Error> {
+    // No product exceeds 127 bits, and sums that do are far outside.
+    let (mut start, mut end) = (i128::from(offset), i128::from(offset) + i128::from(item_size));
+    for (length, stride) in shape.iter().zip(strides) {
+        let reach = i128::from(length - 1) * i128::from(*stride);
+        start = start.saturating_add(reach.min(0));
+        end = end.saturating_add(reach.max(0));
+    }
+    if start >= 0 && end <= size.into() {
+        return Ok(());
+    }
+    Err(Error::OutOfBounds(format!(
+        "the array reaches from byte {start} to byte {end} of a buffer of {size} bytes"
+    )))
+}
+
+/// Checks that no two elements share a byte: along each dimension, a step has to pass everything
+/// that the smaller ones span.  So it is with every part and every transpose of an array.
+///
+/// The elements must lie within a buffer.
+pub(super) fn check_distinct(strides: &[i64], shape: &[u64], item_size: u64) -> Result<(), Error> {
+    let dimensions = strides.iter().zip(shape).filter(|(_, length)| **length > 1);
+    let mut dimensions: Vec<_> =
+        dimensions.map(|(stride, length)| (stride.unsigned_abs(), *length)).collect();
+    dimensions.sort_unstable();
+    let mut span = item_size;
+    for (stride, length) in dimensions {
+        if stride < span {
+            return Err(Error::Invalid(format!(
+                "elements of the target may overlap: a stride of {stride} bytes within {span}"
+            )));
+        }
+        span += stride * (length - 1);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::{cases, small_shapes};
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    /// The first byte of each element, relative to that of the first one.
+    fn places(strides: &[i64], shape: &[u64]) -> Vec<i64> {
+        strides.iter().zip(shape).fold(vec![0], |places, (stride, length)| {
+            let steps = 0..length.cast_signed();
+            steps.flat_map(|n| places.iter().map(move |place| place + n * stride)).collect()
+        })
+    }
+
+    fn layouts() -> impl Strategy<Value = (Vec<i64>, Vec<u64>)> {
+        vec((-30..30i64, 1..5u64), 0..4).prop_map(|dimensions| dimensions.into_iter().unzip())
+    }
+
+    proptest! {
+        #[test]
+        fn elements_within_are_accepted_and_no_others(
+            (strides, shape) in layouts(), item_size in 1..9u64, offset in 0..150u64,
+            size in 0..300u64,
+        ) {
+            let ends = places(&strides, &shape).into_iter().all(|place| {
+                let start = offset.cast_signed() + place;
+                start >= 0 && start + item_size.cast_signed() <= size.cast_signed()
+            });
+            let checked = check_within(offset, &strides, &shape, item_size, size);
+            prop_assert_eq!(checked.is_ok(), ends);
+        }
+
+        #[test]
+        fn elements_that_share_a_byte_are_refused(
+            (strides, shape) in layouts(), item_size in 1..9u64,
+        ) {
+            if check_distinct(&strides, &shape, item_size).is_ok() {
+                let places = places(&strides, &shape).into_iter();
+                let bytes: Vec<_> = places
+                    .flat_map(|place| place..place + item_size.cast_signed())
+                    .collect();
+                prop_assert_eq!(bytes.iter().collect::<HashSet<_>>().len(), bytes.len());
+            }
+        }
+
+        #[test]
+        fn parts_of_an_array_are_accepted(case in cases(small_shapes())) {
+            prop_assert!(check_distinct(&case.to.strides, &case.shape, case.item_size).is_ok());
+        }
+    }
+
+    #[test]
+    fn no_numbers_are_too_large_to_check() {
+        for stride in [i64::MIN, i64::MAX] {
+            let (strides, shape) = ([stride; 64], [u64::MAX; 64]);
+            for rank in [1, 2, 64] {
+                let checked = check_within(0, &strides[..rank], &shape[..rank], 1, u64::MAX);
+                assert!(checked.is_err(), "{rank} times {stride}");
+            }
+        }
+        assert!(check_within(u64::MAX, &[], &[], u64::MAX, u64::MAX).is_err());
+    }
+
+    #[test]
+    fn repeated_elements_are_refused_where_they_repeat() {
+        assert!(check_distinct(&[0], &[2], 1).is_err());
+        assert!(check_distinct(&[0, 4], &[1, 3], 4).is_ok());
+        assert!(check_distinct(&[4, 4], &[3, 3], 4).is_err(), "a sliding window");
+        assert!(check_distinct(&[-3], &[2], 4).is_err());
+    }
+}

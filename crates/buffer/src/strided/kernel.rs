@@ -1,0 +1,98 @@
+//! The kernels that copy between layouts, each compiled by the driver once a context.
+
+use super::launches::{Kernel, launches};
+use super::plan::Plan;
+use crate::DeviceBuffer;
+use crate::kernels::THREADS;
+use arrow_cuda_context::{Completed, Current, Extension, Function, Stream, StreamHandle};
+use arrow_cuda_driver::{CudaResult, Lock};
+use std::ffi::{CStr, c_void};
+
+/// With a NUL at its end, as the driver requires.
+const STRIDED: &str = concat!(include_str!("strided.ptx"), "\0");
+const TRANSPOSED: &str = concat!(include_str!("transposed.ptx"), "\0");
+
+impl Kernel {
+    /// The text of the kernel.
+    pub(super) fn source(self) -> &'static CStr {
+        let text = match self {
+            Self::Strided => STRIDED,
+            Self::Transposed => TRANSPOSED,
+        };
+        CStr::from_bytes_with_nul(text.as_bytes()).expect("PTX holds no NUL")
+    }
+
+    fn name(self) -> &'static CStr {
+        match self {
+            Self::Strided => c"arrow_cuda_strided",
+            Self::Transposed => c"arrow_cuda_transposed",
+        }
+    }
+}
+
+/// The compiled kernels.  The driver destroys them with the context: releasing them later would pass
+/// it a dead handle.
+#[derive(Default)]
+struct Kernels {
+    strided: Lock<Option<Function>>,
+    transposed: Lock<Option<Function>>,
+}
+
+impl Extension for Kernels {}
+
+impl Kernels {
+    fn get(current: &Current<'_>, kernel: Kernel) -> CudaResult<Function> {
+        let kernels = current.context().extension_or(|| CudaResult::Ok(Self::default()))?;
+        let slot = match kernel {
+            Kernel::Strided => &kernels.strided,
+            Kernel::Transposed => &kernels.transposed,
+        };
+        let mut slot = slot.lock()?;
+        if let Some(function) = *slot {
+            return Ok(function);
+        }
+        let function = current.load_function(kernel.source(), kernel.name())?;
+        *slot = Some(function);
+        Ok(function)
+    }
+}
+
+/// Makes a copy within a context, which is not plain, and whose ends do not overlap.
+pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> CudaResult<()> {
+    let current = to.context().enter()?;
+    let begun = launch(&current, plan, to, from, StreamHandle::DEFAULT);
+    // This waits even after a failure: some of the work may be queued.
+    begun.and(current.synchronize_stream(StreamHandle::DEFAULT))
+}
+
+/// Queues such a copy on a stream of the context, and retains both ends.
+pub(super) fn queue(
+    stream: &Stream,
+    plan: Plan,
+    to: &DeviceBuffer,
+    from: &DeviceBuffer,
+) -> CudaResult<Completed> {
+    let retained = Box::new((to.clone(), from.clone()));
+    stream.enqueue(retained, |current, stream| launch(current, plan, to, from, stream))
+}
+
+fn launch(
+    current: &Current<'_>,
+    plan: Plan,
+    to: &DeviceBuffer,
+    from: &DeviceBuffer,
+    stream: StreamHandle<'_>,
+) -> CudaResult<()> {
+    for (span, size) in [(plan.target_span(), to.size), (plan.source_span(), from.size)] {
+        assert!(span.start <= span.end && span.end <= size, "{span:?} of {size} bytes");
+    }
+    for mut launch in launches(plan, to.address, from.address) {
+        let function = Kernels::get(current, launch.kernel)?;
+        let mut arguments: [*mut c_void; 1] = [(&raw mut launch.parameter).cast()];
+        let shape = (launch.blocks, THREADS);
+        // SAFETY: the kernels take one such parameter, and read and write what the plan spans, which
+        // lies within the buffers.
+        unsafe { current.launch(function, shape, &mut arguments, stream) }?;
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! Copies between arrays of any layout.
+//!
+//! `bounds.rs` checks the layouts; `plan.rs` simplifies what is to be copied; `launches.rs` tells it to
+//! the kernels.
+
+mod bounds;
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod emulated;
+#[expect(unsafe_code, reason = "launches kernels")]
+mod kernel;
+mod launches;
+mod order;
+mod plan;
+
+use crate::queued::check_stream;
+use crate::{DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Stream};
+use order::Order;
+use plan::Plan;
+
+/// Where the elements of an n-dimensional array lie in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    /// The memory.
+    pub buffer: &'a DeviceBuffer,
+    /// Where the first element begins, in bytes from the buffer's start.
+    pub offset: u64,
+    /// The distance between neighbours along each dimension, in bytes: negative where they lie
+    /// backwards, 0 where one element stands for all.
+    pub strides: &'a [i64],
+}
+
+/// Copies the elements of an array into those of another one of the same shape.
+///
+/// Lengths count elements, of `item_size` bytes each.  The layouts may differ in any way, and overlap:
+/// the result is as if all elements had been read before.  Where both are contiguous in the same
+/// order, the driver copies; else a kernel does.  Arrays that overlap, or lie in different contexts,
+/// take room for the elements meanwhile.
+///
+/// As other copies without a stream, this one is ordered as the legacy default stream is, and is
+/// complete when the call returns.
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`] for elements that do not lie within their buffer; [`Error::ReadOnly`];
+/// [`Error::Invalid`] for a number of strides that is not that of the lengths, and for a target whose
+/// elements may overlap; driver errors.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Elements, copy_elements};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let (rows, columns) = (DeviceBuffer::allocate(&context, 6)?, DeviceBuffer::allocate(&context, 6)?);
+/// rows.copy_from_host(0, b"abcdef")?;
+/// let from = Elements { buffer: &rows, offset: 0, strides: &[3, 1] };
+/// let to = Elements { buffer: &columns, offset: 0, strides: &[1, 2] };
+/// copy_elements(to, from, &[2, 3], 1)?;
+/// assert_eq!(columns.to_vec()?, b"adbecf");
+///
+/// // One element for all of every second column.
+/// let to = Elements { buffer: &columns, offset: 0, strides: &[1, 4] };
+/// copy_elements(to, Elements { offset: 1, strides: &[0, 0], ..from }, &[2, 2], 1)?;
+/// assert_eq!(columns.to_vec()?, b"bbbebb");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+pub fn copy_elements(
+    to: Elements<'_>,
+    from: Elements<'_>,
+    shape: &[u64],
+    item_size: u64,
+) -> Result<(), Error> {
+    copy(Order::Now, to, from, shape, item_size).map(drop)
+}
+
+/// As [`copy_elements`], but queued: the copy is made when the stream comes to it, and both buffers are
+/// retained until then.  The stream may belong to the context of either.
+///
+/// # Errors
+///
+/// Those of [`copy_elements`]; [`Error::Invalid`] for a stream of a third context.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Elements, queue_copy_elements};
+/// use arrow_cuda_context::{Context, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let stream = Stream::new(&context)?;
+/// let buffer = DeviceBuffer::allocate(&context, 4)?;
+/// buffer.copy_from_host(0, b"abcd")?;
+/// let elements = Elements { buffer: &buffer, offset: 0, strides: &[1] };
+/// let backwards = Elements { offset: 3, strides: &[-1], ..elements };
+/// queue_copy_elements(&stream, elements, backwards, &[4], 1)?;
+/// stream.synchronize()?;
+/// assert_eq!(buffer.to_vec()?, b"dcba");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+pub fn queue_copy_elements(
+    stream: &Stream,
+    to: Elements<'_>,
+    from: Elements<'_>,
+    shape: &[u64],
+    item_size: u64,
+) -> Result<Completed, Error> {
+    check_stream(stream, &[to.buffer, from.buffer])?;
+    copy(Order::On(stream), to, from, shape, item_size)
+}
+
+fn copy(
+    order: Order<'_>,
+    to: Elements<'_>,
+    from: Elements<'_>,
+    shape: &[u64],
+    item_size: u64,
+) -> Result<Completed, Error> {
+    bounds::check_dimensions(to.strides, shape)?;
+    bounds::check_dimensions(from.strides, shape)?;
+    let is_empty = item_size == 0 || shape.contains(&0);
+    if !is_empty {
+        to.check_within(shape, item_size)?;
+        from.check_within(shape, item_size)?;
+        bounds::check_distinct(to.strides, shape, item_size)?;
+    }
+    to.buffer.check_mutable()?;
+    if is_empty {
+        return Ok(Completed::default());
+    }
+    let plan = Plan::of(shape, item_size, (to.offset, to.strides), (from.offset, from.strides));
+    copy_checked(order, plan, to.buffer, from.buffer)
+}
+
+impl Elements<'_> {
+    fn check_within(&self, shape: &[u64], item_size: u64) -> Result<(), Error> {
+        bounds::check_within(self.offset, self.strides, shape, item_size, self.buffer.size)
+    }
+}
+
+fn copy_checked(
+    order: Order<'_>,
+    plan: Plan,
+    to: &DeviceBuffer,
+    from: &DeviceBuffer,
+) -> Result<Completed, Error> {
+    let is_within = to.context().is_same(from.context());
+    if plan.is_plain() || is_within && !plan.overlaps(to.address, from.address) {
+        return order.copy(plan, to, from);
+    }
+    let (gather, scatter) = plan.in_two_steps();
+    let mut completed = Completed::default();
+    let mut packed = if gather.is_plain() && !is_within {
+        from.slice(gather.from, gather.run)?
+    } else {
+        let packed = DeviceBuffer::allocate_packed(from.context(), gather.size())?;
+        completed.extend(order.copy(gather, &packed, from)?);
+        packed
+    };
+    if !is_within && !scatter.is_plain() {
+        let there = DeviceBuffer::allocate_packed(to.context(), packed.size)?;
+        completed.extend(order.copy(Plan::plain(0, 0, packed.size), &there, &packed)?);
+        packed = there;
+    }
+    completed.extend(order.copy(scatter, to, &packed)?);
+    Ok(completed)
+}

@@ -1,0 +1,246 @@
+//! How a copy from one layout to another is simplified.  Pure arithmetic.
+
+/// A dimension along which a copy repeats, with strides in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dimension {
+    pub(super) length: u64,
+    pub(super) to: u64,
+    pub(super) from: i64,
+}
+
+/// Runs of bytes that are contiguous on both sides, and the dimensions along which they lie.
+///
+/// No two bytes of the target are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Where the first run begins on each side, in bytes from the buffer's start.
+    pub(super) to: u64,
+    pub(super) from: u64,
+    /// The size of each, in bytes.
+    pub(super) run: u64,
+    /// The target's densest dimension comes first.  None has a length of 1, and none continues the
+    /// one before it.
+    pub(super) dimensions: Vec<Dimension>,
+}
+
+/// A layout that was found to lie within its buffer: the first element's offset, and the strides.
+pub(super) type Layout<'a> = (u64, &'a [i64]);
+
+impl Plan {
+    /// The plan for elements of which there is at least one, and those of the target are distinct.
+    pub(super) fn of(shape: &[u64], item_size: u64, to: Layout<'_>, from: Layout<'_>) -> Self {
+        let ((mut first_to, to), (mut first_from, from)) = (to, from);
+        let mut dimensions = Vec::with_capacity(shape.len());
+        for ((length, to), from) in shape.iter().zip(to).zip(from) {
+            let (length, to, from) = (*length, *to, *from);
+            if length == 1 {
+                continue;
+            }
+            if to >= 0 {
+                dimensions.push(Dimension { length, to: to.unsigned_abs(), from });
+                continue;
+            }
+            // From the other end, the target lies forwards.
+            let last = (length - 1).cast_signed();
+            first_to = first_to.wrapping_add_signed(to * last);
+            first_from = first_from.wrapping_add_signed(from * last);
+            dimensions.push(Dimension { length, to: to.unsigned_abs(), from: -from });
+        }
+        dimensions.sort_unstable_by_key(|dimension| dimension.to);
+        Self::merged(first_to, first_from, item_size, dimensions)
+    }
+
+    /// Merges neighbours that continue each other, in dimensions that are in order.
+    fn merged(
+        to: u64,
+        from: u64,
+        mut run: u64,
+        dimensions: impl IntoIterator<Item = Dimension>,
+    ) -> Self {
+        let mut merged: Vec<Dimension> = Vec::new();
+        for dimension in dimensions {
+            let Dimension { length, to, from } = dimension;
+            match merged.last_mut() {
+                None if (to, from) == (run, run.cast_signed()) => run *= length,
+                Some(inner) if inner.is_continued_by(dimension) => inner.length *= length,
+                _ => merged.push(dimension),
+            }
+        }
+        Self { to, from, run, dimensions: merged }
+    }
+
+    /// The plan for contiguous bytes.
+    pub(super) fn plain(to: u64, from: u64, size: u64) -> Self {
+        Self { to, from, run: size, dimensions: Vec::new() }
+    }
+
+    /// Whether the bytes are contiguous on both sides.
+    pub(super) fn is_plain(&self) -> bool {
+        self.dimensions.is_empty()
+    }
+
+    /// The size of all runs together, in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.run * self.dimensions.iter().map(|dimension| dimension.length).product::<u64>()
+    }
+
+    /// The range of bytes that the target spans, gaps included.
+    pub(super) fn target_span(&self) -> std::ops::Range<u64> {
+        let reach = |dimension: &Dimension| dimension.to * (dimension.length - 1);
+        self.to..self.to + self.run + self.dimensions.iter().map(reach).sum::<u64>()
+    }
+
+    /// The range of bytes that the source spans, gaps included.
+    pub(super) fn source_span(&self) -> std::ops::Range<u64> {
+        let mut span = self.from..self.from + self.run;
+        for dimension in &self.dimensions {
+            let reach = dimension.from * (dimension.length - 1).cast_signed();
+            span.start = span.start.wrapping_add_signed(reach.min(0));
+            span.end = span.end.wrapping_add_signed(reach.max(0));
+        }
+        span
+    }
+
+    /// Whether the two spans share a byte, between buffers at two addresses.
+    pub(super) fn overlaps(&self, to: u64, from: u64) -> bool {
+        let (target, source) = (self.target_span(), self.source_span());
+        to + target.start < from + source.end && from + source.start < to + target.end
+    }
+
+    /// The same copy by way of contiguous memory: to its beginning, and from there.  What the
+    /// source repeats is there once.
+    pub(super) fn in_two_steps(&self) -> (Self, Self) {
+        let mut packed = self.run;
+        let (mut gathered, mut scattered) = (Vec::new(), Vec::new());
+        for Dimension { length, to, from } in self.dimensions.iter().copied() {
+            let repeats = from == 0;
+            scattered.push(Dimension {
+                length,
+                to,
+                from: if repeats { 0 } else { packed.cast_signed() },
+            });
+            if !repeats {
+                gathered.push(Dimension { length, to: packed, from });
+                packed *= length;
+            }
+        }
+        let gather = Self::merged(0, self.from, self.run, gathered);
+        let scatter = Self::merged(self.to, 0, self.run, scattered);
+        (gather, scatter)
+    }
+}
+
+impl Dimension {
+    fn is_continued_by(&self, outer: Self) -> bool {
+        let to = self.to.checked_mul(self.length);
+        let from = self.from.checked_mul(self.length.cast_signed());
+        to == Some(outer.to) && from == Some(outer.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::{Case, cases, small_shapes};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::ops::Range;
+
+    fn plan(case: &Case) -> Plan {
+        let [to, from] = [&case.to, &case.from].map(|side| (side.offset, &side.strides[..]));
+        Plan::of(&case.shape, case.item_size, to, from)
+    }
+
+    /// For each byte of the target, that of the source.
+    fn bytes(plan: &Plan) -> BTreeMap<u64, u64> {
+        let runs = plan.dimensions.iter().fold(vec![(plan.to, plan.from)], |runs, dimension| {
+            let Dimension { length, to, from } = *dimension;
+            let at = |n: u64| {
+                move |run: &(u64, u64)| {
+                    (run.0 + n * to, run.1.wrapping_add_signed(n.cast_signed() * from))
+                }
+            };
+            (0..length).flat_map(|n| runs.iter().map(at(n))).collect()
+        });
+        runs.into_iter().flat_map(|(to, from)| (to..).zip(from..from + plan.run)).collect()
+    }
+
+    fn expected(case: &Case) -> BTreeMap<u64, u64> {
+        let elements = case.elements().into_iter();
+        elements
+            .flat_map(|(to, from)| (to as u64..).zip((from as u64..).take(case.item_size as usize)))
+            .collect()
+    }
+
+    fn span(bytes: impl Iterator<Item = u64> + Clone) -> Range<u64> {
+        bytes.clone().min().expect("a byte")..bytes.max().expect("a byte") + 1
+    }
+
+    proptest! {
+        #[test]
+        fn a_plan_copies_the_same_bytes(case in cases(small_shapes())) {
+            let (plan, expected) = (plan(&case), expected(&case));
+            prop_assert_eq!(&bytes(&plan), &expected);
+            prop_assert_eq!(plan.size(), expected.len() as u64);
+            prop_assert_eq!(plan.target_span(), span(expected.keys().copied()));
+            prop_assert_eq!(plan.source_span(), span(expected.values().copied()));
+        }
+
+        #[test]
+        fn two_steps_do_the_same(case in cases(small_shapes())) {
+            let (gather, scatter) = plan(&case).in_two_steps();
+            prop_assert!(gather.dimensions.iter().all(|dimension| dimension.from != 0));
+            let packed = bytes(&gather);
+            prop_assert_eq!(span(packed.keys().copied()), 0..packed.len() as u64);
+            let both: BTreeMap<_, _> =
+                bytes(&scatter).into_iter().map(|(to, from)| (to, packed[&from])).collect();
+            prop_assert_eq!(both, expected(&case));
+        }
+
+        #[test]
+        fn nothing_is_left_to_merge(case in cases(small_shapes())) {
+            let Plan { run, dimensions, .. } = plan(&case);
+            prop_assert!(dimensions.iter().all(|dimension| dimension.length > 1));
+            prop_assert!(dimensions.is_sorted_by_key(|dimension| dimension.to));
+            let first = dimensions.first();
+            prop_assert!(first.is_none_or(|it| (it.to, it.from) != (run, run.cast_signed())));
+            for pair in dimensions.windows(2) {
+                let ends = (pair[0].to * pair[0].length, pair[0].from * pair[0].length.cast_signed());
+                prop_assert_ne!(ends, (pair[1].to, pair[1].from));
+            }
+        }
+
+        #[test]
+        fn arrays_without_gaps_in_the_same_order_are_contiguous(
+            shape in small_shapes(), backwards in any::<u8>(), item_size in 1..20u64,
+        ) {
+            // Row-major, each dimension backwards or not, on both sides.
+            let mut dense = item_size.cast_signed();
+            let (mut first, mut strides) = (7, vec![0; shape.len()]);
+            for at in (0..shape.len()).rev() {
+                let length = shape[at].cast_signed();
+                let is_backwards = backwards >> at & 1 == 1;
+                strides[at] = if is_backwards { -dense } else { dense };
+                first += if is_backwards { dense * (length - 1) } else { 0 };
+                dense *= length;
+            }
+            let first = first.unsigned_abs();
+            let plan = Plan::of(&shape, item_size, (first, &strides), (first + 3, &strides));
+            prop_assert_eq!(plan, Plan::plain(7, 10, dense.unsigned_abs()));
+        }
+
+        #[test]
+        fn ranges_overlap_as_their_spans_do(case in cases(small_shapes()), apart in 0..300u64) {
+            let (plan, from) = (plan(&case), 500);
+            let (target, source) = (plan.target_span(), plan.source_span());
+            let to = from + apart;
+            let shared = (to + target.start..to + target.end)
+                .any(|at| (from + source.start..from + source.end).contains(&at));
+            prop_assert_eq!(plan.overlaps(to, from), shared);
+            prop_assert_eq!(plan.overlaps(from, to), {
+                (from + target.start..from + target.end)
+                    .any(|at| (to + source.start..to + source.end).contains(&at))
+            });
+        }
+    }
+}

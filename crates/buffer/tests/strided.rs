@@ -1,0 +1,187 @@
+//! Copies between layouts, on the device, against the same done one element after the other.
+
+#[path = "../src/strided/cases.rs"]
+mod cases;
+
+use arrow_cuda_buffer::{DeviceBuffer, Elements, Error, copy_elements, queue_copy_elements};
+use arrow_cuda_context::{Context, Device, Stream};
+use arrow_cuda_driver::is_simulated;
+use cases::{Case, Side, cases, long_shapes, small_shapes};
+use proptest::prelude::*;
+use rstest::rstest;
+
+fn context() -> Context {
+    Context::primary(0).expect("a device")
+}
+
+fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
+    let buffer = DeviceBuffer::allocate(context, bytes.len() as u64).expect("room");
+    buffer.copy_from_host(0, bytes).expect("a copy");
+    buffer
+}
+
+/// Bytes that differ from their neighbours, and from those of another seed.
+fn pattern(seed: u64, size: u64) -> Vec<u8> {
+    (0..size).map(|at| ((at + seed).wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
+}
+
+fn elements<'a>(buffer: &'a DeviceBuffer, side: &'a Side) -> Elements<'a> {
+    Elements { buffer, offset: side.offset, strides: &side.strides }
+}
+
+/// Makes the copy of a case between buffers of two contexts.
+fn check(case: &Case, to: &Context, from: &Context, stream: Option<&Stream>) {
+    let (before, source) = (pattern(1, case.to.size), pattern(2, case.from.size));
+    let (target, from) = (upload(to, &before), upload(from, &source));
+    let (to, from) = (elements(&target, &case.to), elements(&from, &case.from));
+    match stream {
+        None => copy_elements(to, from, &case.shape, case.item_size).expect("a copy"),
+        Some(stream) => {
+            let copied = queue_copy_elements(stream, to, from, &case.shape, case.item_size);
+            drop(copied.expect("a copy"));
+            drop(stream.synchronize().expect("alive"));
+        }
+    }
+    assert_eq!(target.to_vec().expect("a copy"), case.apply(&before, &source));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_layouts(case in prop_oneof![4 => cases(small_shapes()), 1 => cases(long_shapes())]) {
+        check(&case, &context(), &context(), None);
+    }
+
+    #[test]
+    fn any_layouts_on_a_stream(case in cases(small_shapes())) {
+        let stream = Stream::non_blocking(&context())?;
+        check(&case, &context(), &context(), Some(&stream));
+    }
+
+    #[test]
+    fn arrays_that_overlap(case in cases(small_shapes()), apart in -100..100i64, queued: bool) {
+        // Both in one buffer, the source's part of which begins before that of the target, or behind.
+        let (to, from) = (apart.max(0).unsigned_abs(), (-apart).max(0).unsigned_abs());
+        let size = (to + case.to.size).max(from + case.from.size);
+        let mut case = case;
+        case.to = Side { offset: to + case.to.offset, size, ..case.to };
+        case.from = Side { offset: from + case.from.offset, size, ..case.from };
+        let before = pattern(3, size);
+        let buffer = upload(&context(), &before);
+        let (to, from) = (elements(&buffer, &case.to), elements(&buffer, &case.from));
+        if queued {
+            let stream = Stream::non_blocking(&context())?;
+            queue_copy_elements(&stream, to, from, &case.shape, case.item_size)?;
+            drop(stream.synchronize()?);
+        } else {
+            copy_elements(to, from, &case.shape, case.item_size)?;
+        }
+        prop_assert_eq!(buffer.to_vec()?, case.apply(&before, &before));
+    }
+
+    #[test]
+    fn any_layouts_on_two_devices(case in cases(small_shapes()), by in 0..3u32) {
+        if Device::count()? < 2 {
+            return Ok(());
+        }
+        let (here, there) = (context(), Context::primary(1)?);
+        let stream = match by {
+            0 => None,
+            1 => Some(Stream::non_blocking(&here)?),
+            _ => Some(Stream::non_blocking(&there)?),
+        };
+        check(&case, &there, &here, stream.as_ref());
+    }
+}
+
+#[rstest]
+fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size: u64) {
+    // On a GPU 64 MiB.
+    let rows = if is_simulated().expect("a driver") { 61 } else { 4099 };
+    let columns =
+        if is_simulated().expect("a driver") { 70 } else { (64 << 20) / item_size / rows };
+    let strides = [[columns, 1], [1, rows]];
+    let [to, from] = strides.map(|strides| strides.map(|by| (by * item_size).cast_signed()));
+    let bytes = pattern(4, rows * columns * item_size);
+    let source = upload(&context(), &bytes);
+    let target = DeviceBuffer::allocate(&context(), source.size()).expect("room");
+    let to = Elements { buffer: &target, offset: 0, strides: &to };
+    let from = Elements { buffer: &source, offset: 0, strides: &from };
+    copy_elements(to, from, &[rows, columns], item_size).expect("a copy");
+    let [rows, columns, size] = [rows, columns, item_size].map(|number| number as usize);
+    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column * rows + row));
+    let expected: Vec<u8> =
+        places.flat_map(|at| bytes[at * size..][..size].iter().copied()).collect();
+    assert!(target.equals_host(&expected).expect("a comparison"));
+}
+
+#[test]
+fn a_scalar_fills_a_part() {
+    let buffer = upload(&context(), b"................");
+    let part = Elements { buffer: &buffer, offset: 13, strides: &[-8, 2] };
+    let scalar = upload(&context(), b"xyz");
+    let scalar = Elements { buffer: &scalar, offset: 1, strides: &[0, 0] };
+    copy_elements(part, scalar, &[2, 2], 1).expect("a copy");
+    assert_eq!(buffer.to_vec().expect("a copy"), b".....y.y.....y.y");
+    // An array of no dimensions is one element.
+    let one = Elements { strides: &[], ..part };
+    copy_elements(one, Elements { strides: &[], ..scalar }, &[], 2).expect("a copy");
+    assert_eq!(buffer.to_vec().expect("a copy"), b".....y.y.....yzy");
+}
+
+#[rstest]
+#[case::behind_the_end(3, &[2], &[4], 2)]
+#[case::before_the_start(3, &[-2], &[3], 2)]
+#[case::behind_the_end_for_one_dimension(0, &[-1, 4], &[1, 3], 3)]
+#[case::with_strides_that_overflow(0, &[i64::MAX], &[u64::MAX], 1)]
+#[case::with_an_offset_that_overflows(u64::MAX, &[1], &[1], 1)]
+#[case::with_a_huge_item(0, &[1], &[1], u64::MAX)]
+fn elements_outside_are_refused(
+    #[case] offset: u64,
+    #[case] strides: &[i64],
+    #[case] shape: &[u64],
+    #[case] item_size: u64,
+) {
+    let (small, large) = (upload(&context(), &pattern(5, 10)), upload(&context(), &[7; 200]));
+    let outside = Elements { buffer: &small, offset, strides };
+    let repeated = vec![0; shape.len()];
+    let inside = Elements { buffer: &large, offset: 100, strides: &repeated };
+    for (to, from) in [(outside, inside), (inside, outside)] {
+        let refused = copy_elements(to, from, shape, item_size);
+        assert!(matches!(refused, Err(Error::OutOfBounds(_))), "{refused:?}");
+    }
+    assert_eq!(small.to_vec().expect("a copy"), pattern(5, 10));
+    assert_eq!(large.to_vec().expect("a copy"), [7; 200]);
+}
+
+#[test]
+fn wrong_arguments_are_refused_and_change_nothing() {
+    let (buffer, data) = (upload(&context(), b"0123"), upload(&context(), b"abcd"));
+    let (to, from) = (
+        Elements { buffer: &buffer, offset: 0, strides: &[1] },
+        Elements { buffer: &data, offset: 0, strides: &[1] },
+    );
+    let read_only = buffer.read_only();
+    for strides in [&[1], &[2]] {
+        let to = Elements { buffer: &read_only, strides, ..to };
+        assert_eq!(copy_elements(to, from, &[2], 1), Err(Error::ReadOnly));
+    }
+    for strides in [&[0][..], &[], &[1, 1]] {
+        let refused = copy_elements(Elements { strides, ..to }, from, &[4], 1);
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    }
+    let refused = copy_elements(to, Elements { strides: &[], ..from }, &[4], 1);
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    assert_eq!(buffer.to_vec().expect("a copy"), b"0123");
+}
+
+#[test]
+fn no_elements_are_copied_from_anywhere() {
+    let (buffer, empty) = (upload(&context(), b"0123"), upload(&context(), b""));
+    let to = Elements { buffer: &buffer, offset: 2, strides: &[1, 0] };
+    let from = Elements { buffer: &empty, offset: 50, strides: &[8, 8] };
+    assert_eq!(copy_elements(to, from, &[4, 0], 1), Ok(()));
+    assert_eq!(copy_elements(to, from, &[4, 2], 0), Ok(()));
+    assert_eq!(buffer.to_vec().expect("a copy"), b"0123");
+}

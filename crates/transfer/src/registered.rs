@@ -1,0 +1,117 @@
+//! Host memory of somebody else, pinned for a time.
+
+use arrow_cuda_context::{Context, Current, Retained};
+use arrow_cuda_driver::{CudaResult, may_release};
+
+/// Memory that its owner has allocated in the ordinary way, pinned and mapped for the device as long
+/// as this exists.
+///
+/// The owner is retained until the memory is unpinned again.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_transfer::{RegisteredMemory, is_pinned};
+///
+/// let context = Context::primary(0)?;
+/// let owner = vec![0u8; 8192];
+/// let (start, size) = (owner.as_ptr(), owner.len());
+/// // SAFETY: the vector keeps its bytes where they are.
+/// let registered = unsafe { RegisteredMemory::register(&context, start, size, Box::new(owner)) }?;
+/// assert!(is_pinned(&context, start, size)?);
+/// registered.unregister()?;
+/// assert!(!is_pinned(&context, start, size)?);
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Debug)]
+pub struct RegisteredMemory {
+    context: Context,
+    start: usize,
+    device_address: u64,
+    owner: Owner,
+}
+
+/// What keeps the memory allocated; none once it is unpinned.
+struct Owner(Option<Retained>);
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Owner" } else { "None" })
+    }
+}
+
+impl RegisteredMemory {
+    /// Pins `size` bytes, more than 0, for all contexts.
+    ///
+    /// # Safety
+    ///
+    /// `owner` must keep the memory allocated, and at its place.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED` when some of the memory is pinned already; driver
+    /// errors, when it cannot pin that much memory.
+    pub unsafe fn register(
+        context: &Context,
+        start: *const u8,
+        size: usize,
+        owner: Retained,
+    ) -> CudaResult<Self> {
+        // SAFETY: the owner keeps the memory, and is kept here.
+        let device_address =
+            unsafe { context.enter()?.register_host_memory(start.cast_mut(), size) }?;
+        let (context, start) = (context.clone(), start.addr());
+        Ok(Self { context, start, device_address, owner: Owner(Some(owner)) })
+    }
+
+    /// Where the device finds the memory.
+    pub fn device_address(&self) -> u64 {
+        self.device_address
+    }
+
+    /// Unpins the memory, after the work that is queued in the context.  In a forked child, which
+    /// has none of the driver's, this does nothing.
+    ///
+    /// Dropping it does the same, and reports a failure as that of a destructor.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn unregister(mut self) -> CudaResult<()> {
+        let Some(owner) = self.owner.0.take() else { return Ok(()) };
+        if !may_release() {
+            std::mem::forget(owner);
+            return Ok(());
+        }
+        match self.context.enter() {
+            Ok(current) => unpin(&current, self.start, owner),
+            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Drops the owner once the driver has let go of the memory.
+fn unpin(current: &Current<'_>, start: usize, owner: Retained) -> CudaResult<()> {
+    // Work that still uses the memory would fault, or use pages that somebody else has by then.
+    let waited = current.synchronize();
+    // SAFETY: registered in `register`, and unregistered once, here; nothing uses it any more.
+    let unpinned = unsafe { current.unregister_host_memory(start as *mut u8) };
+    if unpinned.is_err() {
+        // The driver still has it.
+        std::mem::forget(owner);
+    }
+    waited.and(unpinned)
+}
+
+impl Drop for RegisteredMemory {
+    fn drop(&mut self) {
+        let Some(owner) = self.owner.0.take() else { return };
+        if !may_release() {
+            // The driver may have kept the pages from a forked child.
+            std::mem::forget(owner);
+            return;
+        }
+        let start = self.start;
+        self.context.release("pinned host memory", |current| unpin(current, start, owner));
+    }
+}
