@@ -8,7 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
-use arrow_cuda_numba_bridge::{Error, Layout};
+use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout};
 
 fn main() {
     if let Err(error) = run() {
@@ -24,7 +24,8 @@ fn run() -> Result<(), Error> {
     let layout = Layout::row_major("<f4".parse()?, vec![2, 3])?;
 
     // What Python libraries read as `__cuda_array_interface__`.
-    let interface = ArrayInterface::of(&buffer, &layout);
+    let array = DeviceArray::new(&buffer, 0, layout.clone())?;
+    let interface = ArrayInterface::of(&array);
     println!("{} {:?}", interface.element, interface.shape);
 
     // What they exchange as a DLPack capsule: the structure owns a share of the buffer.
@@ -32,6 +33,10 @@ fn run() -> Result<(), Error> {
     // SAFETY: the structure was given away above, and nobody else has it.
     let imported = unsafe { Imported::versioned(structure) };
     let memory = imported.memory()?;
-    println!("{} bytes, the same memory: {}", memory.size, memory.address == buffer.address());
+    println!(
+        "{} bytes, the same memory: {}",
+        memory.layout.size(),
+        memory.address == buffer.address()
+    );
     Ok(())
 }

@@ -1,9 +1,7 @@
 //! The CUDA array interface: the dictionary by which Python libraries describe their device arrays
 //! to each other.
 
-use crate::error::NON_CONTIGUOUS;
-use crate::{ElementType, Error, Layout, Span};
-use arrow_cuda_buffer::DeviceBuffer;
+use crate::{DeviceArray, ElementType, Error, Layout, Span};
 use arrow_cuda_context::Pending;
 
 /// The version of the interface in exported descriptions.
@@ -36,13 +34,13 @@ pub struct ArrayInterface {
     pub has_mask: bool,
 }
 
-/// The memory that the elements of an array cover.
+/// The memory of an array's elements.
 #[derive(Clone, Debug)]
 pub struct ArrayMemory {
-    /// The start address; 0 when there is no memory.
+    /// Where the elements' span begins; 0 when there are none.
     pub address: u64,
-    /// The size, in bytes.
-    pub size: u64,
+    /// How the elements lie in it.
+    pub layout: Layout,
     /// Whether it may be written to.
     pub is_mutable: bool,
     /// The work that may still write to it.
@@ -50,14 +48,15 @@ pub struct ArrayMemory {
 }
 
 impl ArrayInterface {
-    /// Describes elements that begin at a buffer's start, without pending work.
-    pub fn of(buffer: &DeviceBuffer, layout: &Layout) -> Self {
+    /// Describes an array without pending work.
+    pub fn of(array: &DeviceArray) -> Self {
+        let layout = array.layout();
         let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
         Self {
             shape: layout.shape().to_vec(),
             element: layout.element(),
-            address: Some(buffer.address()),
-            is_read_only: !buffer.is_mutable(),
+            address: Some(array.address()),
+            is_read_only: !array.buffer().is_mutable(),
             strides,
             version: Some(VERSION),
             stream: None,
@@ -65,11 +64,11 @@ impl ArrayInterface {
         }
     }
 
-    /// The memory that the array covers.  Its elements may be in any order, but must be contiguous.
+    /// The memory of the array's elements, and how they lie in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for arrays with a mask or with gaps, and for an inconsistent description.
+    /// [`Error::Invalid`] for arrays with a mask, and for an inconsistent description.
     pub fn memory(&self) -> Result<ArrayMemory, Error> {
         if self.has_mask {
             return Err(Error::Invalid("masked arrays are not supported".into()));
@@ -79,9 +78,6 @@ impl ArrayInterface {
             None => Layout::row_major(self.element, shape)?,
             Some(strides) => Layout::strided(self.element, shape, strides.clone())?,
         };
-        if !layout.is_contiguous() {
-            return Err(Error::Invalid(NON_CONTIGUOUS.into()));
-        }
         let Span { start, size } = layout.span();
         let address = match self.address.unwrap_or(0) {
             0 if size > 0 => {
@@ -93,7 +89,7 @@ impl ArrayInterface {
             })?,
         };
         let is_mutable = !self.is_read_only;
-        Ok(ArrayMemory { address, size, is_mutable, pending: self.pending()? })
+        Ok(ArrayMemory { address, layout, is_mutable, pending: self.pending()? })
     }
 
     fn pending(&self) -> Result<Pending, Error> {
@@ -141,7 +137,7 @@ mod tests {
         let mut array = interface();
         change(&mut array);
         let memory = array.memory().expect("a sound description");
-        assert_eq!((memory.address, memory.size), expected);
+        assert_eq!((memory.address, memory.layout.span().size), expected);
         assert!(memory.is_mutable);
         array.is_read_only = true;
         assert!(!array.memory().expect("a sound description").is_mutable);
@@ -178,7 +174,6 @@ mod tests {
     )]
     #[case(|array: &mut ArrayInterface| array.stream = Some(0), "stream 0")]
     #[case(|array: &mut ArrayInterface| array.has_mask = true, "masked")]
-    #[case(|array: &mut ArrayInterface| array.strides = Some(vec![16, 4]), "non-contiguous")]
     fn refused(#[case] change: impl FnOnce(&mut ArrayInterface), #[case] text: &str) {
         let mut array = interface();
         change(&mut array);

@@ -10,15 +10,22 @@ pub enum Error {
     Buffer(BufferError),
     /// The tensor is sound, but DLPack or this crate cannot exchange it.
     Unsupported(String),
-    /// The description of the array is inconsistent, does not fit the memory, or is not contiguous.
+    /// The description of the array is inconsistent, or does not fit the memory or what is copied.
     Invalid(String),
+    /// An index leaves the array.
+    Index(String),
+    /// A view cannot have that layout; a copy could.
+    NeedsCopy(String),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Buffer(error) => error.fmt(f),
-            Self::Unsupported(text) | Self::Invalid(text) => f.write_str(text),
+            Self::Unsupported(text)
+            | Self::Invalid(text)
+            | Self::Index(text)
+            | Self::NeedsCopy(text) => f.write_str(text),
         }
     }
 }
@@ -37,6 +44,3 @@ impl From<BufferError> for Error {
         Self::Buffer(error)
     }
 }
-
-/// The error of both protocols for elements with gaps between them.
-pub(crate) const NON_CONTIGUOUS: &str = "array data is non-contiguous";

@@ -52,7 +52,7 @@ impl fmt::Debug for HostBytes {
     }
 }
 
-/// Memory, and the layout of the elements that begin there.
+/// Memory, and the layout of the elements in it.
 #[derive(Debug)]
 pub struct Tensor {
     memory: Memory,
@@ -61,7 +61,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor whose elements begin at the memory's start.
+    /// A tensor over memory that begins where the elements' span begins.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Tensor {
             Memory::Host(bytes) => bytes.size,
         };
         let span = layout.span();
-        if span.start < 0 || span.size > available {
+        if span.size > available {
             return Err(Error::Invalid(format!(
                 "elements of {} bytes do not fit into memory of {available} bytes",
                 span.size
@@ -132,13 +132,15 @@ impl Tensor {
                 (bytes.address, DLDevice { device_type: abi::CPU, device_id: 0 })
             }
         };
+        // The first element is not the lowest one where strides are negative.
+        let first = address + self.layout.span().start.unsigned_abs();
         let mut shape = self.layout.shape().to_vec();
         // DLPack counts strides in elements.
         let item_size = i64::from(self.layout.element().size());
         let mut strides: Vec<i64> =
             self.layout.strides().iter().map(|stride| stride / item_size).collect();
         let tensor = DLTensor {
-            data: address as *mut c_void,
+            data: first as *mut c_void,
             device,
             ndim: i32::try_from(shape.len()).expect("a shape of few dimensions"),
             dtype: self.dtype,

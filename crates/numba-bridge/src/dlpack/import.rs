@@ -1,7 +1,6 @@
 //! Importing memory from other libraries, as a tensor.
 
 use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
-use crate::error::NON_CONTIGUOUS;
 use crate::{ElementType, Error, Layout, Span};
 use std::ptr::NonNull;
 use std::slice;
@@ -25,16 +24,16 @@ unsafe impl Send for Imported {}
 unsafe impl Sync for Imported {}
 
 /// The memory of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedMemory {
     /// [`abi::CUDA`] and others.
     pub device_type: i32,
     /// The number of the device.
     pub device_id: i32,
-    /// The start address of the elements; 0 when there are none.
+    /// Where the elements' span begins; 0 when there are none.
     pub address: u64,
-    /// The bytes that they cover.
-    pub size: u64,
+    /// How the elements lie in it.
+    pub layout: Layout,
     /// Whether they may be written to.
     pub is_mutable: bool,
 }
@@ -59,12 +58,12 @@ impl Imported {
         Self(Form::Versioned(tensor))
     }
 
-    /// The memory of the elements.  They may be in any order, but must be contiguous.
+    /// The memory of the elements, and how they lie in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a structure of another version, for elements that do not fill
-    /// whole bytes, and for layouts with gaps; [`Error::Invalid`] for an inconsistent structure.
+    /// [`Error::Unsupported`] for a structure of another version and for elements that do not fill
+    /// whole bytes; [`Error::Invalid`] for an inconsistent structure.
     pub fn memory(&self) -> Result<ImportedMemory, Error> {
         match self.0 {
             // SAFETY: the constructors require a valid structure, which this owns.
@@ -139,9 +138,6 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
         };
         Layout::strided(element, shape, strides)?
     };
-    if !layout.is_contiguous() {
-        return Err(Error::Unsupported(NON_CONTIGUOUS.into()));
-    }
     let Span { start, size } = layout.span();
     let mut address = 0;
     if size > 0 {
@@ -155,5 +151,5 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
         address = begin;
     }
     let (device_type, device_id) = (tensor.device.device_type, tensor.device.device_id);
-    Ok(ImportedMemory { device_type, device_id, address, size, is_mutable })
+    Ok(ImportedMemory { device_type, device_id, address, layout, is_mutable })
 }

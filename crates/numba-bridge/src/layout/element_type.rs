@@ -39,6 +39,19 @@ pub enum Kind {
     Opaque,
 }
 
+impl Kind {
+    /// Whether NumPy has elements of this kind and size.
+    const fn has_size(self, size: u32) -> bool {
+        match self {
+            Self::Bool => size == 1,
+            Self::Int | Self::UInt => matches!(size, 1 | 2 | 4 | 8),
+            Self::Float => matches!(size, 2 | 4 | 8 | 16),
+            Self::Complex => matches!(size, 8 | 16 | 32),
+            Self::Opaque => true,
+        }
+    }
+}
+
 /// DLPack's codes, from its specification.
 mod code {
     pub(super) const INT: u8 = 0;
@@ -85,7 +98,7 @@ impl ElementType {
         is_number && self.size <= 8 && !self.is_swapped
     }
 
-    /// The type that DLPack describes.
+    /// The type that DLPack describes, opaque where NumPy has no such number.
     ///
     /// # Errors
     ///
@@ -107,7 +120,7 @@ impl ElementType {
             code::BOOL => Kind::Bool,
             _ => Kind::Opaque,
         };
-        Ok(Self::native(kind, size))
+        Ok(Self::native(if kind.has_size(size) { kind } else { Kind::Opaque }, size))
     }
 
     /// DLPack's description of the type.
@@ -161,15 +174,18 @@ impl std::str::FromStr for ElementType {
         let (kind, size) = match (letter, count) {
             ('m' | 'M', 8) => (Kind::Opaque, 8),
             _ if has_unit => return Err(unknown()),
-            ('b', 1) => (Kind::Bool, 1),
-            ('i', 1 | 2 | 4 | 8) => (Kind::Int, count),
-            ('u', 1 | 2 | 4 | 8) => (Kind::UInt, count),
-            ('f', 2 | 4 | 8 | 16) => (Kind::Float, count),
-            ('c', 8 | 16 | 32) => (Kind::Complex, count),
+            ('b', _) => (Kind::Bool, count),
+            ('i', _) => (Kind::Int, count),
+            ('u', _) => (Kind::UInt, count),
+            ('f', _) => (Kind::Float, count),
+            ('c', _) => (Kind::Complex, count),
             ('S' | 'V', _) => (Kind::Opaque, count),
             ('U', _) => (Kind::Opaque, count.checked_mul(4).ok_or_else(unknown)?),
             _ => return Err(unknown()),
         };
+        if !kind.has_size(size) {
+            return Err(unknown());
+        }
         let has_order = size > 1 && kind != Kind::Opaque;
         Ok(Self { kind, size, is_swapped: is_swapped && has_order })
     }
@@ -279,7 +295,10 @@ mod tests {
         fn every_type_of_dlpack_has_its_size(code in any::<u8>(), bits in any::<u8>(), lanes in 0..9u16) {
             let total = u32::from(bits) * u32::from(lanes);
             match ElementType::from_dlpack(DLDataType { code, bits, lanes }) {
-                Ok(element) => prop_assert_eq!(element.size() * 8, total),
+                Ok(element) => {
+                    prop_assert_eq!(element.size() * 8, total);
+                    prop_assert_eq!(element.to_string().parse(), Ok(element));
+                }
                 Err(_) => prop_assert!(total == 0 || total % 8 > 0),
             }
         }

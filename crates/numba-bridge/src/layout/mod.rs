@@ -1,8 +1,11 @@
 //! The memory layout of an n-dimensional array.  Pure arithmetic.
 
 mod element_type;
+mod index;
+mod reshape;
 
 pub use element_type::{ElementType, Kind};
+pub use index::{Index, Slice};
 
 use crate::Error;
 
@@ -33,6 +36,15 @@ pub struct Layout {
     span: Span,
 }
 
+/// The order in which the elements of several dimensions follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// C's: the last dimension is the densest.
+    C,
+    /// Fortran's: the first dimension is the densest.
+    Fortran,
+}
+
 /// A range of bytes, relative to an array's first element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -52,6 +64,21 @@ impl Layout {
         let size = size(element, &shape)?;
         let strides = row_major_strides(element, &shape);
         Ok(Self { element, shape, strides, size, span: Span { start: 0, size } })
+    }
+
+    /// Contiguous elements in either order.
+    ///
+    /// # Errors
+    ///
+    /// As [`row_major`](Self::row_major).
+    pub fn dense(element: ElementType, mut shape: Vec<i64>, order: Order) -> Result<Self, Error> {
+        match order {
+            Order::C => Self::row_major(element, shape),
+            Order::Fortran => {
+                shape.reverse();
+                Ok(Self::row_major(element, shape)?.reversed())
+            }
+        }
     }
 
     /// Elements at the distances `strides`, in bytes for each dimension.
@@ -91,6 +118,20 @@ impl Layout {
         &self.shape
     }
 
+    /// The number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn count(&self) -> i64 {
+        match self.shape.contains(&0) {
+            true => 0,
+            // Elements without bytes may be more than a number can count.
+            false => self.shape.iter().fold(1, |count, length| count.saturating_mul(*length)),
+        }
+    }
+
     /// The distance between neighbours along each dimension, in bytes.
     pub fn strides(&self) -> &[i64] {
         &self.strides
@@ -116,11 +157,31 @@ impl Layout {
         self.is_dense_in(0..self.shape.len())
     }
 
+    /// Whether the elements are contiguous in one of these orders.
+    pub fn is_dense_in_order(&self, order: Order) -> bool {
+        match order {
+            Order::C => self.is_row_major(),
+            Order::Fortran => self.is_column_major(),
+        }
+    }
+
     /// Whether the elements are contiguous in any order, without overlap.
     pub fn is_contiguous(&self) -> bool {
         let mut order: Vec<usize> = (0..self.shape.len()).collect();
         order.sort_unstable_by_key(|dimension| self.strides[*dimension].unsigned_abs());
         self.steps(order).all(|(stride, dense)| stride.unsigned_abs() == dense)
+    }
+
+    /// Refuses elements with gaps between them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], unless [`is_contiguous`](Self::is_contiguous).
+    pub fn check_contiguous(&self) -> Result<(), Error> {
+        match self.is_contiguous() {
+            true => Ok(()),
+            false => Err(Error::Invalid("array data is non-contiguous".into())),
+        }
     }
 
     fn is_dense_in(&self, order: impl IntoIterator<Item = usize>) -> bool {

@@ -1,5 +1,7 @@
 //! Layouts against the offsets of their elements, one by one.
 
+mod views;
+
 use super::*;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,0 +1,248 @@
+//! Copies of an array's elements, from and to the host and other arrays.
+//!
+//! What is dense on both sides is one copy of bytes.  Other elements are gathered into dense memory,
+//! or scattered from it, on the device.
+
+use super::DeviceArray;
+use crate::{Error, Layout, Order};
+use arrow_cuda_buffer::{DeviceBuffer, Elements, copy_elements, queue_copy_elements};
+use arrow_cuda_context::{Completed, Context, Retained, Stream};
+use std::mem::MaybeUninit;
+
+impl DeviceArray {
+    /// Copies the elements to the host, one behind the other in an order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when `out` has another size; driver errors.
+    pub fn copy_to_host(&self, out: &mut [MaybeUninit<u8>], order: Order) -> Result<(), Error> {
+        self.check_size(out.len())?;
+        let dense = match self.is_dense(order) {
+            true => self.clone(),
+            false => self.copy(order)?,
+        };
+        Ok(dense.buffer.copy_to_uninit(0, out)?)
+    }
+
+    /// The elements on the host, one behind the other in an order.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn to_vec(&self, order: Order) -> Result<Vec<u8>, Error> {
+        match self.is_dense(order) {
+            true => Ok(self.buffer.to_vec()?),
+            false => Ok(self.copy(order)?.buffer.to_vec()?),
+        }
+    }
+
+    /// Queues a copy of the elements to the host, one behind the other in an order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::queue_copy_to_host`]: `out` must be writable for as many bytes as the
+    /// elements have, as long as `owner` lives, and nobody may use them before the copy is made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] for a stream of another context; driver errors.
+    pub unsafe fn queue_copy_to_host(
+        &self,
+        stream: &Stream,
+        out: *mut u8,
+        order: Order,
+        owner: Retained,
+    ) -> Result<Completed, Error> {
+        let size = self.layout.size() as usize;
+        if self.is_dense(order) {
+            // SAFETY: guaranteed by the caller.
+            return Ok(unsafe { self.buffer.queue_copy_to_host(stream, 0, out, size, owner) }?);
+        }
+        let dense = self.empty_like(order)?;
+        let mut completed = dense.queue_copy_from(stream, self)?;
+        // SAFETY: guaranteed by the caller.
+        completed.extend(unsafe { dense.buffer.queue_copy_to_host(stream, 0, out, size, owner) }?);
+        Ok(completed)
+    }
+
+    /// Copies dense elements of the host into the array; they follow each other in an order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when `data` has another size; [`Error::Buffer`] for read-only memory;
+    /// driver errors.
+    pub fn copy_from_host(&self, data: &[u8], order: Order) -> Result<(), Error> {
+        self.check_size(data.len())?;
+        if self.is_dense(order) {
+            return Ok(self.buffer.copy_from_host(0, data)?);
+        }
+        self.buffer.check_mutable()?;
+        let dense = self.empty_like(order)?;
+        dense.buffer.copy_from_host(0, data)?;
+        self.copy_from(&dense)
+    }
+
+    /// Queues a copy of dense elements of the host, which follow each other in an order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::queue_copy_from_host`]: `data` must be readable for as many bytes as
+    /// the elements have, as long as `owner` lives, and nobody may change them before the copy is
+    /// made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] for read-only memory or a stream of another context; driver errors.
+    pub unsafe fn queue_copy_from_host(
+        &self,
+        stream: &Stream,
+        data: *const u8,
+        order: Order,
+        owner: Retained,
+    ) -> Result<Completed, Error> {
+        let size = self.layout.size() as usize;
+        if self.is_dense(order) {
+            // SAFETY: guaranteed by the caller.
+            return Ok(unsafe { self.buffer.queue_copy_from_host(stream, 0, data, size, owner) }?);
+        }
+        self.buffer.check_mutable()?;
+        let dense = self.empty_like(order)?;
+        // SAFETY: guaranteed by the caller.
+        let copied = unsafe { dense.buffer.queue_copy_from_host(stream, 0, data, size, owner) };
+        let mut completed = copied?;
+        completed.extend(self.queue_copy_from(stream, &dense)?);
+        Ok(completed)
+    }
+
+    /// Copies another array into this one, repeated as NumPy broadcasts it.  It may lie on another
+    /// device, and overlap this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a shape that does not fit, or another type of elements;
+    /// [`Error::Buffer`] for read-only memory; driver errors.
+    pub fn copy_from(&self, source: &Self) -> Result<(), Error> {
+        let (from, shape) = self.matched(source)?;
+        let size = u64::from(self.element().size());
+        Ok(copy_elements(self.elements(&self.layout), source.elements(&from), &shape, size)?)
+    }
+
+    /// Queues such a copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_from`](Self::copy_from), and [`Error::Buffer`] for a stream of another context.
+    pub fn queue_copy_from(&self, stream: &Stream, source: &Self) -> Result<Completed, Error> {
+        let (from, shape) = self.matched(source)?;
+        let size = u64::from(self.element().size());
+        let (to, from) = (self.elements(&self.layout), source.elements(&from));
+        Ok(queue_copy_elements(stream, to, from, &shape, size)?)
+    }
+
+    /// Sets every element to the one that has these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when an element has another size; [`Error::Buffer`] for read-only memory;
+    /// driver errors.
+    pub fn fill(&self, element: &[u8]) -> Result<(), Error> {
+        if let Some(byte) = self.uniform(element)? {
+            return Ok(self.buffer.fill(byte)?);
+        }
+        self.buffer.check_mutable()?;
+        let one = self.one_element()?;
+        one.buffer.copy_from_host(0, element)?;
+        self.copy_from(&one)
+    }
+
+    /// A copy in new memory of the same device, dense in an order.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn copy(&self, order: Order) -> Result<Self, Error> {
+        let copy = self.empty_like(order)?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
+
+    /// A copy in new memory of a device, dense in an order.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn copy_to(&self, context: &Context, order: Order) -> Result<Self, Error> {
+        let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
+        let copy = Self::allocate(context, layout)?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
+
+    /// Whether the elements follow each other in an order.
+    pub fn is_dense(&self, order: Order) -> bool {
+        self.layout.is_dense_in_order(order)
+    }
+
+    /// The order in which the elements follow each other, C's if both are true; none for arrays with
+    /// gaps.
+    pub fn order(&self) -> Option<Order> {
+        [Order::C, Order::Fortran].into_iter().find(|order| self.is_dense(*order))
+    }
+
+    /// A new array of this shape and type, for a while.
+    fn empty_like(&self, order: Order) -> Result<Self, Error> {
+        let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
+        self.temporary(layout)
+    }
+
+    fn one_element(&self) -> Result<Self, Error> {
+        self.temporary(Layout::row_major(self.element(), Vec::new())?)
+    }
+
+    fn temporary(&self, layout: Layout) -> Result<Self, Error> {
+        let buffer = DeviceBuffer::allocate_packed(self.buffer.context(), layout.size());
+        Ok(Self { buffer: buffer.map_err(arrow_cuda_buffer::Error::from)?, layout })
+    }
+
+    /// The byte that all of an element's bytes are, if a fill with it writes the whole array and
+    /// nothing else.
+    fn uniform(&self, element: &[u8]) -> Result<Option<u8>, Error> {
+        if element.len() != self.element().size() as usize {
+            return Err(Error::Invalid(format!(
+                "an element has {} bytes, not {}",
+                self.element().size(),
+                element.len()
+            )));
+        }
+        let is_uniform = element.iter().all(|byte| *byte == element[0]);
+        Ok((is_uniform && self.layout.is_contiguous()).then(|| element[0]))
+    }
+
+    /// Another array's layout, repeated to this one's shape.
+    fn matched(&self, source: &Self) -> Result<(Layout, Vec<u64>), Error> {
+        if source.element() != self.element() {
+            return Err(Error::Invalid(format!(
+                "elements of type {} cannot be copied to elements of type {}",
+                source.element(),
+                self.element()
+            )));
+        }
+        let shape = self.layout.shape();
+        let from = source.layout.broadcast_to(shape)?;
+        Ok((from, shape.iter().map(|length| length.unsigned_abs()).collect()))
+    }
+
+    fn elements<'a>(&'a self, layout: &'a Layout) -> Elements<'a> {
+        Elements { buffer: &self.buffer, offset: self.first(), strides: layout.strides() }
+    }
+
+    fn check_size(&self, size: usize) -> Result<(), Error> {
+        if size as u64 == self.layout.size() {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "the elements have {} bytes, the host memory {size}",
+            self.layout.size()
+        )))
+    }
+}

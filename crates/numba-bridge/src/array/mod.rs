@@ -1,0 +1,93 @@
+//! Arrays in device memory: a buffer, and the layout of the elements in it.
+
+#[expect(unsafe_code, reason = "queues copies of host memory that the caller answers for")]
+mod copies;
+mod views;
+
+use crate::{ElementType, Error, Layout};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+
+/// An n-dimensional array in device memory.
+///
+/// It shares the memory with its buffer and with every view of it, and neither cloning nor indexing
+/// copies an element.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout, Order};
+///
+/// let layout = Layout::row_major(ElementType::int(2), vec![2, 3])?;
+/// let array = DeviceArray::allocate(&Context::primary(0)?, layout)?;
+/// array.copy_from_host(&[1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0], Order::C)?;
+///
+/// let column = array.index(&[Index::Rest, Index::At(1)])?;
+/// assert_eq!(column.to_vec(Order::C)?, [2, 0, 5, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DeviceArray {
+    /// All bytes that the elements span, and no others.
+    buffer: DeviceBuffer,
+    layout: Layout,
+}
+
+impl DeviceArray {
+    /// An array over a buffer's memory, whose first element begins `offset` bytes behind the
+    /// buffer's start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for elements that do not lie within the buffer.
+    pub fn new(buffer: &DeviceBuffer, offset: u64, layout: Layout) -> Result<Self, Error> {
+        let span = layout.span();
+        let start = offset.checked_add_signed(span.start);
+        match start.and_then(|start| buffer.slice(start, span.size).ok()) {
+            Some(buffer) => Ok(Self { buffer, layout }),
+            None => Err(Error::Invalid(format!(
+                "elements of {} bytes from byte {} on do not fit into a buffer of {} bytes",
+                span.size,
+                i128::from(offset) + i128::from(span.start),
+                buffer.size()
+            ))),
+        }
+    }
+
+    /// A new array, uninitialised, in memory that other processes can import.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors; [`Error::Invalid`] for a layout with gaps or overlaps.
+    pub fn allocate(context: &Context, layout: Layout) -> Result<Self, Error> {
+        if !layout.is_contiguous() {
+            return Err(Error::Invalid("a new array has neither gaps nor overlaps".into()));
+        }
+        let buffer = DeviceBuffer::allocate(context, layout.size());
+        Ok(Self { buffer: buffer.map_err(arrow_cuda_buffer::Error::from)?, layout })
+    }
+
+    /// The memory, from the first byte of any element to the last one.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+
+    /// How the elements lie in the memory.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.layout.element()
+    }
+
+    /// The device address of the first element.
+    pub fn address(&self) -> u64 {
+        self.buffer.address() + self.first()
+    }
+
+    /// Where in the buffer the first element begins, in bytes.
+    fn first(&self) -> u64 {
+        self.layout.span().start.unsigned_abs()
+    }
+}

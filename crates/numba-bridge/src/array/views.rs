@@ -1,0 +1,36 @@
+//! Views: other layouts of the same elements.
+
+use super::DeviceArray;
+use crate::{Error, Index, Layout};
+
+impl DeviceArray {
+    /// The part that an index expression names; see [`Layout::index`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn index(&self, entries: &[Index]) -> Result<Self, Error> {
+        let (layout, offset) = self.layout.index(entries)?;
+        let first = self.first().cast_signed() + offset;
+        Self::new(&self.buffer, first.cast_unsigned(), layout)
+    }
+
+    /// The array in another layout of elements that it has: `change` is a method of [`Layout`].
+    ///
+    /// # Errors
+    ///
+    /// What `change` returns; [`Error::Invalid`] for a layout that leaves the array's memory.
+    pub fn with_layout(
+        &self,
+        change: impl FnOnce(&Layout) -> Result<Layout, Error>,
+    ) -> Result<Self, Error> {
+        let layout = change(&self.layout)?;
+        Self::new(&self.buffer, self.first(), layout)
+    }
+
+    /// The same elements, which may not be written to through the result.
+    #[must_use]
+    pub fn read_only(&self) -> Self {
+        Self { buffer: self.buffer.read_only(), layout: self.layout.clone() }
+    }
+}

@@ -1,0 +1,257 @@
+//! Other shapes, orders and element types for the same memory, without moving an element.
+
+use super::{Layout, Order};
+use crate::{ElementType, Error};
+
+impl Layout {
+    /// The same elements in another shape; one length may be -1, which the others determine.
+    ///
+    /// `order` says in which order the elements are counted, in both shapes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a shape of another number of elements; [`Error::NeedsCopy`] where no
+    /// strides give these elements that shape.
+    pub fn reshape(&self, shape: &[i64], order: Order) -> Result<Self, Error> {
+        let shape = self.complete(shape)?;
+        if self.size == 0 {
+            return Self::dense(self.element, shape, order);
+        }
+        // In C's order from the densest dimension on; Fortran's is the mirror image.
+        let dimensions = self.shape.iter().copied().zip(self.strides.iter().copied());
+        let strides = match order {
+            Order::C => {
+                let lengths = shape.iter().rev().copied();
+                let mut strides = divided(dimensions.rev(), lengths)?;
+                strides.reverse();
+                strides
+            }
+            Order::Fortran => divided(dimensions, shape.iter().copied())?,
+        };
+        Self::strided(self.element, shape, strides)
+    }
+
+    /// All elements in one dimension.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsCopy`] where they are not at equal distances.
+    pub fn ravel(&self, order: Order) -> Result<Self, Error> {
+        self.reshape(&[self.count()], order)
+    }
+
+    /// The dimensions in another order: `axes` names each of them once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] where it does not.
+    pub fn transpose(&self, axes: &[i64]) -> Result<Self, Error> {
+        if axes.len() != self.ndim() {
+            return Err(Error::Invalid("axes don't match array".into()));
+        }
+        let mut taken = vec![false; axes.len()];
+        let mut permuted = self.clone();
+        for (at, axis) in axes.iter().enumerate() {
+            let axis = self.axis(*axis)?;
+            if std::mem::replace(&mut taken[axis], true) {
+                return Err(Error::Invalid("repeated axis in transpose".into()));
+            }
+            permuted.shape[at] = self.shape[axis];
+            permuted.strides[at] = self.strides[axis];
+        }
+        Ok(permuted)
+    }
+
+    /// The dimensions in reverse order.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.shape.reverse();
+        self.strides.reverse();
+        self
+    }
+
+    /// Without the dimensions of one element: those that `axes` names, or all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for one that has another length.
+    pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
+        let mut is_kept: Vec<bool> = match axes {
+            None => self.shape.iter().map(|length| *length != 1).collect(),
+            Some(_) => vec![true; self.ndim()],
+        };
+        for axis in axes.unwrap_or_default() {
+            let axis = self.axis(*axis)?;
+            if self.shape[axis] != 1 {
+                return Err(Error::Invalid(
+                    "cannot select an axis to squeeze out which has size not equal to one".into(),
+                ));
+            }
+            is_kept[axis] = false;
+        }
+        let kept = |list: &[i64]| {
+            let kept = list.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
+            kept.map(|(entry, _)| *entry).collect()
+        };
+        Ok(Self { shape: kept(&self.shape), strides: kept(&self.strides), ..self.clone() })
+    }
+
+    /// The array repeated to fill `shape`, as NumPy broadcasts: strides are 0 where it repeats.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] where a length is neither 1 nor that of the shape.
+    pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self, Error> {
+        let misfit = || {
+            Error::Invalid(format!(
+                "could not broadcast input array from shape {} into shape {}",
+                printed(&self.shape),
+                printed(shape)
+            ))
+        };
+        // Leading dimensions of one element beyond the shape's own do no harm.
+        let extra = self.ndim().saturating_sub(shape.len());
+        if self.shape[..extra].iter().any(|length| *length != 1) {
+            return Err(misfit());
+        }
+        let missing = shape.len() - (self.ndim() - extra);
+        let mut strides = vec![0; shape.len()];
+        for (at, (ours, wanted)) in self.shape[extra..].iter().zip(&shape[missing..]).enumerate() {
+            match (*ours, *wanted) {
+                (ours, wanted) if ours == wanted => {
+                    strides[missing + at] = self.strides[extra + at];
+                }
+                (1, _) => {}
+                _ => return Err(misfit()),
+            }
+        }
+        Self::strided(self.element, shape.to_vec(), strides)
+    }
+
+    /// The same bytes as elements of another type.  With another size, the last dimension has to be
+    /// dense, and becomes longer or shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] where the bytes cannot be divided like that.
+    pub fn with_element(&self, element: ElementType) -> Result<Self, Error> {
+        let invalid = |text: &str| Err(Error::Invalid(text.into()));
+        let (from, to) = (i64::from(self.element.size()), i64::from(element.size()));
+        if from == to {
+            return Ok(Self { element, ..self.clone() });
+        }
+        let (Some(length), Some(stride)) = (self.shape.last(), self.strides.last()) else {
+            return invalid(
+                "Changing the dtype of a 0d array is only supported if the itemsize is \
+                            unchanged",
+            );
+        };
+        if *stride != from && self.size > 0 {
+            return invalid(
+                "To change to a dtype of a different size, the last axis must be \
+                            contiguous",
+            );
+        }
+        if to == 0 || to < from && from % to != 0 {
+            return invalid(
+                "When changing to a smaller dtype, its size must be a divisor of the \
+                            size of original dtype",
+            );
+        }
+        let Some(bytes) = length.checked_mul(from).filter(|bytes| bytes % to == 0) else {
+            return invalid(
+                "When changing to a larger dtype, its size must be a divisor of the \
+                            total size in bytes of the last axis of the array.",
+            );
+        };
+        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
+        let last = shape.len() - 1;
+        (shape[last], strides[last]) = (bytes / to, to);
+        Self::strided(element, shape, strides)
+    }
+
+    /// A shape whose unknown length, if there is one, is filled in.
+    fn complete(&self, shape: &[i64]) -> Result<Vec<i64>, Error> {
+        let misfit = || {
+            let (count, shape) = (self.count(), printed(shape));
+            Error::Invalid(format!("cannot reshape array of size {count} into shape {shape}"))
+        };
+        let is_unknown = |length: &&i64| **length == -1;
+        let mut known = shape.iter().filter(|length| **length != -1);
+        let known = known.try_fold(1i64, |count, length| count.checked_mul(*length));
+        let known = known.ok_or_else(misfit)?;
+        let mut shape = shape.to_vec();
+        match shape.iter().filter(is_unknown).count() {
+            0 if known == self.count() => {}
+            1 if known != 0 && self.count() % known == 0 => {
+                let at = shape.iter().position(|length| *length == -1).expect("was counted");
+                shape[at] = self.count() / known;
+            }
+            0 | 1 => return Err(misfit()),
+            _ => return Err(Error::Invalid("can only specify one unknown dimension".into())),
+        }
+        if shape.iter().any(|length| *length < 0) {
+            return Err(Error::Invalid("negative dimensions not allowed".into()));
+        }
+        Ok(shape)
+    }
+
+    fn axis(&self, axis: i64) -> Result<usize, Error> {
+        let from_start = if axis < 0 { axis.saturating_add(self.ndim() as i64) } else { axis };
+        usize::try_from(from_start).ok().filter(|axis| *axis < self.ndim()).ok_or_else(|| {
+            Error::Index(format!(
+                "axis {axis} is out of bounds for array of dimension {}",
+                self.ndim()
+            ))
+        })
+    }
+}
+
+/// The strides for new lengths of an array that has elements, from the densest dimension on.
+fn divided(
+    dimensions: impl Iterator<Item = (i64, i64)>,
+    lengths: impl Iterator<Item = i64>,
+) -> Result<Vec<i64>, Error> {
+    let needs_copy = || {
+        let text = "the array's elements cannot have that shape without a copy of them";
+        Error::NeedsCopy(text.into())
+    };
+    // Runs of elements at equal distances, as long as possible.
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for (length, stride) in dimensions.filter(|(length, _)| *length != 1) {
+        match runs.last_mut() {
+            Some((run, step)) if step.checked_mul(*run) == Some(stride) => *run *= length,
+            _ => runs.push((length, stride)),
+        }
+    }
+    // Each new dimension divides a run.
+    let mut runs = runs.into_iter();
+    let (mut left, mut stride) = (1, 0);
+    lengths
+        .map(|length| {
+            if length != 1 && left == 1 {
+                (left, stride) = runs.next().ok_or_else(needs_copy)?;
+            }
+            if left % length != 0 {
+                return Err(needs_copy());
+            }
+            let step = stride;
+            if length != 1 {
+                left /= length;
+                stride = stride.saturating_mul(length);
+            }
+            Ok(step)
+        })
+        .collect()
+}
+
+/// A shape as Python prints it.
+fn printed(shape: &[i64]) -> String {
+    match shape {
+        [only] => format!("({only},)"),
+        _ => {
+            let lengths: Vec<_> = shape.iter().map(i64::to_string).collect();
+            format!("({})", lengths.join(","))
+        }
+    }
+}
