@@ -25,20 +25,35 @@ b'on'
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 try:
     from . import _load as _load  # first: it makes the classes
     from . import _native
+    from ._array_copies import IpcArrayHandle as IpcArrayHandle
     from ._native import *  # noqa: F403
-    from .dlpack import to_dlpack as to_dlpack
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
-    globals()["__all__"] = sorted([*vars(_native)["__all__"], "to_dlpack"])
+    globals()["__all__"] = sorted([*vars(_native)["__all__"], "IpcArrayHandle"])
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.
     if sys.argv[:1] != ["-m"] or not any(word.endswith(__name__) for word in sys.orig_argv):
         raise
+
+
+if TYPE_CHECKING:
+    from .smart_array import SmartArray as SmartArray
+else:
+    # Not in `__all__`, whose names are imported at once: few programs use it, and it takes
+    # milliseconds.
+    def __getattr__(name):
+        if name == "SmartArray":
+            from .smart_array import SmartArray
+
+            return SmartArray
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__ = "0.1.0"

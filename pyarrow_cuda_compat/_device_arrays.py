@@ -15,6 +15,7 @@ crashes
 the same reason
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
+``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
 ========================================================  ========================================
@@ -43,6 +44,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from . import _native
+from .pickling import lies_on_host
 
 _Method = Callable[..., Any]
 #: What an array can be copied to.
@@ -101,6 +103,55 @@ def _imports(original: _Method, is_batch: bool) -> _Method:
     return staticmethod(wraps(original)(lambda in_ptr, type: take(in_ptr, type)))
 
 
+def _exports_tensor(original: _Method, is_batch: bool) -> _Method:
+    @wraps(original)
+    def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if lies_on_host(self):
+            return original(self, *args, **kwargs)
+        return _export_tensor(self, *args, **kwargs)
+
+    return __dlpack__
+
+
+def _names_device(original: _Method, is_batch: bool) -> _Method:
+    @wraps(original)
+    def __dlpack_device__(self: Any) -> Any:
+        if lies_on_host(self):
+            return original(self)
+        buffers = (buffer for buffer in self.buffers() if buffer is not None and not buffer.is_cpu)
+        return _native.CudaBuffer.from_buffer(next(buffers)).__dlpack_device__()
+
+    return __dlpack_device__
+
+
+def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
+    """With pyarrow 25's parameters and those of DLPack 1.0."""
+    return _tensor(array).__dlpack__(stream=stream, **kwargs)
+
+
+def _tensor(array: Any) -> _native.DeviceArray:
+    """The values of an array on a device, if they are all that there is to it."""
+    from ._arrow_arrays import dtype_of, values_type  # not with the package: it has to load quickly
+
+    try:
+        kind = values_type(array.type)
+        dtype_of(kind)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            tensor = _native.DeviceArray.from_arrow(array)
+            if tensor.null_count == 0:
+                return tensor
+            raise ValueError(
+                f"it has nulls ({tensor.null_count} of {len(array)}); "
+                "DeviceArray.from_arrow(array) has its values and their validity bitmap"
+            )
+    except (TypeError, ValueError) as error:
+        raise BufferError(f"the array cannot be a tensor: {error}") from None
+    raise BufferError(
+        f"values of type {array.type} cannot be a tensor, only integers and floating-point "
+        "numbers: DeviceArray.from_arrow(array) is an array of what Arrow stores for them"
+    )
+
+
 def _replace(cls: type, name: str, make: Callable[..., _Method], is_batch: bool) -> None:
     original = getattr(cls, name)
     # What a mapping proxy shows is the one thing that it refers to.
@@ -121,3 +172,6 @@ def install() -> None:
         _replace(cls, "copy_to", _copies, is_batch)
         _replace(cls, "_import_from_c_device_capsule", _imports_capsules, is_batch)
         _replace(cls, "_import_from_c_device", _imports, is_batch)
+    for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):
+        _replace(cls, "__dlpack__", _exports_tensor, is_batch=False)
+        _replace(cls, "__dlpack_device__", _names_device, is_batch=False)

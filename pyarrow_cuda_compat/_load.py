@@ -25,12 +25,12 @@ _BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
 BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
 
 
-def _of_numba(name: str) -> Callable[[object], object]:
-    """A function of the module `numba` here, which is imported by the first call."""
+def _of(module: str, name: str) -> Callable[..., object]:
+    """A function of a module here that is imported by the first call."""
 
-    def function(argument: object) -> object:
-        found: Callable[[object], object] = getattr(import_module(f"{__package__}.numba"), name)
-        return found(argument)
+    def function(*arguments: object) -> object:
+        found: Callable[..., object] = getattr(import_module(f"{__package__}.{module}"), name)
+        return found(*arguments)
 
     return function
 
@@ -38,12 +38,17 @@ def _of_numba(name: str) -> Callable[[object], object]:
 _native._start(
     BRIDGE,
     {
-        "context_from_numba": _of_numba("context_from_numba"),
-        "context_to_numba": _of_numba("context_to_numba"),
-        "buffer_from_numba": _of_numba("buffer_from_numba"),
-        "buffer_to_numba": _of_numba("buffer_to_numba"),
+        "context_from_numba": _of("numba", "context_from_numba"),
+        "context_to_numba": _of("numba", "context_to_numba"),
+        "buffer_from_numba": _of("numba", "buffer_from_numba"),
+        "buffer_to_numba": _of("numba", "buffer_to_numba"),
         "reduce_buffer": pickling.reduce_buffer,
         "copy_buffer": pickling.copy_buffer,
+        "array_from_arrow": _of("_arrow_arrays", "array_from_arrow"),
+        "array_to_arrow": _of("_arrow_arrays", "array_to_arrow"),
+        "reduce_array": _of("_array_copies", "reduce_array"),
+        "export_array": _of("_array_copies", "export_array"),
+        "array_to_host": _of("memory._writeback", "write_back"),
     },
 )
 _hook.install()
@@ -53,3 +58,5 @@ from . import _device_arrays, _watch  # noqa: E402  (need the classes)
 pickling.register()
 _device_arrays.install()
 _watch.follow("distributed", f"{__package__}.dask")
+for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):
+    _watch.follow(_package, f"{__package__}._numba_kernels", "type_arrays")

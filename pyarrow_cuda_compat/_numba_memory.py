@@ -85,7 +85,7 @@ class _Methods:
             raise RuntimeError(OTHER_DRIVER.format(package=package)) from error
 
     def initialize(self) -> None:
-        # Numba's share of it may wait to be released: page-locked and managed memory.
+        # Numba's share of it may wait to be released: pinned and managed memory.
         if not self.deallocations.memory_capacity:
             self.deallocations.memory_capacity = self.get_memory_info().total
 

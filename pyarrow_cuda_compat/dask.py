@@ -235,9 +235,12 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 def _register() -> None:
     dask_serialize.register(_native.CudaBuffer, _serialize)
     dask_deserialize.register(_native.CudaBuffer, _deserialize)
+    dask_serialize.register(_native.DeviceArray, _serialize)
+    dask_deserialize.register(_native.DeviceArray, _deserialize)
     _register_beside(pa.RecordBatch)
     _register_beside(pa.Table)
     sizeof.register(_native.CudaBuffer, lambda buffer: sys.getsizeof(object()) + buffer.size)
+    sizeof.register(_native.DeviceArray, lambda array: sys.getsizeof(object()) + array.nbytes)
     sizeof.register(pa.RecordBatch, _size_of_batch)
     sizeof.register(pa.Array, _size_of_array)
     distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]

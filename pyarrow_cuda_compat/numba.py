@@ -22,6 +22,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
+
 from . import _native
 from ._numba_memory import OTHER_DRIVER, allocated_part, identity, integer, manager_for
 
@@ -115,6 +117,11 @@ def buffer_from_numba(mem: Any) -> Any:
 
 def buffer_to_numba(buffer: Any) -> Any:
     """A pointer of Numba's to a `CudaBuffer`, which it keeps."""
+    if not buffer.is_mutable:
+        raise pa.ArrowInvalid(
+            "the buffer is immutable, and Numba writes through its pointers: copy it, or pass the "
+            "buffer itself to a kernel, which Numba compiles only if it does not write to it"
+        )
     package = _loaded()
     driver = _driver(package)
     context = _to_context(package, buffer.context)

@@ -9,11 +9,12 @@ After SECONDS a watchdog ends the process, which needs no GIL for that.
 A script begins with its title, and a second line may name what it needs beside a device:
 
     # A kernel over a device buffer.
-    # needs: gpu, numba.cuda
+    # needs: gpu, numba kernels
 
 A need is `gpu`, `two devices`, `5 GiB` of free memory on the first device (or another number),
-`numba kernels`, or a module; `cupy`, `torch` and `jax` must also be able to use the GPU.  When
-something is lacking, the exit status is 77 and the output says what.  A line
+`numba kernels`, or a module; `cupy`, `torch` and `jax` must also be able to use the GPU, and
+`numba.cuda` the device, which may be the simulated one.  When something is lacking, the exit status
+is 77 and the output says what.  A line
 
     # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 
@@ -118,9 +119,7 @@ def lacking(header: str) -> str | None:
     needs = NEEDS.search(header)
     for need in needs[1].split(", ") if needs else []:
         if need == "gpu":
-            # The simulator is never chosen but by name.
-            driver = Path(os.environ.get("PYARROW_CUDA_DRIVER", ""))
-            if driver.name in ("sim", "libcuda_sim.so"):
+            if is_simulated():
                 return "a GPU"
         elif need == "two devices":
             if importlib.import_module("pyarrow.cuda").Context.get_num_devices() < 2:
@@ -142,8 +141,19 @@ def lacking(header: str) -> str | None:
     return None
 
 
+def is_simulated() -> bool:
+    """The simulator is never chosen but by name."""
+    driver = Path(os.environ.get("PYARROW_CUDA_DRIVER", ""))
+    return driver.name in ("sim", "libcuda_sim.so")
+
+
 def check_gpu_of(module: ModuleType) -> None:
-    """Fails for a library of GPU arrays that was installed without its part for CUDA."""
+    """Fails for a library of GPU arrays that cannot use the device."""
+    if module.__name__ == "numba.cuda":
+        # It looks for a driver itself, and may have found that of a GPU.
+        if is_simulated() and "Simulator" not in str(module.gpus[0].name):
+            raise RuntimeError("with another driver")
+        return
     if module.__name__ in ("cupy", "torch"):
         can = module.cuda.is_available()
     elif module.__name__ == "jax":

@@ -1,4 +1,5 @@
-//! The driver queries of `pyarrow_cuda_compat/info.py`.
+//! Queries of the driver and the devices, for `pyarrow_cuda_compat/info.py` and `pygpu/`, which also
+//! chooses and resets devices.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Device, driver_version};
@@ -23,10 +24,14 @@ pub(crate) fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// One device: its name, memory in bytes, and compute capability.  Free memory is known in a
-/// context only, so this makes the primary one.
+/// context only, so asking for it makes the primary one.
 #[pyfunction]
-#[pyo3(name = "_device")]
-pub(crate) fn device(py: Python<'_>, number: u32) -> PyResult<Bound<'_, PyDict>> {
+#[pyo3(name = "_device", signature = (number, *, free_memory=true))]
+pub(crate) fn device(
+    py: Python<'_>,
+    number: u32,
+    free_memory: bool,
+) -> PyResult<Bound<'_, PyDict>> {
     let device = Device::get(number).or_raise(py)?;
     let facts = PyDict::new(py);
     facts.set_item("number", number)?;
@@ -34,9 +39,39 @@ pub(crate) fn device(py: Python<'_>, number: u32) -> PyResult<Bound<'_, PyDict>>
     let (major, minor) = device.compute_capability().or_raise(py)?;
     facts.set_item("compute_capability", format!("{major}.{minor}"))?;
     facts.set_item("total_memory", device.total_memory().or_raise(py)?)?;
-    match py.detach(|| Context::primary(number)?.free_memory()) {
-        Ok(free) => facts.set_item("free_memory", free)?,
-        Err(error) => facts.set_item("error", error.to_string())?,
+    if free_memory {
+        match py.detach(|| Context::primary(number)?.free_memory()) {
+            Ok(free) => facts.set_item("free_memory", free)?,
+            Err(error) => facts.set_item("error", error.to_string())?,
+        }
     }
     Ok(facts)
+}
+
+/// A property of a device, by the driver's number for it.
+#[pyfunction]
+#[pyo3(name = "_device_attribute")]
+pub(crate) fn device_attribute(py: Python<'_>, number: u32, attribute: i32) -> PyResult<i32> {
+    py.detach(|| Device::get(number)?.attribute(attribute)).or_raise(py)
+}
+
+/// The number of the device whose context is current on this thread, if one is.
+#[pyfunction]
+#[pyo3(name = "_current_device")]
+pub(crate) fn current_device(py: Python<'_>) -> PyResult<Option<u32>> {
+    Ok(py.detach(Device::current).or_raise(py)?.map(Device::number))
+}
+
+/// Makes a device's primary context current on this thread, for all libraries.
+#[pyfunction]
+#[pyo3(name = "_set_current_device")]
+pub(crate) fn set_current_device(py: Python<'_>, number: u32) -> PyResult<()> {
+    py.detach(|| Context::primary(number)?.make_current()).or_raise(py)
+}
+
+/// Destroys a device's primary context with everything in it.
+#[pyfunction]
+#[pyo3(name = "_reset_device")]
+pub(crate) fn reset_device(py: Python<'_>, number: u32) -> PyResult<()> {
+    py.detach(|| Device::get(number)?.reset()).or_raise(py)
 }

@@ -8,11 +8,14 @@
 //! | `files/` | readers and writers |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
 //! | `exchange/` | DLPack, the CUDA array interface, Numba, pickles, the C Device interface |
+//! | `arrays/` | typed arrays, on top of the protocols in `exchange/` |
 //! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
 //! | `interpreter.rs` | destructors, failed releases, interpreter exit |
-//! | `package.rs`, `names.rs`, `info.rs` | what the Python package passes in, what it finds here, what it shows |
+//! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
+//! | `info.rs` | what it asks of the driver and the devices |
 
+mod arrays;
 mod copies;
 mod errors;
 mod exchange;
@@ -71,9 +74,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     names.private(&wrap_pyfunction!(start, module)?)?;
     names.private(&wrap_pyfunction!(info::driver, module)?)?;
     names.private(&wrap_pyfunction!(info::device, module)?)?;
+    names.private(&wrap_pyfunction!(info::device_attribute, module)?)?;
+    names.private(&wrap_pyfunction!(info::current_device, module)?)?;
+    names.private(&wrap_pyfunction!(info::set_current_device, module)?)?;
+    names.private(&wrap_pyfunction!(info::reset_device, module)?)?;
     memory::register(&names)?;
     copies::register(&names)?;
     streams::register(&names)?;
     ipc::register(&names)?;
-    exchange::register(&names)
+    exchange::register(&names)?;
+    arrays::register(&names)
 }

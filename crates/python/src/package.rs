@@ -16,6 +16,11 @@ pub(crate) struct PackageFunctions {
     pub(crate) buffer_to_numba: Py<PyAny>,
     pub(crate) reduce_buffer: Py<PyAny>,
     pub(crate) copy_buffer: Py<PyAny>,
+    pub(crate) array_from_arrow: Py<PyAny>,
+    pub(crate) array_to_arrow: Py<PyAny>,
+    pub(crate) reduce_array: Py<PyAny>,
+    pub(crate) export_array: Py<PyAny>,
+    pub(crate) array_to_host: Py<PyAny>,
 }
 
 static FUNCTIONS: PyOnceLock<PackageFunctions> = PyOnceLock::new();

@@ -15,7 +15,9 @@ use arrow_cuda_driver::{CallError, CudaError, LoadError};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
-use pyo3::exceptions::{PyBufferError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyBufferError, PyIndexError, PyNotImplementedError, PyOSError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -29,6 +31,10 @@ pub(crate) enum Failure {
     Unsupported(String),
     /// An array whose description is wrong.
     Invalid(String),
+    /// An index that leaves an array.
+    Index(String),
+    /// A view that only a copy could be.
+    NeedsCopy(String),
 }
 
 impl From<Fault> for Failure {
@@ -85,6 +91,8 @@ impl From<ArrayError> for Failure {
             ArrayError::Buffer(error) => error.into(),
             ArrayError::Unsupported(text) => Self::Unsupported(text),
             ArrayError::Invalid(text) => Self::Invalid(text),
+            ArrayError::Index(text) => Self::Index(text),
+            ArrayError::NeedsCopy(text) => Self::NeedsCopy(text),
         }
     }
 }
@@ -101,10 +109,13 @@ fn exception(
                 Some(explanation) => format!("{error}; {explanation}"),
                 None => error.to_string(),
             };
-            if out_of_memory::is_out_of_memory(&error) {
-                return out_of_memory::exception(py, text);
-            }
-            PyOSError::new_err(text)
+            let exception = match out_of_memory::is_out_of_memory(&error) {
+                true => out_of_memory::exception(py, text),
+                false => PyOSError::new_err(text),
+            };
+            // If the number cannot be added, the error stays the same.
+            let _ = exception.value(py).setattr("code", error.code);
+            exception
         }
         Failure::Fault(Fault { kind, text }) => match kind {
             Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
@@ -119,6 +130,8 @@ fn exception(
         },
         Failure::Unsupported(text) => PyBufferError::new_err(text),
         Failure::Invalid(text) => PyValueError::new_err(text),
+        Failure::Index(text) => PyIndexError::new_err(text),
+        Failure::NeedsCopy(text) => PyNotImplementedError::new_err(text),
     }
 }
 

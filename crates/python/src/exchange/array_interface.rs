@@ -1,41 +1,74 @@
 //! The CUDA array interface: Python's dictionary from and to plain values.
 
 use crate::errors::OrRaise;
-use crate::exchange::element_type;
-use arrow_cuda_buffer::DeviceBuffer;
+use crate::exchange::dtype::DType;
 use arrow_cuda_context::Consumer;
-use arrow_cuda_numba_bridge::Layout;
-use arrow_cuda_numba_bridge::array_interface::{ArrayInterface, ArrayMemory};
+use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Describes elements that begin at a buffer's start.
+/// Describes an array.
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
-    buffer: &DeviceBuffer,
-    layout: &Layout,
+    array: &DeviceArray,
+    dtype: &DType,
 ) -> PyResult<Bound<'py, PyDict>> {
-    if !buffer.is_empty() {
+    if !array.buffer().is_empty() {
         // Some consumers synchronise with the stream in this entry, but PyTorch does not.
-        let ready = py.detach(|| buffer.context().make_ready_for(Consumer::Unknown));
-        ready.or_raise(py)?;
+        let context = array.buffer().context();
+        py.detach(|| context.make_ready_for(Consumer::Unknown)).or_raise(py)?;
     }
-    let interface = ArrayInterface::of(buffer, layout);
+    let interface = ArrayInterface::of(array);
     let strides = interface.strides.map(|strides| PyTuple::new(py, strides)).transpose()?;
     let dict = PyDict::new(py);
     dict.set_item("shape", PyTuple::new(py, interface.shape)?)?;
-    dict.set_item("typestr", interface.element.to_string())?;
+    dict.set_item("typestr", dtype.typestr(py)?)?;
     dict.set_item("data", (interface.address.unwrap_or(0), interface.is_read_only))?;
     dict.set_item("version", interface.version)?;
     dict.set_item("strides", strides)?;
     dict.set_item("mask", py.None())?;
     dict.set_item("stream", interface.stream)?;
+    if let Some(fields) = dtype.fields(py)? {
+        dict.set_item("descr", fields)?;
+    }
     Ok(dict)
 }
 
-/// The memory that an object describes; none when it has no interface.
-pub(crate) fn memory_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemory>> {
+/// The interface of an object; none when it has no such attribute.
+pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> {
+    match entries_of(object)? {
+        Some(dict) => from_dict(&dict).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The interface of an object, and the dtype of its elements.
+pub(crate) fn with_dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<(ArrayInterface, DType)>> {
+    let Some(dict) = entries_of(object)? else { return Ok(None) };
+    let interface = from_dict(&dict)?;
+    let typestr = required(&dict, "typestr")?;
+    let dtype = DType::of(&typestr)?;
+    // Only this entry names the fields of structures, and the gaps between them.  Elements without
+    // fields are described there, too: as one field without a name.
+    if let Some(fields) = optional(&dict, "descr")?
+        && dtype.element().kind() == Kind::Opaque
+        && !fields.eq([("", &typestr)])?
+        && let Ok(structure) = described(&fields)
+        && structure.element().size() == interface.element.size()
+    {
+        return Ok(Some((interface, structure)));
+    }
+    Ok(Some((interface, dtype)))
+}
+
+fn described(fields: &Bound<'_, PyAny>) -> PyResult<DType> {
+    let format = fields.py().import("numpy.lib.format")?;
+    DType::of(&format.call_method1("descr_to_dtype", (fields,))?)
+}
+
+fn entries_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else {
         return Ok(None);
     };
@@ -43,25 +76,26 @@ pub(crate) fn memory_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayMemor
     if let Some(wait) = object.getattr_opt("block_until_ready")? {
         wait.call0()?;
     }
-    let interface = interface
-        .cast_into::<PyDict>()
-        .map_err(|_| PyTypeError::new_err("__cuda_array_interface__ must be a dict"))?;
-    from_dict(&interface)?.memory().or_raise(object.py()).map(Some)
+    let interface = interface.cast_into::<PyDict>();
+    interface.map(Some).map_err(|_| PyTypeError::new_err("__cuda_array_interface__ must be a dict"))
+}
+
+fn optional<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(dict.get_item(key)?.filter(|value| !value.is_none()))
+}
+
+fn required<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+    optional(dict, key)?
+        .ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ has no '{key}'")))
 }
 
 fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
-    let get = |key: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
-        Ok(dict.get_item(key)?.filter(|value| !value.is_none()))
-    };
-    let required = |key: &str| {
-        get(key)?.ok_or_else(|| {
-            PyValueError::new_err(format!("__cuda_array_interface__ has no '{key}'"))
-        })
-    };
+    let get = |key: &str| optional(dict, key);
+    let required = |key: &str| required(dict, key);
     let (address, is_read_only) = data(&required("data")?)?;
     Ok(ArrayInterface {
         shape: required("shape")?.extract()?,
-        element: element_type::of_array(&required("typestr")?)?,
+        element: element_of(&required("typestr")?)?,
         address,
         is_read_only,
         strides: get("strides")?.map(|strides| strides.extract()).transpose()?,
@@ -77,4 +111,13 @@ fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {
         return Err(PyValueError::new_err("__cuda_array_interface__ has empty 'data'"));
     }
     Ok((data.get_item(0)?.extract()?, size > 1 && data.get_item(1)?.is_truthy()?))
+}
+
+/// The element that a typestr names, which may be of a kind that no device array has: a buffer is
+/// bytes alone.
+fn element_of(typestr: &Bound<'_, PyAny>) -> PyResult<ElementType> {
+    match typestr.extract::<&str>().ok().and_then(|typestr| typestr.parse().ok()) {
+        Some(element) => Ok(element),
+        None => Ok(DType::of(typestr)?.element()),
+    }
 }

@@ -2,21 +2,18 @@
 
 pub(crate) mod array_interface;
 mod c_device;
-mod device_tensor;
 pub(crate) mod dlpack;
-mod element_type;
+pub(crate) mod dtype;
 mod numba;
 mod pickling;
 pub(crate) mod views;
 
-use crate::names::{Names, PACKAGE};
+use crate::names::Names;
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
 
 pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
-    names.function(wrap_pyfunction!(dlpack::import::from_dlpack, module)?, PACKAGE)?;
-    names.class::<device_tensor::DeviceTensor>()?;
     for function in [
         wrap_pyfunction!(c_device::finish_export, module)?,
         wrap_pyfunction!(c_device::prepare, module)?,

@@ -1,10 +1,10 @@
 //! Device buffers over foreign memory.
 
-use crate::errors::{OrRaise, available, expected, non_negative, pyarrow_exception};
+use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
 use crate::interpreter::Owner;
 use crate::pyarrow::classes::classes;
-use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, device_buffer, is_cuda_buffer, span};
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_cuda_buffer, span};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
@@ -51,13 +51,16 @@ pub(crate) fn of_object<'py>(
     if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
         return wrap_memory_of(obj);
     }
-    if let Some(array) = array_interface::memory_of(obj)? {
-        if array.size == 0 {
+    if let Some(interface) = array_interface::of(obj)? {
+        let array = interface.memory().or_raise(py)?;
+        array.layout.check_contiguous().or_raise(py)?;
+        let size = array.layout.size();
+        if size == 0 {
             return empty(py, context);
         }
         py.detach(|| context.wait_for(&array.pending)).or_raise(py)?;
         let base = Some(obj.clone().unbind());
-        return of_memory(py, context, array.address, array.size, array.is_mutable, base);
+        return of_memory(py, context, array.address, size, array.is_mutable, base);
     }
     Err(pyarrow_exception(
         py,
@@ -67,12 +70,12 @@ pub(crate) fn of_object<'py>(
 }
 
 /// A buffer of no bytes.
-pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
+fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }
 
-/// A view of memory that `base` keeps valid, at an address of the host or of the device.
-pub(crate) fn of_memory<'py>(
+/// A `CudaBuffer` over memory that `base` keeps valid.
+fn of_memory<'py>(
     py: Python<'py>,
     context: &Context,
     address: u64,
@@ -80,13 +83,23 @@ pub(crate) fn of_memory<'py>(
     is_mutable: bool,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    wrap_buffer(py, view(py, context, address, size, is_mutable, base)?)
+}
+
+/// A view of memory that `base` keeps valid, at an address of the host or of the device.
+pub(crate) fn view(
+    py: Python<'_>,
+    context: &Context,
+    address: u64,
+    size: u64,
+    is_mutable: bool,
+    base: Option<Py<PyAny>>,
+) -> PyResult<DeviceBuffer> {
     let address = device_address(py, context, address)?;
     let owner = Box::new(base.map(Owner::new));
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     // SAFETY: Python promises that `base` keeps the memory valid.
-    let buffer = unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) };
-    let buffer = buffer.or_raise(py)?;
-    wrap_buffer(py, buffer)
+    unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) }.or_raise(py)
 }
 
 /// The address at which the context's device reaches memory of the host or of a device.
@@ -103,16 +116,4 @@ fn device_address(py: Python<'_>, context: &Context, address: u64) -> PyResult<u
             })
         },
     )
-}
-
-/// A new buffer with the bytes of another one, which may lie on another device.
-pub(crate) fn copy_of<'py>(
-    buffer: &Bound<'py, PyAny>,
-    context: &Context,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = buffer.py();
-    let source = device_buffer(buffer)?;
-    let copy =
-        py.detach(|| source.copy_to(context)).or_raise_explained(py, available(py, context))?;
-    wrap_buffer(py, copy)
 }

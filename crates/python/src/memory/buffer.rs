@@ -4,6 +4,7 @@ use crate::copies::{self, Target};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
+use crate::exchange::dtype::DType;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::memory::context::PyContext;
 use crate::package::package;
@@ -11,7 +12,7 @@ use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, sp
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_numba_bridge::{ElementType, Layout};
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -125,6 +126,9 @@ impl Methods {
     ///
     /// Raises
     /// ------
+    /// pyarrow.ArrowInvalid
+    ///     If the buffer is immutable.  Numba would write through the pointer.  Pass
+    ///     the buffer itself to kernels that only read.
     /// ImportError
     ///     If Numba's CUDA support is not installed.
     ///
@@ -548,7 +552,7 @@ impl Methods {
 
     /// The buffer's bytes in version 3 of the CUDA array interface.
     ///
-    /// Describes an array of unsigned bytes; `DeviceTensor` adds other types and
+    /// Describes an array of unsigned bytes; `DeviceArray` adds other types and
     /// shapes.
     ///
     /// Waits for work queued on the legacy default stream, because several
@@ -569,8 +573,8 @@ impl Methods {
     /// True
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let buffer = device_buffer(slf)?;
-        array_interface::to_dict(slf.py(), buffer, &bytes_of(slf.py(), buffer)?)
+        let bytes = bytes_of(device_buffer(slf)?);
+        array_interface::to_dict(slf.py(), &bytes, &DType::of_element(bytes.element()))
     }
 
     /// Return the buffer's bytes in a DLPack capsule.
@@ -616,9 +620,8 @@ impl Methods {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let buffer = device_buffer(slf)?;
         let request = Request { stream, max_version, dl_device, copy };
-        export::to_capsule(slf.py(), buffer, bytes_of(slf.py(), buffer)?, &request)
+        export::to_capsule(slf.py(), &bytes_of(device_buffer(slf)?), &request)
     }
 
     /// The device of the memory, in DLPack's numbers.
@@ -692,8 +695,9 @@ impl Methods {
 }
 
 /// The bytes of a buffer, as other libraries see them.
-fn bytes_of(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Layout> {
-    Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]).or_raise(py)
+fn bytes_of(buffer: &DeviceBuffer) -> DeviceArray {
+    let layout = Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]);
+    DeviceArray::new(buffer, 0, layout.expect("a size fits into 63 bits")).expect("all its bytes")
 }
 
 fn part<'py>(

@@ -70,6 +70,11 @@ pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &pyarrow(object.py())?.buffer))
 }
 
+/// Whether the object is a `pyarrow.Array`.
+pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of(object, &pyarrow(object.py())?.array))
+}
+
 /// What a `pyarrow.Buffer` says of itself; none for other objects, and for those that were
 /// never initialised.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {

@@ -8,6 +8,19 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+/// The stream that an optional argument names; none for the default stream, which Numba calls 0.
+pub(crate) fn optional_stream(
+    argument: &str,
+    object: Option<&Bound<'_, PyAny>>,
+    contexts: &[&Context],
+) -> PyResult<Option<Stream>> {
+    let is_default = |object: &Bound<'_, PyAny>| {
+        object.is_none() || object.extract::<i64>().is_ok_and(|number| number == 0)
+    };
+    let named = object.filter(|object| !is_default(object));
+    named.map(|object| stream_argument(argument, object, contexts)).transpose()
+}
+
 /// The stream that an argument names: one of ours, or one of another library that belongs to one of
 /// `contexts`.  The result retains the object.
 ///

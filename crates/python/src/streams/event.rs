@@ -1,13 +1,26 @@
 //! The methods of `Event`.
 
-use super::argument::stream_argument;
+use super::argument::optional_stream;
 use super::late_failure::or_raise_late;
 use super::objects::PyEvent;
 use crate::errors::OrRaise;
-use crate::memory::context::{PyContext, context_or_first};
-use arrow_cuda_context::Stream;
+use crate::memory::context::{PyContext, context_argument, context_or_first};
+use arrow_cuda_context::{Event, Stream};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+/// An event with the driver's own flags, which are the CUDA runtime's as well.
+#[pyfunction]
+#[pyo3(name = "_event")]
+pub(super) fn with_flags(
+    py: Python<'_>,
+    context: &Bound<'_, PyAny>,
+    flags: u32,
+) -> PyResult<PyEvent> {
+    PyEvent::make(py, context_argument(context)?.context(), |context| {
+        Event::with_flags(context, flags)
+    })
+}
 
 #[pymethods]
 impl PyEvent {
@@ -18,7 +31,8 @@ impl PyEvent {
         context: Option<&Bound<'_, PyAny>>,
         timing: bool,
     ) -> PyResult<Self> {
-        Self::make(py, &context_or_first(py, context)?, timing)
+        let make = if timing { Event::with_timing } else { Event::new };
+        Self::make(py, &context_or_first(py, context)?, make)
     }
 
     /// The context that the event belongs to.
@@ -58,7 +72,7 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     A stream of the event's context; its legacy default stream if not given.
+    ///     A stream of the event's context; its legacy default stream if not given, or 0.
     ///
     /// Raises
     /// ------
@@ -78,11 +92,40 @@ impl PyEvent {
     #[pyo3(signature = (stream=None))]
     fn record(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let context = self.event.context();
-        let stream = match stream {
-            Some(stream) => stream_argument("stream", stream, &[context])?,
-            None => Stream::default_of(context),
-        };
-        self.record_on(py, &stream)
+        let stream = optional_stream("stream", stream, &[context])?;
+        self.record_on(py, &stream.unwrap_or_else(|| Stream::default_of(context)))
+    }
+
+    /// Delay work that is queued on a stream from now on until the event is reached.
+    ///
+    /// The call itself does not block.  `Stream.wait` does the same from the other side, for events
+    /// of any context.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     A stream of the event's context; its legacy default stream if not given, or 0.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `stream` is not a stream.
+    /// ValueError
+    ///     If the stream belongs to another context.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> producer, consumer = Stream(), Stream()
+    /// >>> producer.record().wait(consumer)
+    #[pyo3(signature = (stream=None))]
+    fn wait(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let context = self.event.context();
+        let stream = optional_stream("stream", stream, &[context])?;
+        let stream = stream.unwrap_or_else(|| Stream::default_of(context));
+        py.detach(|| stream.wait_for(&self.event)).or_raise(py)
     }
 
     /// Wait until the work before the event is complete.

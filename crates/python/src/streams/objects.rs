@@ -5,6 +5,7 @@
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Event, Stream};
+use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,8 +96,11 @@ pub(crate) struct PyEvent {
 }
 
 impl PyEvent {
-    pub(super) fn make(py: Python<'_>, context: &Context, timing: bool) -> PyResult<Self> {
-        let make = if timing { Event::with_timing } else { Event::new };
+    pub(super) fn make(
+        py: Python<'_>,
+        context: &Context,
+        make: impl Fn(&Context) -> CudaResult<Event> + Sync,
+    ) -> PyResult<Self> {
         let event = py.detach(|| make(context)).or_raise(py)?;
         Ok(Self { event, is_recorded: AtomicBool::new(false) })
     }

@@ -4,9 +4,21 @@ use super::argument::stream_argument;
 use super::late_failure::or_raise_late;
 use super::objects::{PyEvent, PyStream};
 use crate::errors::OrRaise;
-use crate::memory::context::{PyContext, context_or_first};
-use arrow_cuda_context::{Context, Stream};
+use crate::memory::context::{PyContext, context_argument, context_or_first};
+use arrow_cuda_context::{Context, Event, Stream};
 use pyo3::prelude::*;
+
+/// A stream with the driver's own flags, which are the CUDA runtime's as well.
+#[pyfunction]
+#[pyo3(name = "_stream")]
+pub(super) fn with_flags(
+    py: Python<'_>,
+    context: &Bound<'_, PyAny>,
+    flags: u32,
+) -> PyResult<PyStream> {
+    let context = context_argument(context)?.context();
+    Ok(PyStream { stream: py.detach(|| Stream::with_flags(context, flags)).or_raise(py)? })
+}
 
 #[pymethods]
 impl PyStream {
@@ -143,7 +155,7 @@ impl PyStream {
     ) -> PyResult<Bound<'py, PyEvent>> {
         let event = match event {
             Some(event) => event,
-            None => Bound::new(py, PyEvent::make(py, self.stream.context(), false)?)?,
+            None => Bound::new(py, PyEvent::make(py, self.stream.context(), Event::new)?)?,
         };
         event.get().record_on(py, &self.stream)?;
         Ok(event)

@@ -7,9 +7,8 @@ use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use crate::pyarrow::to_pyarrow::allocate_host;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context};
-use arrow_cuda_driver::CudaResult;
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
-use arrow_cuda_numba_bridge::{Error, Layout};
+use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
 
 /// What a consumer asks of `__dlpack__`.
@@ -26,27 +25,29 @@ pub(crate) fn device(buffer: &DeviceBuffer) -> (i32, u32) {
     (abi::CUDA, buffer.context().device().number())
 }
 
-/// `__dlpack__`: the buffer, or a copy of it, in a capsule.
+/// `__dlpack__`: the array, or a copy of it, in a capsule.
 pub(crate) fn to_capsule<'py>(
     py: Python<'py>,
-    buffer: &DeviceBuffer,
-    layout: Layout,
+    array: &DeviceArray,
     request: &Request,
 ) -> PyResult<Bound<'py, PyAny>> {
     let consumer = consumer_on(request.stream).or_raise(py)?;
-    let memory = match request.copies_to(buffer).or_raise(py)? {
+    let buffer = array.buffer();
+    let place = request.copies_to(buffer).or_raise(py)?;
+    let is_copied = place.is_some();
+    let (memory, layout) = match place {
         None => {
-            py.detach(|| make_ready(buffer, consumer)).or_raise(py)?;
-            None
+            make_ready(py, buffer, consumer)?;
+            (buffer.clone().into(), array.layout().clone())
         }
-        Some(Place::Host) => Some(on_the_host(py, buffer)?),
-        Some(Place::Device(context)) => {
-            let copy = py.detach(|| buffer.copy_to(&context)).or_raise(py)?;
-            Some(copy.into())
+        Some(place) => {
+            // What has gaps is copied without them.
+            let order = array.order().unwrap_or(Order::C);
+            let shape = array.layout().shape().to_vec();
+            let layout = Layout::dense(array.element(), shape, order).or_raise(py)?;
+            (copied(py, array, &place, order)?, layout)
         }
     };
-    let is_copied = memory.is_some();
-    let memory = memory.unwrap_or_else(|| buffer.clone().into());
     let tensor = Tensor::new(memory, layout).or_raise(py)?;
     if request.max_version.is_some_and(|(major, _)| major >= abi::MAJOR) {
         return capsule::versioned(py, tensor.into_versioned(is_copied));
@@ -93,16 +94,29 @@ impl Request {
     }
 }
 
-fn make_ready(buffer: &DeviceBuffer, consumer: Consumer) -> CudaResult<()> {
-    if buffer.is_empty() { Ok(()) } else { buffer.context().make_ready_for(consumer) }
+fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyResult<()> {
+    // Most consumers use the default stream; releasing the GIL would cost more than that takes.
+    if buffer.is_empty() || consumer == Consumer::OnDefaultStream {
+        return Ok(());
+    }
+    py.detach(|| buffer.context().make_ready_for(consumer)).or_raise(py)
 }
 
-/// A copy in memory of Arrow's pool, which hands pages out again that are mapped already.
-fn on_the_host(py: Python<'_>, buffer: &DeviceBuffer) -> PyResult<Memory> {
-    let host = allocate_host(py, buffer.size())?;
-    let bytes = host_bytes_mut(&host, buffer.size())?;
-    py.detach(|| buffer.copy_to_uninit(0, bytes)).or_raise(py)?;
-    let (address, owner) = (bytes.as_ptr().cast(), Box::new(Owner::new(host.clone().unbind())));
-    // SAFETY: the host buffer has the bytes, and is owned.
-    Ok(Memory::Host(unsafe { HostBytes::new(address, buffer.size(), owner) }))
+fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> PyResult<Memory> {
+    match place {
+        Place::Device(context) => {
+            let copy = py.detach(|| array.copy_to(context, order)).or_raise(py)?;
+            Ok(copy.buffer().clone().into())
+        }
+        // In memory of Arrow's pool, which hands pages out again that are mapped already.
+        Place::Host => {
+            let size = array.layout().size();
+            let host = allocate_host(py, size)?;
+            let bytes = host_bytes_mut(&host, size)?;
+            py.detach(|| array.copy_to_host(bytes, order)).or_raise(py)?;
+            let (address, owner) = (bytes.as_ptr().cast(), Owner::new(host.clone().unbind()));
+            // SAFETY: the host buffer has the bytes, and is owned.
+            Ok(Memory::Host(unsafe { HostBytes::new(address, size, Box::new(owner)) }))
+        }
+    }
 }

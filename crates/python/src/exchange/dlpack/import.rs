@@ -1,11 +1,13 @@
 //! `from_dlpack`: tensors of other libraries.
 
 use super::capsule;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, available};
+use crate::exchange::dtype::DType;
 use crate::exchange::views;
-use crate::memory::context::{PyContext, context_argument};
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
+use arrow_cuda_numba_bridge::{DeviceArray, Order, Span};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -13,56 +15,14 @@ use pyo3::types::{PyCapsule, PyDict};
 /// The legacy default stream, on which all copies here are ordered.
 const DEFAULT_STREAM: i64 = 1;
 
-/// View the memory of another library's tensor as a device buffer.
-///
-/// Parameters
-/// ----------
-/// x : object
-///     An object that supports DLPack (``__dlpack__`` and ``__dlpack_device__``):
-///     an array of CuPy, PyTorch, JAX and others, on a CUDA device.  Its elements
-///     may be in any order, but without gaps.  A capsule from such an object is
-///     accepted too, and can be consumed once.
-/// device : Context, optional
-///     The device for the buffer; a tensor on another device is copied there.
-/// copy : bool, optional
-///     True to always copy; False to raise an error if a copy is needed.
-///
-/// Returns
-/// -------
-/// buf : CudaBuffer
-///     A view of the tensor's memory, which retains the tensor, or the copy.
-///     Work that its library has queued is ordered before every copy from the
-///     buffer; for a capsule, the call waits for all work of the device instead.
-///
-/// Raises
-/// ------
-/// BufferError
-///     If the tensor cannot be exchanged: it is in host memory, has gaps, or
-///     has another version of DLPack.
-/// TypeError
-///     If `x` does not support DLPack.
-/// ValueError
-///     If the description of the tensor is invalid.
-/// OSError
-///     If the driver does not know the memory.
-///
-/// Examples
-/// --------
-/// >>> from pyarrow import cuda
-/// >>> from pyarrow_cuda_compat import from_dlpack
-/// >>> theirs = cuda.Context(0).buffer_from_data(b"a tensor of bytes")
-/// >>> buf = from_dlpack(theirs)
-/// >>> buf.address == theirs.address
-/// True
-#[pyfunction]
-#[pyo3(signature = (x, /, *, device=None, copy=None))]
-pub(crate) fn from_dlpack<'py>(
-    x: &Bound<'py, PyAny>,
-    device: Option<&Bound<'py, PyAny>>,
+/// The array of an object that supports DLPack, or of a capsule, on a device: where it lies, or the
+/// one that is asked for.
+pub(crate) fn array_of(
+    x: &Bound<'_, PyAny>,
+    context: Option<&Context>,
     copy: Option<bool>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<(DeviceArray, DType)> {
     let py = x.py();
-    let context = device.map(context_argument).transpose()?.map(PyContext::context);
     let (tensor, is_ordered) = match x.cast::<PyCapsule>() {
         Ok(capsule) => (capsule::take(capsule)?, false),
         Err(_) => (capsule::take(ask(x)?.cast()?)?, true),
@@ -83,17 +43,23 @@ pub(crate) fn from_dlpack<'py>(
         )));
     }
     let home = if is_elsewhere { &lies_on } else { context };
-    if memory.size == 0 {
-        return views::empty(py, context);
-    }
-    let owner =
-        PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?.into_any().unbind();
-    let ImportedMemory { address, size, is_mutable, .. } = memory;
-    let view = views::of_memory(py, home, address, size, is_mutable, Some(owner))?;
+    let ImportedMemory { address, layout, is_mutable, .. } = memory;
+    let dtype = DType::of_element(layout.element());
+    let Span { start, size } = layout.span();
+    let buffer = if size == 0 {
+        DeviceBuffer::allocate(context, 0).or_raise(py)?
+    } else {
+        let owner = PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?;
+        views::view(py, home, address, size, is_mutable, Some(owner.into_any().unbind()))?
+    };
+    let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
-        return views::copy_of(&view, context);
+        let order = array.order().unwrap_or(Order::C);
+        let copied = py.detach(|| array.copy_to(context, order));
+        let copied = copied.or_raise_explained(py, available(py, context))?;
+        return Ok((copied, dtype));
     }
-    Ok(view)
+    Ok((array, dtype))
 }
 
 /// The capsule of an object that speaks DLPack, once its device was found to be one of ours.
@@ -122,11 +88,16 @@ fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
+/// Whether DLPack's number is that of memory that a CUDA device reaches.
+pub(crate) fn is_cuda(device_type: i32) -> bool {
+    matches!(device_type, abi::CUDA | abi::CUDA_HOST | abi::CUDA_MANAGED)
+}
+
 fn check_device_type(device_type: i32) -> PyResult<()> {
     match device_type {
-        abi::CUDA | abi::CUDA_HOST | abi::CUDA_MANAGED => Ok(()),
+        cuda if is_cuda(cuda) => Ok(()),
         abi::CPU => Err(PyBufferError::new_err(
-            "the tensor is in host memory: Context.buffer_from_data copies it to a device",
+            "the tensor is in host memory: DeviceArray.from_host copies it to a device",
         )),
         other => Err(PyBufferError::new_err(format!(
             "the tensor lies on a device of type {other}, not CUDA"

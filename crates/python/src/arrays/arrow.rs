@@ -1,0 +1,267 @@
+//! What Arrow knows of an array's elements, and NumPy does not: their Arrow type and their nulls.
+
+use super::device_array::PyDeviceArray;
+use crate::errors::OrRaise;
+use crate::exchange::dtype::DType;
+use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout};
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::sync::Arc;
+
+/// Arrow's part of a device array.
+pub(super) struct ArrowData {
+    /// The `pyarrow.DataType`.
+    kind: Py<PyAny>,
+    /// Arrow's buffer of values, of which the array may be a part.
+    whole: DeviceBuffer,
+    /// Which elements are valid, if some may be null.
+    validity: Option<Bits>,
+    /// The array's own bits, where its elements are the bytes of a bitmap.
+    bits: Option<Bits>,
+    nulls: PyOnceLock<u64>,
+}
+
+/// Part of a bitmap in device memory, the lowest bit of each byte first.
+#[derive(Clone)]
+pub(super) struct Bits {
+    buffer: DeviceBuffer,
+    /// The first bit.
+    first: u64,
+    count: u64,
+}
+
+impl Bits {
+    fn new(buffer: &DeviceBuffer, first: u64, count: u64) -> PyResult<Self> {
+        match first.checked_add(count) {
+            Some(end) if end.div_ceil(8) <= buffer.size() => {
+                Ok(Self { buffer: buffer.clone(), first, count })
+            }
+            _ => Err(PyValueError::new_err(format!(
+                "{count} bits from bit {first} on do not fit into {} bytes",
+                buffer.size()
+            ))),
+        }
+    }
+
+    fn slice(&self, start: u64, count: u64) -> Self {
+        Self { buffer: self.buffer.clone(), first: self.first + start, count }
+    }
+
+    /// The bytes that contain the bits.
+    fn bytes(&self) -> DeviceBuffer {
+        let (start, end) = (self.first / 8, (self.first + self.count).div_ceil(8));
+        self.buffer.slice(start, end - start).expect("the bits lie within the buffer")
+    }
+
+    /// The bytes that contain the bits, as an array.
+    fn to_bytes(&self) -> DeviceArray {
+        let bytes = self.bytes();
+        let layout = Layout::row_major(ElementType::uint(1), vec![bytes.size().cast_signed()]);
+        let layout = layout.expect("as many bytes as a buffer has");
+        DeviceArray::new(&bytes, 0, layout).expect("the whole buffer")
+    }
+
+    /// How many bits are 0.
+    fn zeros(&self, py: Python<'_>) -> PyResult<u64> {
+        let bytes = py.detach(|| self.bytes().to_vec()).or_raise(py)?;
+        let first = self.first % 8;
+        let is_set = |at: u64| bytes[(at / 8) as usize] >> (at % 8) & 1 == 1;
+        // The whole bytes at once, and the bits before and behind them one by one.
+        let end = first + self.count;
+        let whole = first.div_ceil(8)..(end / 8).max(first.div_ceil(8));
+        let edges = (first..(whole.start * 8).min(end)).chain((whole.end * 8).max(first)..end);
+        let ones: u64 = bytes[whole.start as usize..whole.end as usize]
+            .iter()
+            .map(|byte| u64::from(byte.count_ones()))
+            .sum();
+        let at_edges = edges.filter(|at| is_set(*at)).count() as u64;
+        Ok(self.count - ones - at_edges)
+    }
+
+    /// The bitmap as the array that Arrow's booleans are.
+    pub(super) fn to_array(&self, py: Python<'_>) -> PyResult<PyDeviceArray> {
+        let boolean = py.import("pyarrow")?.call_method0("bool_")?.unbind();
+        let bytes = self.to_bytes();
+        let dtype = DType::of_element(bytes.element());
+        let mut array = PyDeviceArray::new(bytes, dtype);
+        let arrow = ArrowData::new(boolean, self.buffer.clone(), None, Some(self.clone()));
+        array.arrow = Some(Arc::new(arrow));
+        Ok(array)
+    }
+}
+
+impl ArrowData {
+    fn new(
+        kind: Py<PyAny>,
+        whole: DeviceBuffer,
+        validity: Option<Bits>,
+        bits: Option<Bits>,
+    ) -> Self {
+        Self { kind, whole, validity, bits, nulls: PyOnceLock::new() }
+    }
+
+    /// The same, of elements that are known to have no nulls.
+    fn without_nulls(&self, py: Python<'_>) -> Arc<Self> {
+        Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
+    }
+
+    pub(super) fn kind(&self) -> &Py<PyAny> {
+        &self.kind
+    }
+
+    pub(super) fn validity(&self) -> Option<&Bits> {
+        self.validity.as_ref()
+    }
+
+    /// The position of the first bit in the first byte, and the number of bits.
+    pub(super) fn bit_range(&self) -> Option<(u64, u64)> {
+        self.bits.as_ref().map(|bits| (bits.first % 8, bits.count))
+    }
+
+    pub(super) fn null_count(&self, py: Python<'_>) -> PyResult<u64> {
+        let Some(validity) = &self.validity else { return Ok(0) };
+        self.nulls.get_or_try_init(py, || validity.zeros(py)).copied()
+    }
+}
+
+impl PyDeviceArray {
+    /// Refuses an array with nulls for a purpose that would show their values.
+    pub(super) fn check_no_nulls(&self, py: Python<'_>) -> PyResult<()> {
+        match self.nulls(py)? {
+            None => Ok(()),
+            Some(text) => Err(PyValueError::new_err(text)),
+        }
+    }
+
+    /// The same, as consumers of DLPack and the CUDA array interface expect it.
+    pub(super) fn check_exchangeable(&self, py: Python<'_>) -> PyResult<()> {
+        match self.nulls(py)? {
+            None => Ok(()),
+            Some(text) => Err(PyBufferError::new_err(text)),
+        }
+    }
+
+    fn nulls(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let Some(arrow) = &self.arrow else { return Ok(None) };
+        Ok(match arrow.null_count(py)? {
+            0 => None,
+            nulls => Some(format!(
+                "the array has nulls ({nulls} of {}), which only Arrow knows: to_arrow() keeps \
+                 them, and .values is the array without its validity bitmap",
+                arrow.validity.as_ref().map_or(0, |validity| validity.count)
+            )),
+        })
+    }
+
+    /// What Arrow knows of the part that an index expression names.
+    ///
+    /// A run of neighbours keeps its nulls; parts with gaps have no bitmap of their own.
+    pub(super) fn arrow_of_part(
+        &self,
+        py: Python<'_>,
+        entries: &[Index],
+        part: &DeviceArray,
+    ) -> PyResult<Option<Arc<ArrowData>>> {
+        let Some(arrow) = &self.arrow else { return Ok(None) };
+        if arrow.bits.is_some() {
+            self.check_no_nulls(py)?;
+            return Ok(None); // some bytes of a bitmap are bytes
+        }
+        let Some(validity) = &arrow.validity else { return Ok(Some(arrow.clone())) };
+        let size = u64::from(part.element().size());
+        let is_run = part.layout().ndim() == 1 && part.layout().is_row_major();
+        if is_run && !entries.contains(&Index::New) {
+            let start = match part.buffer().is_empty() {
+                true => 0,
+                false => (part.address() - self.array.address()) / size,
+            };
+            let validity = validity.slice(start, part.layout().count().unsigned_abs());
+            let (kind, whole) = (arrow.kind.clone_ref(py), arrow.whole.clone());
+            return Ok(Some(Arc::new(ArrowData::new(kind, whole, Some(validity), None))));
+        }
+        self.check_no_nulls(py)?;
+        Ok(Some(arrow.without_nulls(py)))
+    }
+
+    /// What Arrow knows of all elements in another shape.
+    pub(super) fn arrow_of_view(&self, py: Python<'_>) -> PyResult<Option<Arc<ArrowData>>> {
+        self.check_no_nulls(py)?;
+        let arrow = self.arrow.as_ref().filter(|arrow| arrow.bits.is_none());
+        Ok(arrow.map(|arrow| arrow.without_nulls(py)))
+    }
+
+    /// What Arrow knows of all elements in memory of their own.
+    pub(super) fn arrow_of_copy(
+        &self,
+        py: Python<'_>,
+        copy: &DeviceArray,
+    ) -> PyResult<Option<Arc<ArrowData>>> {
+        let Some(arrow) = &self.arrow else { return Ok(None) };
+        let Some(bits) = &arrow.bits else { return self.arrow_of_view(py) };
+        self.check_no_nulls(py)?;
+        let bits = Bits::new(copy.buffer(), bits.first % 8, bits.count)?;
+        let (kind, whole) = (arrow.kind.clone_ref(py), copy.buffer().clone());
+        Ok(Some(Arc::new(ArrowData::new(kind, whole, None, Some(bits)))))
+    }
+}
+
+/// An array over the buffers of an Arrow array whose values begin at `offset`, in elements;
+/// `is_bitmap` says that `shape` counts bits of `values`.
+#[pyfunction]
+#[pyo3(name = "_array_of_arrow")]
+pub(super) fn array_of_arrow(
+    kind: Py<PyAny>,
+    values: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    shape: Vec<i64>,
+    offset: u64,
+    validity: Option<&Bound<'_, PyAny>>,
+    is_bitmap: bool,
+) -> PyResult<PyDeviceArray> {
+    let py = values.py();
+    let values = cuda_buffer_argument(values)?;
+    let count = shape.first().map_or(1, |length| length.unsigned_abs());
+    let bits = is_bitmap.then(|| Bits::new(values, offset, count)).transpose()?;
+    let validity = match validity {
+        Some(bitmap) => Some(Bits::new(cuda_buffer_argument(bitmap)?, offset, count)?),
+        None => None,
+    };
+    let dtype = DType::of(dtype)?;
+    let array = match &bits {
+        Some(bits) => bits.to_bytes(),
+        None => {
+            let layout = Layout::row_major(dtype.element(), shape).or_raise(py)?;
+            // What is empty may begin where the buffer ends, which is no place in it.
+            let offset = if layout.size() == 0 { 0 } else { offset };
+            let offset = offset.saturating_mul(dtype.element().size().into());
+            DeviceArray::new(values, offset, layout).or_raise(py)?
+        }
+    };
+    let arrow = ArrowData::new(kind, values.clone(), validity, bits);
+    Ok(PyDeviceArray { array, dtype, arrow: Some(Arc::new(arrow)) })
+}
+
+/// Values, a validity bitmap, where in both an Arrow array begins, and its length in elements.
+type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, u64);
+
+/// The parts of the Arrow array that an array is.
+#[pyfunction]
+#[pyo3(name = "_arrow_parts")]
+pub(super) fn arrow_parts<'py>(array: &Bound<'py, PyDeviceArray>) -> PyResult<Parts<'py>> {
+    let py = array.py();
+    let array = array.get();
+    let rows = array.array.layout().shape().first().map_or(1, |length| length.unsigned_abs());
+    let found = array.arrow.as_ref().and_then(|arrow| {
+        let bits = arrow.bits.as_ref().or(arrow.validity.as_ref())?;
+        Some((arrow, bits))
+    });
+    let Some((arrow, bits)) = found else {
+        return Ok((wrap_buffer(py, array.array.buffer().clone())?, None, 0, rows));
+    };
+    let validity = arrow.validity.as_ref().map(|bits| wrap_buffer(py, bits.buffer.clone()));
+    Ok((wrap_buffer(py, arrow.whole.clone())?, validity.transpose()?, bits.first, bits.count))
+}

@@ -1,0 +1,211 @@
+//! Copies between a device array and others, on the host and on devices.
+
+use super::device_array::{PyDeviceArray, order_argument};
+use super::host::{self, stream_of};
+use crate::errors::{OrRaise, available};
+use numpy::PyUntypedArrayMethods;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+#[pymethods]
+impl PyDeviceArray {
+    /// Copy the elements to the host.
+    ///
+    /// Parameters
+    /// ----------
+    /// out : numpy.ndarray, optional
+    ///     Where to copy them, of the same shape and dtype; a new array if not given.
+    /// stream : Stream, optional
+    ///     Queue the copy on this stream, or on one of another library.  The call then
+    ///     returns at once if `out` is in pinned memory, and otherwise waits for the stream.
+    ///     0 is the default stream, as without one: the call sees all work queued there, and
+    ///     the copy is complete when it returns.
+    /// ary : numpy.ndarray, optional
+    ///     Numba's name for `out`.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     `out`, or a new array, in Fortran order if only that is the device array's.
+    ///     Elements with gaps between them are gathered on the device first, which takes as
+    ///     much memory there as they have bytes.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError, ValueError
+    ///     If `out` has another dtype or shape, or is read-only, or if the array has nulls.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.from_host(np.arange(6).reshape(2, 3))
+    /// >>> array[:, 1].copy_to_host()
+    /// array([1, 4])
+    #[pyo3(signature = (out=None, stream=None, *, ary=None))]
+    fn copy_to_host<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+        ary: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if out.is_some() && ary.is_some() {
+            return Err(PyTypeError::new_err("out and ary are two names of one argument"));
+        }
+        let stream = stream_of(self, stream)?;
+        let out = out.or(ary).filter(|out| !out.is_none());
+        Ok(host::to_numpy(py, self, out, stream.as_ref())?.into_any())
+    }
+
+    /// Copy elements into this array.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : array_like
+    ///     An array of the same shape and dtype, on the host or on a device.
+    /// stream : Stream, optional
+    ///     Queue the copy on this stream, as for `copy_to_host`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError, ValueError
+    ///     If `source` has another dtype or shape, or this array is read-only.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.empty(3, np.int16)
+    /// >>> array.copy_to_device(np.array([1, 2, 3], np.int16))
+    /// >>> array.copy_to_host()
+    /// array([1, 2, 3], dtype=int16)
+    #[pyo3(signature = (source, stream=None))]
+    fn copy_to_device(
+        &self,
+        source: &Bound<'_, PyAny>,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let stream = stream_of(self, stream)?;
+        host::from_any(self, source, stream.as_ref())
+    }
+
+    /// Copy the array on its device.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {'C', 'F'}, default 'C'
+    ///     Whether the last or the first dimension of the copy is the densest.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     In memory of its own, without gaps.
+    ///
+    /// Raises
+    /// ------
+    /// OutOfMemoryError
+    ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((4, 6))[::2, ::3].copy().strides
+    /// (16, 8)
+    #[pyo3(signature = (order="C"))]
+    fn copy(&self, py: Python<'_>, order: &str) -> PyResult<Self> {
+        let order = order_argument(order)?;
+        let context = self.array.buffer().context();
+        self.check_no_nulls(py)?;
+        let copy = py.detach(|| self.array.copy_to(context, order));
+        let array = copy.or_raise_explained(py, available(py, context))?;
+        let arrow = self.arrow_of_copy(py, &array)?;
+        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow })
+    }
+
+    /// Set every element to a value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : scalar
+    ///     It is converted to the array's dtype, as NumPy does in an assignment.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `value` is not a scalar, or the array is read-only.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.empty(3, "<f4")
+    /// >>> array.fill(1.5)
+    /// >>> array.copy_to_host()
+    /// array([1.5, 1.5, 1.5], dtype=float32)
+    fn fill(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let dtype = self.dtype.to_numpy(value.py())?;
+        let one = host::as_numpy(value.py(), value, Some(&dtype))?;
+        if one.len() != 1 {
+            return Err(PyValueError::new_err("the value is not a scalar"));
+        }
+        host::assign(self, one.as_any())
+    }
+
+    /// The elements as an array of NumPy, which calls this method: ``numpy.asarray(array)``.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : numpy.dtype, optional
+    ///     What to convert them to, on the host.
+    /// copy : bool, optional
+    ///     False is refused: the host does not reach device memory.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err(
+                "an array in device memory cannot be an array of NumPy without a copy",
+            ));
+        }
+        let array = host::to_numpy(py, self, None, None)?.into_any();
+        match dtype.filter(|dtype| !dtype.is_none()) {
+            None => Ok(array),
+            // No second copy where the dtype is the same.
+            Some(dtype) => array.call_method("astype", (dtype, "K", "unsafe", true, false), None),
+        }
+    }
+
+    /// The one element, as a Python object.
+    ///
+    /// Returns
+    /// -------
+    /// scalar
+    ///     What NumPy's ``item`` returns.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array has another number of elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.from_host([1.5, 2.5])[1].item()
+    /// 2.5
+    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.array.layout().count() != 1 {
+            return Err(PyValueError::new_err(
+                "can only convert an array of size 1 to a Python scalar",
+            ));
+        }
+        host::to_numpy(py, self, None, None)?.call_method0("item")
+    }
+}

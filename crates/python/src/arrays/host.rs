@@ -1,0 +1,351 @@
+//! Arrays on the host: NumPy's, from and to device arrays.
+
+use super::device_array::PyDeviceArray;
+use super::import;
+use crate::errors::OrRaise;
+use crate::exchange::dtype::DType;
+use crate::interpreter::Owner;
+use crate::pyarrow::from_pyarrow::host_bytes_mut;
+use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::streams::argument::optional_stream;
+use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
+use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::mem::MaybeUninit;
+
+/// The stream that an argument names; none for the default stream, which Numba's API calls 0.
+pub(super) fn stream_of(
+    array: &PyDeviceArray,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Stream>> {
+    optional_stream("stream", stream, &[array.array.buffer().context()])
+}
+
+/// The elements in an array of NumPy: a new one, or `out`.
+pub(super) fn to_numpy<'py>(
+    py: Python<'py>,
+    source: &PyDeviceArray,
+    out: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Stream>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    source.check_no_nulls(py)?;
+    let Some(out) = out else {
+        let order = source.array.order().unwrap_or(Order::C);
+        let new = empty(py, source, order)?;
+        copy_down(py, &source.array, &new, order, stream)?;
+        return Ok(new);
+    };
+    let out = out.cast::<PyUntypedArray>().map_err(|_| {
+        PyTypeError::new_err(format!("the host array must be a numpy.ndarray, not {}", name(out)))
+    })?;
+    let dtype = source.dtype.to_numpy(py)?;
+    check_like(source, &dtype, out)?;
+    if !is_writable(out)? {
+        return Err(PyValueError::new_err("assignment destination is read-only"));
+    }
+    match order_of(out) {
+        Some(order) => copy_down(py, &source.array, out, order, stream)?,
+        None => {
+            // NumPy scatters on the host what was copied at once.  The copy is complete when the call
+            // returns, on a stream too, because the memory is pageable.
+            let dense = empty(py, source, Order::C)?;
+            copy_down(py, &source.array, &dense, Order::C, stream)?;
+            copy_to(py, out, &dense)?;
+        }
+    }
+    Ok(out.clone())
+}
+
+/// Copies an array of the host, or of a device, into all elements of the target.
+pub(super) fn from_any(
+    target: &PyDeviceArray,
+    source: &Bound<'_, PyAny>,
+    stream: Option<&Stream>,
+) -> PyResult<()> {
+    let py = source.py();
+    check_writable(target)?;
+    let dtype = target.dtype.to_numpy(py)?;
+    if let Some(theirs) = import::device_array(source)? {
+        let theirs = theirs.get();
+        theirs.check_no_nulls(py)?;
+        check_same_type(target, theirs, py)?;
+        if theirs.array.layout().shape() != target.array.layout().shape() {
+            return Err(PyValueError::new_err(format!(
+                "cannot copy an array of shape {} to an array of shape {}",
+                theirs.shape(py)?,
+                target.shape(py)?
+            )));
+        }
+        return copy_across(py, &target.array, &theirs.array, stream);
+    }
+    let host = as_numpy(py, source, None)?;
+    check_like(target, &dtype, &host)?;
+    copy_up(py, &target.array, &host, stream)
+}
+
+/// Assigns to all elements of the target, as NumPy does: a scalar or an array of the host is
+/// converted to the target's type, and everything is repeated to its shape.
+pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    check_writable(target)?;
+    target.check_no_nulls(py)?;
+    if let Some(theirs) = import::device_array(value)? {
+        let theirs = theirs.get();
+        theirs.check_no_nulls(py)?;
+        check_same_type(target, theirs, py)?;
+        return copy_across(py, &target.array, &theirs.array, None);
+    }
+    let dtype = target.dtype.to_numpy(py)?;
+    let host = as_numpy(py, value, Some(&dtype))?;
+    let shape: Vec<i64> = host.shape().iter().map(|length| *length as i64).collect();
+    let element = target.array.element();
+    // Before anything is copied: does it fit?
+    let one = Layout::row_major(element, shape.clone()).or_raise(py)?;
+    one.broadcast_to(target.array.layout().shape()).or_raise(py)?;
+    if target.array.layout().size() == 0 {
+        return Ok(());
+    }
+    if host.len() == 1 {
+        let bytes = bytes_of(&host);
+        return py.detach(|| target.array.fill(bytes)).or_raise(py);
+    }
+    if shape == target.array.layout().shape() {
+        return copy_up(py, &target.array, &host, None);
+    }
+    // As few bytes as possible travel; the device repeats them.
+    let context = target.array.buffer().context();
+    let sent = upload(py, &host, target.dtype.clone_ref(py), context, Order::C)?;
+    copy_across(py, &target.array, &sent.array, None)
+}
+
+/// A new device array with the elements of an array of the host.
+pub(super) fn upload(
+    py: Python<'_>,
+    host: &Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    context: &Context,
+    order: Order,
+) -> PyResult<PyDeviceArray> {
+    let shape = host.shape().iter().map(|length| *length as i64).collect();
+    let layout = Layout::dense(dtype.element(), shape, order).or_raise(py)?;
+    let made = PyDeviceArray::allocate(py, context, dtype, layout)?;
+    copy_up(py, &made.array, host, None)?;
+    Ok(made)
+}
+
+/// Anything that NumPy makes an array of.
+pub(super) fn as_numpy<'py>(
+    py: Python<'py>,
+    object: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyArrayDescr>>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if let Ok(array) = object.cast::<PyUntypedArray>()
+        && dtype.is_none_or(|dtype| array.dtype().is_equiv_to(dtype))
+    {
+        return Ok(array.clone());
+    }
+    let options = PyDict::new(py);
+    options.set_item(intern!(py, "dtype"), dtype)?;
+    // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
+    let array = numpy(py)?.call_method(intern!(py, "asarray"), (object,), Some(&options))?;
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// The order in which the elements of an array of the host follow each other without gaps.
+pub(super) fn order_of(host: &Bound<'_, PyUntypedArray>) -> Option<Order> {
+    if host.is_c_contiguous() {
+        Some(Order::C)
+    } else {
+        host.is_fortran_contiguous().then_some(Order::Fortran)
+    }
+}
+
+/// A new array of NumPy, uninitialised, in memory of Arrow's pool, which hands pages out again that
+/// are mapped already.
+fn empty<'py>(
+    py: Python<'py>,
+    like: &PyDeviceArray,
+    order: Order,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let layout = like.array.layout();
+    let layout = Layout::dense(layout.element(), layout.shape().to_vec(), order).or_raise(py)?;
+    let buffer = allocate_host(py, layout.size())?;
+    let memory = host_bytes_mut(&buffer, layout.size())?.as_mut_ptr();
+    let mut shape: Vec<npy_intp> = layout.shape().iter().map(|length| *length as _).collect();
+    let mut strides: Vec<npy_intp> = layout.strides().iter().map(|stride| *stride as _).collect();
+    let dtype = like.dtype.to_numpy(py)?;
+    // SAFETY: the lists have `ndim` entries, and the buffer has the memory for these elements; the
+    // array takes over the references to its dtype and its base.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            dtype.into_dtype_ptr(),
+            shape.len() as _,
+            shape.as_mut_ptr(),
+            strides.as_mut_ptr(),
+            memory.cast(),
+            NPY_ARRAY_WRITEABLE,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked();
+        let array: Bound<'py, PyUntypedArray> = array;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_array_ptr(), buffer.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
+}
+
+fn copy_down(
+    py: Python<'_>,
+    source: &DeviceArray,
+    out: &Bound<'_, PyUntypedArray>,
+    order: Order,
+    stream: Option<&Stream>,
+) -> PyResult<()> {
+    let bytes = bytes_of_mut(out);
+    let Some(stream) = stream else {
+        return py.detach(|| source.copy_to_host(bytes, order)).or_raise(py);
+    };
+    let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
+    let queued = py.detach(|| {
+        let address = bytes.as_mut_ptr().cast();
+        // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+        // everywhere in Python.
+        unsafe { source.queue_copy_to_host(stream, address, order, owner) }
+    });
+    queued.or_raise(py).map(drop)
+}
+
+fn copy_up(
+    py: Python<'_>,
+    target: &DeviceArray,
+    host: &Bound<'_, PyUntypedArray>,
+    stream: Option<&Stream>,
+) -> PyResult<()> {
+    let order = match (order_of(host), host.is_fortran_contiguous()) {
+        // In one dimension both orders are the same one: that of the target.
+        (Some(Order::C), true) => target.order().unwrap_or(Order::C),
+        (Some(order), _) => order,
+        (None, _) => {
+            let dense = numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (host,))?;
+            return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, stream);
+        }
+    };
+    let bytes = bytes_of(host);
+    let Some(stream) = stream else {
+        return py.detach(|| target.copy_from_host(bytes, order)).or_raise(py);
+    };
+    let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
+    let queued = py.detach(|| {
+        // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+        // everywhere in Python.
+        unsafe { target.queue_copy_from_host(stream, bytes.as_ptr(), order, owner) }
+    });
+    queued.or_raise(py).map(drop)
+}
+
+fn copy_across(
+    py: Python<'_>,
+    target: &DeviceArray,
+    source: &DeviceArray,
+    stream: Option<&Stream>,
+) -> PyResult<()> {
+    match stream {
+        None => py.detach(|| target.copy_from(source)).or_raise(py),
+        Some(stream) => py.detach(|| target.queue_copy_from(stream, source)).or_raise(py).map(drop),
+    }
+}
+
+/// Has NumPy copy between arrays of the host.
+fn copy_to<'py>(
+    py: Python<'py>,
+    out: &Bound<'py, PyUntypedArray>,
+    from: &Bound<'py, PyUntypedArray>,
+) -> PyResult<()> {
+    numpy(py)?.call_method1(intern!(py, "copyto"), (out, from)).map(drop)
+}
+
+fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "numpy"))
+}
+
+fn is_writable(host: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+    host.getattr(intern!(host.py(), "flags"))?.getattr(intern!(host.py(), "writeable"))?.extract()
+}
+
+fn check_writable(target: &PyDeviceArray) -> PyResult<()> {
+    match target.array.buffer().is_mutable() {
+        true => Ok(()),
+        false => Err(PyValueError::new_err("assignment destination is read-only")),
+    }
+}
+
+/// Refuses an array of the host that has another shape or other elements.
+fn check_like(
+    array: &PyDeviceArray,
+    dtype: &Bound<'_, PyArrayDescr>,
+    host: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    let shape = array.array.layout().shape();
+    if !host.shape().iter().map(|length| *length as i64).eq(shape.iter().copied()) {
+        return Err(PyValueError::new_err(format!(
+            "the host array has shape {}, the device array {}",
+            host.getattr(intern!(host.py(), "shape"))?,
+            array.shape(host.py())?
+        )));
+    }
+    if !host.dtype().is_equiv_to(dtype) {
+        return Err(PyTypeError::new_err(format!(
+            "the host array has dtype {}, the device array {dtype}",
+            host.dtype()
+        )));
+    }
+    Ok(())
+}
+
+fn check_same_type(target: &PyDeviceArray, source: &PyDeviceArray, py: Python<'_>) -> PyResult<()> {
+    if target.dtype.is_same(&source.dtype, py)? {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "the arrays have different dtypes, {} and {}: a copy on the device does not convert",
+        target.dtype.to_numpy(py)?,
+        source.dtype.to_numpy(py)?
+    )))
+}
+
+fn name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
+}
+
+/// The bytes of a contiguous array.  They are only ever copied from: others may write to them
+/// meanwhile, as everywhere in Python.
+fn bytes_of<'a>(host: &'a Bound<'_, PyUntypedArray>) -> &'a [u8] {
+    let (address, size) = memory_of(host);
+    // SAFETY: the memory of a contiguous array, which the object owns.
+    if size == 0 { &[] } else { unsafe { std::slice::from_raw_parts(address, size) } }
+}
+
+/// The bytes of a contiguous array, to be written.
+#[expect(clippy::mut_from_ref, reason = "the memory is the array's, not the reference's")]
+fn bytes_of_mut<'a>(host: &'a Bound<'_, PyUntypedArray>) -> &'a mut [MaybeUninit<u8>] {
+    let (address, size) = memory_of(host);
+    if size == 0 {
+        return &mut [];
+    }
+    // SAFETY: the memory of a contiguous array that is writable, which the object owns.
+    unsafe { std::slice::from_raw_parts_mut(address.cast(), size) }
+}
+
+fn memory_of(host: &Bound<'_, PyUntypedArray>) -> (*mut u8, usize) {
+    // SAFETY: a live array.
+    let address = unsafe { (*host.as_array_ptr()).fields.data.cast() };
+    (address, host.len() * host.dtype().itemsize())
+}

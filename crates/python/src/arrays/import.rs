@@ -1,0 +1,149 @@
+//! Device arrays of other libraries, and those behind arguments.
+
+use super::device_array::PyDeviceArray;
+use crate::errors::OrRaise;
+use crate::exchange::{array_interface, dlpack, views};
+use crate::memory::context::{PyContext, context_argument};
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{
+    check_has_arrays, is_array, is_buffer, is_cuda_buffer, is_on_device,
+};
+use arrow_cuda_buffer::{DeviceBuffer, context_of};
+use arrow_cuda_context::Context;
+use arrow_cuda_numba_bridge::DeviceArray;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+
+/// View another library's array on a device.
+///
+/// Parameters
+/// ----------
+/// x : object
+///     An object that supports DLPack (``__dlpack__`` and ``__dlpack_device__``):
+///     an array of CuPy, PyTorch, JAX and others, on a CUDA device.  A capsule from such
+///     an object is accepted too, and can be consumed once.
+/// device : Context, optional
+///     The device for the array; one on another device is copied there.
+/// copy : bool, optional
+///     True to always copy; False to raise an error if a copy is needed.
+///
+/// Returns
+/// -------
+/// array : DeviceArray
+///     A view of the array's memory with its type, shape and strides, which retains
+///     it, or the copy.  `DeviceArray.buffer` has its bytes.
+///     Work that its library has queued is ordered before every copy from the
+///     array; for a capsule, the call waits for all work of the device instead.
+///
+/// Raises
+/// ------
+/// BufferError
+///     If the array cannot be exchanged: it is in host memory, or has another version of
+///     DLPack.
+/// TypeError
+///     If `x` does not support DLPack.
+/// ValueError
+///     If the description of the array is invalid.
+/// OSError
+///     If the driver does not know the memory.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import DeviceArray, from_dlpack
+/// >>> theirs = DeviceArray.from_host([[1.5, 2.5]])  # or an array of CuPy
+/// >>> array = from_dlpack(theirs)
+/// >>> array.shape, array.address == theirs.address
+/// ((1, 2), True)
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device=None, copy=None))]
+pub(super) fn from_dlpack(
+    x: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<PyDeviceArray> {
+    let context = device.map(context_argument).transpose()?.map(PyContext::context);
+    let (array, dtype) = dlpack::import::array_of(x, context, copy)?;
+    Ok(PyDeviceArray::new(array, dtype))
+}
+
+/// The device array that an object is, or describes; none for what lies on the host.
+pub(super) fn device_array<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyDeviceArray>>> {
+    if let Ok(array) = object.cast::<PyDeviceArray>() {
+        return Ok(Some(array.clone()));
+    }
+    let py = object.py();
+    // The most frequent of those that have the protocols for the host.
+    if object.is_instance_of::<PyUntypedArray>() {
+        return Ok(None);
+    }
+    if is_array(object)? {
+        check_has_arrays(object)?;
+        if !is_on_device(object)? {
+            return Ok(None);
+        }
+        let array = package(py)?.array_from_arrow.bind(py).call1((object,))?;
+        return Ok(Some(array.cast_into()?));
+    }
+    if is_buffer(object)? && !is_cuda_buffer(object)? {
+        return Ok(None);
+    }
+    match by_protocol(object)? {
+        Some(array) => Bound::new(py, array).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// By DLPack, where the producer orders its work; by the CUDA array interface what DLPack cannot
+/// describe, or what the producer describes wrongly (CuPy 14: negative strides).
+fn by_protocol(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
+    let py = object.py();
+    let by_dlpack = match lies_on_device(object)? {
+        true => dlpack::import::array_of(object, None, None).map(Some),
+        false => Ok(None),
+    };
+    match by_dlpack {
+        Ok(Some((array, dtype))) => Ok(Some(PyDeviceArray::new(array, dtype))),
+        Ok(None) => by_interface(object),
+        Err(error) => {
+            let is_tensors = error.is_instance_of::<PyBufferError>(py)
+                || error.is_instance_of::<PyValueError>(py);
+            let other_way = if is_tensors { by_interface(object)? } else { None };
+            other_way.map_or(Err(error), |array| Ok(Some(array)))
+        }
+    }
+}
+
+/// Whether the object has DLPack's methods, and names a CUDA device.
+fn lies_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let has_capsule = object.getattr_opt("__dlpack__")?.is_some();
+    match object.getattr_opt("__dlpack_device__")? {
+        Some(device) if has_capsule => {
+            let (device_type, _): (i32, i32) = device.call0()?.extract()?;
+            Ok(dlpack::import::is_cuda(device_type))
+        }
+        _ => Ok(false),
+    }
+}
+
+fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
+    let py = object.py();
+    let Some((interface, dtype)) = array_interface::with_dtype(object)? else { return Ok(None) };
+    let memory = interface.memory().or_raise(py)?;
+    let span = memory.layout.span();
+    let buffer = if span.size == 0 {
+        let context = py.detach(|| Context::primary(0)).or_raise(py)?;
+        DeviceBuffer::allocate(&context, 0).or_raise(py)?
+    } else {
+        let context = py.detach(|| context_of(memory.address)).or_raise(py)?;
+        py.detach(|| context.wait_for(&memory.pending)).or_raise(py)?;
+        let base = Some(object.clone().unbind());
+        views::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
+    };
+    let first = span.start.unsigned_abs();
+    let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;
+    Ok(Some(PyDeviceArray::new(array, dtype)))
+}

@@ -1,0 +1,92 @@
+//! Indexing, slicing and assignment.
+
+use super::device_array::PyDeviceArray;
+use super::host;
+use crate::errors::OrRaise;
+use arrow_cuda_numba_bridge::{Index, Slice};
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+
+#[pymethods]
+impl PyDeviceArray {
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.part(key.py(), &entries(key)?)
+    }
+
+    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let target = self.part(key.py(), &entries(key)?)?;
+        host::assign(&target, value)
+    }
+
+    fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err("elements of a device array cannot be deleted"))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        match self.array.layout().shape().first() {
+            Some(length) => Ok(length.unsigned_abs() as usize),
+            None => Err(PyTypeError::new_err("len() of unsized object")),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if slf.get().array.layout().ndim() == 0 {
+            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+        }
+        // SAFETY: a live object that can be indexed; the result is a new reference.
+        unsafe { Bound::from_owned_ptr_or_err(slf.py(), ffi::PySeqIter_New(slf.as_ptr())) }
+    }
+}
+
+impl PyDeviceArray {
+    fn part(&self, py: Python<'_>, entries: &[Index]) -> PyResult<Self> {
+        let array = self.array.index(entries).or_raise(py)?;
+        let arrow = self.arrow_of_part(py, entries, &array)?;
+        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow })
+    }
+}
+
+/// The entries of an index expression.
+fn entries(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
+    match key.cast::<PyTuple>() {
+        Ok(keys) => keys.iter_borrowed().map(|key| entry(&key)).collect(),
+        Err(_) => Ok(vec![entry(key)?]),
+    }
+}
+
+fn entry(key: &Bound<'_, PyAny>) -> PyResult<Index> {
+    if let Ok(slice) = key.cast::<PySlice>() {
+        return unpacked(slice).map(Index::Slice);
+    }
+    if key.is_none() {
+        return Ok(Index::New);
+    }
+    if key.cast::<PyEllipsis>().is_ok() {
+        return Ok(Index::Rest);
+    }
+    // NumPy takes a bool for a mask.
+    let at = if key.is_instance_of::<PyBool>() { None } else { key.extract::<i64>().ok() };
+    at.map(Index::At).ok_or_else(|| {
+        PyIndexError::new_err(format!(
+            "only integers, slices (`:`), ellipsis (`...`) and None are valid indices of a device \
+             array, not {}: elements at chosen places are for a kernel or for CuPy",
+            key.get_type()
+        ))
+    })
+}
+
+fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Slice> {
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: a live slice, and places for its three numbers; what is absent becomes the number
+    // that means the same for this step.
+    let status = unsafe {
+        ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step)
+    };
+    if status != 0 {
+        return Err(PyErr::fetch(slice.py()));
+    }
+    let number = |number: isize| Some(number as i64);
+    Ok(Slice { start: number(start), stop: number(stop), step: number(step) })
+}

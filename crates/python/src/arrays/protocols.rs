@@ -1,0 +1,155 @@
+//! What other libraries and other processes take a device array by.
+
+use super::device_array::PyDeviceArray;
+use crate::exchange::array_interface;
+use crate::exchange::dlpack::export::{self, Request};
+use crate::package::package;
+use pyo3::exceptions::PyBufferError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+#[pymethods]
+impl PyDeviceArray {
+    /// The array in version 3 of the CUDA array interface.
+    ///
+    /// Waits for work queued on the legacy default stream.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.check_exchangeable(py)?;
+        array_interface::to_dict(py, &self.array, &self.dtype)
+    }
+
+    /// Return the array in a DLPack capsule.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : int, optional
+    ///     The consumer's stream, which is made to wait for all work queued on the
+    ///     legacy default stream so far; -1 to leave the order to the caller.
+    /// max_version : tuple of int, optional
+    ///     The newest version that the consumer supports.
+    /// dl_device : tuple of int, optional
+    ///     The device for the tensor: ``(1, 0)`` is the host, ``(2, n)`` a CUDA device.
+    /// copy : bool, optional
+    ///     True to always copy; False to never copy.
+    ///
+    /// Returns
+    /// -------
+    /// capsule
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.check_exchangeable(py)?;
+        if self.array.element().to_dlpack().is_err() {
+            return Err(PyBufferError::new_err(format!(
+                "DLPack cannot describe elements of dtype {}, only booleans and numbers in this \
+                 machine's byte order: array.view(dtype) interprets the same bytes as such",
+                self.dtype.to_numpy(py)?
+            )));
+        }
+        let request = Request { stream, max_version, dl_device, copy };
+        export::to_capsule(py, &self.array, &request)
+    }
+
+    /// The device of the array, in DLPack's numbers.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     2 for CUDA, and the device's number.
+    fn __dlpack_device__(&self) -> (i32, u32) {
+        export::device(self.array.buffer())
+    }
+
+    /// Turn the array into an Arrow array over the same memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// type : pyarrow.DataType, optional
+    ///     What the elements are to Arrow: any type whose values have their size.  By default
+    ///     the type that the array came with, or the one that NumPy's dtype corresponds to.
+    ///     Further dimensions become fixed-size lists.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.Array
+    ///     On the device, without a copy.  It retains the memory.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If Arrow has no such type, or its values have another size.
+    /// ValueError
+    ///     If the elements are not contiguous in C order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import pyarrow as pa
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> seconds = DeviceArray.from_host(np.array([0, 60]))
+    /// >>> array = seconds.to_arrow(pa.timestamp("s"))
+    /// >>> array.copy_to(pa.default_cpu_memory_manager())[1].as_py()
+    /// datetime.datetime(1970, 1, 1, 0, 1)
+    #[pyo3(signature = (r#type=None))]
+    fn to_arrow<'py>(
+        slf: &Bound<'py, Self>,
+        r#type: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.array_to_arrow.bind(slf.py()).call1((slf, r#type))
+    }
+
+    /// Share the array with other processes.
+    ///
+    /// Returns
+    /// -------
+    /// handle : IpcArrayHandle
+    ///     Names the memory, and carries the dtype, the shape and the strides.  Other
+    ///     processes on this machine open it, while this one runs.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array has nulls; `values` and `validity` can be exported.
+    ///
+    /// Notes
+    /// -----
+    /// The memory stays allocated until this process ends, as that of
+    /// `CudaBuffer.export_for_ipc`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> handle = DeviceArray.from_host([[1, 2], [3, 4]])[:, 1].export_for_ipc()
+    /// >>> handle.shape, handle.strides
+    /// ((2,), (16,))
+    fn export_for_ipc<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        package(slf.py())?.export_array.bind(slf.py()).call1((slf,))
+    }
+
+    fn __reduce_ex__<'py>(
+        slf: &Bound<'py, Self>,
+        _protocol: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let reduced = package(slf.py())?.reduce_array.bind(slf.py()).call1((slf,))?;
+        Ok(reduced.cast_into()?)
+    }
+
+    fn __copy__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Ok(slf.call_method0("copy")?.unbind())
+    }
+
+    fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        Self::__copy__(slf)
+    }
+}

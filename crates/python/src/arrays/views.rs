@@ -1,0 +1,270 @@
+//! Views in other shapes, orders and types.
+
+use super::device_array::{PyDeviceArray, integers, lengths, order_argument};
+use crate::errors::OrRaise;
+use crate::exchange::dtype::DType;
+use arrow_cuda_numba_bridge::{Error, Layout, Order};
+use pyo3::exceptions::PyNotImplementedError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+#[pymethods]
+impl PyDeviceArray {
+    /// Whether the elements are contiguous in C order, the last dimension the densest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.empty((2, 3))
+    /// >>> array.is_c_contiguous(), array.T.is_c_contiguous()
+    /// (True, False)
+    fn is_c_contiguous(&self) -> bool {
+        self.array.is_dense(Order::C)
+    }
+
+    /// Whether the elements are contiguous in Fortran order, the first dimension the densest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.empty((2, 3))
+    /// >>> array.is_f_contiguous(), array.T.is_f_contiguous()
+    /// (False, True)
+    fn is_f_contiguous(&self) -> bool {
+        self.array.is_dense(Order::Fortran)
+    }
+
+    /// View the elements in another shape.
+    ///
+    /// Parameters
+    /// ----------
+    /// *shape : int or sequence of int
+    ///     The lengths; one may be -1, which the others determine.
+    /// order : {'C', 'F'}, default 'C'
+    ///     The order in which the elements are counted, in both shapes.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shape has another number of elements.
+    /// NotImplementedError
+    ///     If only a copy can have that shape; ``array.copy().reshape(...)`` makes one.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty(6).reshape(2, -1).shape
+    /// (2, 3)
+    #[pyo3(signature = (*shape, order="C"))]
+    fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>, order: &str) -> PyResult<Self> {
+        let (shape, order) = (one_or_several(shape)?, order_argument(order)?);
+        self.viewed(py, |layout| layout.reshape(&shape, order))
+    }
+
+    /// View the elements in one dimension.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {'C', 'F'}, default 'C'
+    ///     The order in which they are counted.
+    /// stream : Stream, optional
+    ///     Accepted because Numba's arrays take it; a view needs no stream.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory.
+    ///
+    /// Raises
+    /// ------
+    /// NotImplementedError
+    ///     If the elements are not at equal distances in that order; ``array.copy().ravel()``
+    ///     copies them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3)).ravel().shape
+    /// (6,)
+    #[pyo3(signature = (order="C", stream=None))]
+    fn ravel(
+        &self,
+        py: Python<'_>,
+        order: &str,
+        #[expect(unused_variables, reason = "a view needs no stream")] stream: Option<
+            &Bound<'_, PyAny>,
+        >,
+    ) -> PyResult<Self> {
+        let order = order_argument(order)?;
+        self.viewed(py, |layout| layout.ravel(order))
+    }
+
+    /// The array with its dimensions in reverse order.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     A view of the same memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3)).T.shape
+    /// (3, 2)
+    #[getter(T)]
+    fn transposed(&self, py: Python<'_>) -> PyResult<Self> {
+        self.viewed(py, |layout| Ok(layout.clone().reversed()))
+    }
+
+    /// View the array with its dimensions in another order.
+    ///
+    /// Parameters
+    /// ----------
+    /// *axes : int or sequence of int
+    ///     Each dimension once; without any, they are reversed.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a dimension is missing or repeated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3, 4)).transpose(1, 0, 2).shape
+    /// (3, 2, 4)
+    #[pyo3(signature = (*axes))]
+    fn transpose(&self, py: Python<'_>, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let is_reversed = match axes.len() {
+            0 => true,
+            1 => axes.get_item(0)?.is_none(),
+            _ => false,
+        };
+        if is_reversed {
+            return self.transposed(py);
+        }
+        let axes = one_or_several(axes)?;
+        self.viewed(py, |layout| layout.transpose(&axes))
+    }
+
+    /// View the array without dimensions of one element.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or sequence of int, optional
+    ///     Those to leave out; all of them if not given.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If one of them has another length.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((1, 3, 1)).squeeze().shape
+    /// (3,)
+    #[pyo3(signature = (axis=None))]
+    fn squeeze(&self, py: Python<'_>, axis: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let axes = axis.map(lengths).transpose()?;
+        self.viewed(py, |layout| layout.squeeze(axes.as_deref()))
+    }
+
+    /// View the bytes as elements of another type.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : numpy.dtype
+    ///     The type.  If its size differs, the last dimension becomes longer or
+    ///     shorter, and has to be contiguous.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the bytes cannot be divided into such elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3), "<f4").view("|u1").shape
+    /// (2, 12)
+    fn view(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.check_no_nulls(py)?;
+        let dtype = DType::of(dtype)?;
+        let array = self.array.with_layout(|layout| layout.with_element(dtype.element()));
+        Ok(Self::new(array.or_raise(py)?, dtype))
+    }
+
+    /// Refused: this package moves and describes elements, and does not compute them.
+    ///
+    /// Raises
+    /// ------
+    /// NotImplementedError
+    ///     Always; the text names the ways to convert elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.from_host([1.5, 2.5])
+    /// >>> array.copy_to_host().astype("i4")
+    /// array([1, 2], dtype=int32)
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn astype(
+        &self,
+        _args: &Bound<'_, PyTuple>,
+        _kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        Err(PyNotImplementedError::new_err(
+            "a device array does not convert its elements, which takes a kernel: use \
+             cupy.asarray(array).astype(dtype), or array.copy_to_host().astype(dtype) on the host; \
+             view(dtype) interprets the same bytes as another type",
+        ))
+    }
+}
+
+impl PyDeviceArray {
+    fn viewed(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&Layout) -> Result<Layout, Error>,
+    ) -> PyResult<Self> {
+        let array = self.array.with_layout(change).or_raise(py)?;
+        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow: self.arrow_of_view(py)? })
+    }
+}
+
+/// Numbers that are arguments of their own, or one argument that has them.
+fn one_or_several(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<i64>> {
+    match arguments.len() {
+        1 => lengths(&arguments.get_item(0)?),
+        _ => integers(arguments),
+    }
+}

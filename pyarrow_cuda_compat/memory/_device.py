@@ -1,0 +1,100 @@
+"""The device that the calling thread works on."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .._native import Context
+
+_chosen = threading.local()
+
+
+def current_context() -> Context:
+    """The context that the functions of this module work in, on the calling thread.
+
+    Returns
+    -------
+    Context
+        The primary context of the device that `select_device` has chosen; of the first device
+        before.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> memory.current_context().device_number
+    0
+    """
+    # Not a context that is kept: after a reset of the device it would be gone.
+    return Context(getattr(_chosen, "device_id", 0))
+
+
+def select_device(device_id: int) -> Context:
+    """Have the calling thread work on a device from now on.
+
+    If the program has imported Numba's CUDA support, Numba selects the device as well, so that its
+    kernels find the arrays that this module makes.
+
+    Parameters
+    ----------
+    device_id : int
+        The number of the device.
+
+    Returns
+    -------
+    Context
+        The primary context of that device.
+
+    Raises
+    ------
+    ValueError
+        If the device does not exist.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> memory.select_device(0).device_number
+    0
+    """
+    context = Context(device_id)
+    numba: Any = sys.modules.get("numba.cuda")
+    # Not `is_available()`, which asks for the compiler, too.
+    if numba is not None and numba.cudadrv.driver.driver.is_available:
+        numba.select_device(device_id)
+    _chosen.device_id = device_id
+    return context
+
+
+def synchronize() -> None:
+    """Wait until the device has completed all work that was queued in the current context.
+
+    Raises
+    ------
+    OSError
+        If queued work has failed.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> memory.synchronize()
+    """
+    current_context().synchronize()
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Do nothing, at the beginning and at the end of a ``with`` block.
+
+    Numba delays releases within such a block, since each release of its own waits for the device.
+    Releases here never wait: the memory is cached until the device is through with it.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> with memory.defer_cleanup():
+    ...     del_soon = memory.device_array(10)
+    """
+    yield

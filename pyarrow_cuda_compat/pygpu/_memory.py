@@ -1,0 +1,254 @@
+"""Memory to make a `GPUArray` of: for its side on the host, or for the one on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ._allocators import pinned
+from ._devices import current_context
+from ._dtypes import supported
+from ._host import Host, Order, described
+from ._pointers import POINTERS, TypedPointer
+from ._status import cudaError_t
+
+__all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
+
+
+class HostMemory:
+    """Memory of the host of a shape and a type."""
+
+    _array: Host | None
+    _shape: tuple[int, ...]
+    _dtype: np.dtype[Any]
+
+    def get(self) -> Host:
+        """Return the memory as an array.
+
+        Returns
+        -------
+        array : numpy.ndarray
+            The memory itself, not a copy.
+
+        Raises
+        ------
+        ValueError
+            If the memory could not be pinned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.PagelockedAllocator((2, 3), np.float32).get().shape
+        (2, 3)
+        """
+        if self._array is None:
+            raise ValueError("the memory could not be page-locked: see last_status")
+        return self._array
+
+    def ptr(self) -> TypedPointer:
+        """Return the pointer to the memory, which it retains.
+
+        Returns
+        -------
+        pointer : pointer_wrapper_float32
+            Of the memory's type.  It is safe, or null if the memory could not be pinned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
+        >>> int(memory.ptr()) == memory.get().ctypes.data
+        True
+        """
+        pointer = POINTERS[self._dtype.name]
+        return pointer() if self._array is None else pointer._to(self._array)
+
+
+class HostAllocator(HostMemory):
+    """Memory of the host for the host's side of a `GPUArray`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The number of elements in each dimension.
+    dtype : str, type or numpy.dtype
+        The type of the elements, one of `SUPPORTED_DTYPES`.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the type is none of them.
+    ValueError
+        If a length is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> memory = gpuarray.HostAllocator((2, 3), np.float32)
+    >>> array = gpuarray.GPUArray(allocator=memory)
+    >>> array.get() is memory.get()
+    True
+    """
+
+    def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
+        self._array = np.empty(shape, supported(dtype))
+        self._shape, self._dtype = self._array.shape, self._array.dtype
+
+
+class PagelockedAllocator(HostMemory):
+    """Pinned memory of the host for the host's side of a `GPUArray`.
+
+    Copies between it and a device are the fastest.  Kernels can use its address; so an
+    `Allocator` can make the device's side of it, too.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The number of elements in each dimension.
+    dtype : str, type or numpy.dtype
+        The type of the elements, one of `SUPPORTED_DTYPES`.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the type is none of them.
+    ValueError
+        If a length is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
+    >>> memory.last_status
+    <cudaError: code=0>
+    >>> array = gpuarray.GPUArray(allocator=memory)
+    >>> array.get() is memory.get()
+    True
+    """
+
+    def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
+        self._dtype = supported(dtype)
+        self._shape, nbytes = described(shape, self._dtype)
+        self._buffer, self._status = pinned(nbytes)
+        self._array = None
+        if self._buffer is not None:
+            self._array = np.ndarray(self._shape, self._dtype, self._buffer)
+
+    @property
+    def last_status(self) -> cudaError_t:
+        """The status of the allocation.
+
+        Returns
+        -------
+        cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if so much memory cannot be pinned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.PagelockedAllocator(3, np.float32).last_status
+        <cudaError: code=0>
+        """
+        return self._status
+
+
+class Allocator:
+    """Existing memory of a device for the device's side of a `GPUArray`.
+
+    Parameters
+    ----------
+    data : GPUArray, PagelockedAllocator or device array
+        The memory, which is shared and retained: another array of this module, pinned
+        memory, or any array with the CUDA array interface or DLPack, such as CuPy's.
+    host_data : numpy.ndarray, optional
+        The side on the host, of the same shape and type; new memory if not given.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the elements are of none of the `SUPPORTED_DTYPES`.
+    TypeError
+        If `data` has no memory on a device.
+    ValueError
+        If `host_data` is of another shape or type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> first = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> second = gpuarray.GPUArray(allocator=gpuarray.Allocator(first))
+    >>> second.set_val(0, 9)
+    <cudaError: code=0>
+    >>> first.get().tolist(), second.ptr == first.ptr
+    ([9, 2, 3], True)
+    """
+
+    def __init__(self, data: Any, host_data: Host | None = None) -> None:
+        self._device = _device_side(data)
+        kind = supported(self._device.dtype)
+        if host_data is None:
+            host_data = np.empty(self._device.shape, kind, order_on_device(self._device))
+        if (host_data.shape, host_data.dtype) != (self._device.shape, kind):
+            raise ValueError(
+                f"host_data is of shape {host_data.shape} and type {host_data.dtype}, and the "
+                f"memory on the device of shape {self._device.shape} and type {kind}"
+            )
+        self._host = host_data
+
+    def ptr(self) -> int:
+        """Return the address of the memory on the device.
+
+        Returns
+        -------
+        address : int
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
+        >>> gpuarray.Allocator(array).ptr() == array.ptr
+        True
+        """
+        return self._device.address
+
+    def host_ptr(self) -> int:
+        """Return the address of the memory on the host.
+
+        Returns
+        -------
+        address : int
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array, host = gpuarray.to_gpu(np.array([1, 2, 3])), np.zeros(3, dtype="int64")
+        >>> gpuarray.Allocator(array, host).host_ptr() == host.ctypes.data
+        True
+        """
+        return self._host.ctypes.data
+
+
+def order_on_device(array: _native.DeviceArray) -> Order:
+    """The order in which the elements lie close together: C unless it is Fortran's only."""
+    return "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
+
+
+def _device_side(data: Any) -> _native.DeviceArray:
+    if isinstance(data, PagelockedAllocator) and data._buffer is not None:
+        buffer = current_context().buffer_from_object(data._buffer)
+        return _native.DeviceArray(buffer, data._dtype, data._shape)
+    try:
+        return _native.DeviceArray(data)
+    except TypeError:
+        raise TypeError(f"{type(data).__name__} has no memory on a device") from None

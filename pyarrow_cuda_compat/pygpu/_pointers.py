@@ -1,0 +1,230 @@
+"""Pointers as objects.
+
+A pointer retains the memory that it points to.  One to memory of the host that Python owns is safe,
+and gives access to it; one to device memory gives its address only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Self
+
+import numpy as np
+
+from ._dtypes import Typed
+
+__all__ = [
+    "pointer_wrapper_complex64",
+    "pointer_wrapper_complex128",
+    "pointer_wrapper_float32",
+    "pointer_wrapper_float64",
+    "pointer_wrapper_int16",
+    "pointer_wrapper_int32",
+    "pointer_wrapper_int64",
+    "pointer_wrapper_uint16",
+    "pointer_wrapper_uint32",
+    "pointer_wrapper_uint64",
+]
+
+
+class Pointer:
+    """An address, and what keeps the memory there."""
+
+    _label = "void"
+
+    def __init__(self) -> None:
+        self._address = 0
+        self._owner: object = None
+
+    @classmethod
+    def _of(cls, address: int, owner: object) -> Self:
+        pointer = cls()
+        pointer._address, pointer._owner = address, owner
+        return pointer
+
+    def is_safe(self) -> bool:
+        """Return whether the pointer points to memory of the host that Python owns.
+
+        Returns
+        -------
+        is_safe : bool
+            False for device memory, and for a pointer to nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
+        >>> array.host_data().is_safe(), array.device_data().is_safe()
+        (True, False)
+        """
+        return isinstance(self._owner, np.ndarray)
+
+    def print_address(self) -> None:
+        """Print the address.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.pointer_wrapper_int64().print_address()
+        address: 0x0
+        """
+        print(f"address: {self._address:#x}")
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """What ctypes passes to a C function."""
+        return ctypes.c_void_p(self._address)
+
+    def __int__(self) -> int:
+        return self._address
+
+    def __repr__(self) -> str:
+        return (
+            f"<pointer_wrapper<{self._label}>, is_safe={int(self.is_safe())}, addr={self._address}>"
+        )
+
+
+class EventPointer(Pointer):
+    """The ``cudaEvent_t`` of C."""
+
+    _label = "CUevent_st"
+
+
+class StreamPointer(Pointer):
+    """The ``cudaStream_t`` of C."""
+
+    _label = "CUstream_st"
+
+
+class TypedPointer(Typed, Pointer):
+    """A pointer to elements of type ``int64``.
+
+    ``int()`` of it is the address.  C functions that are called with ctypes accept it as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> numbers = np.zeros(3, dtype="int64")
+    >>> pointer = gpuarray.DeviceArray_int64(numbers).host_data()
+    >>> isinstance(pointer, gpuarray.pointer_wrapper_int64)
+    True
+    >>> int(pointer) == numbers.ctypes.data
+    True
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._label = cls._dtype.name
+
+    def create(self, size: int) -> None:
+        """Allocate memory of the host, and point to it.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements, which are not initialised.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> pointer = gpuarray.pointer_wrapper_int64()
+        >>> pointer.create(3)
+        >>> pointer.is_safe(), pointer.get().shape
+        (True, (3,))
+        """
+        self._point_to(np.empty(size, self._dtype))
+
+    def destroy(self) -> None:
+        """Point to nothing.
+
+        The memory is released with the last pointer or array over it.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> pointer = gpuarray.pointer_wrapper_int64()
+        >>> pointer.create(3)
+        >>> pointer.destroy()
+        >>> pointer
+        <pointer_wrapper<int64>, is_safe=0, addr=0>
+        """
+        self._address, self._owner = 0, None
+
+    def get(self) -> np.ndarray[Any, Any]:
+        """Return the memory that a safe pointer points to.
+
+        Returns
+        -------
+        array : numpy.ndarray
+            The host's array itself, not a copy.
+
+        Raises
+        ------
+        ValueError
+            If the pointer is not safe: Python cannot access the memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
+        >>> array.host_data().get().tolist()
+        [1, 2, 3]
+        """
+        if not isinstance(self._owner, np.ndarray):
+            what = "device memory" if self._address else "nothing"
+            raise ValueError(
+                f"the pointer is not safe: it points to {what}, and Python can access only memory "
+                "of the host that it owns; int() gives the address"
+            )
+        return self._owner
+
+    @classmethod
+    def _to(cls, array: np.ndarray[Any, Any]) -> Self:
+        """A safe pointer."""
+        pointer = cls()
+        pointer._point_to(array)
+        return pointer
+
+    def _point_to(self, array: np.ndarray[Any, Any]) -> None:
+        self._address, self._owner = array.ctypes.data, array
+
+
+class pointer_wrapper_int16(TypedPointer): ...
+
+
+class pointer_wrapper_int32(TypedPointer): ...
+
+
+class pointer_wrapper_int64(TypedPointer): ...
+
+
+class pointer_wrapper_uint16(TypedPointer): ...
+
+
+class pointer_wrapper_uint32(TypedPointer): ...
+
+
+class pointer_wrapper_uint64(TypedPointer): ...
+
+
+class pointer_wrapper_float32(TypedPointer): ...
+
+
+class pointer_wrapper_float64(TypedPointer): ...
+
+
+class pointer_wrapper_complex64(TypedPointer): ...
+
+
+class pointer_wrapper_complex128(TypedPointer): ...
+
+
+POINTERS = {pointer._dtype.name: pointer for pointer in TypedPointer.__subclasses__()}

@@ -1,0 +1,196 @@
+"""Status objects: each call of the device returns one, instead of an exception."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from operator import index
+from typing import TypeVar
+
+from ._codes import TEXTS
+
+__all__ = [
+    "cudaError_t",
+    "cudaGetErrorName",
+    "cudaGetErrorString",
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+]
+
+_T = TypeVar("_T")
+
+_INSUFFICIENT_DRIVER = 35
+_UNKNOWN = ("unrecognized error code",) * 2
+
+
+class cudaError_t:
+    """The status of a call: 0 for success, or an error code of the CUDA runtime.
+
+    Two of the same code are equal, and one is equal to its code.
+
+    Parameters
+    ----------
+    code : int
+        The code, such as the result of a C function that returns a ``cudaError_t``.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> status = gpuarray.cudaSetDevice(0)
+    >>> status
+    <cudaError: code=0>
+    >>> status == gpuarray.cudaError_t(0), status == 0
+    (True, True)
+    """
+
+    __slots__ = ("_code",)
+
+    def __init__(self, code: int) -> None:
+        self._code = index(code)
+
+    def as_int(self) -> int:
+        """Return the code.
+
+        Returns
+        -------
+        code : int
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.cudaSetDevice(0).as_int()
+        0
+        """
+        return self._code
+
+    def __int__(self) -> int:
+        return self._code
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (cudaError_t, int)):
+            return self._code == int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._code)
+
+    def __repr__(self) -> str:
+        return f"<cudaError: code={self._code}>"
+
+
+SUCCESS = cudaError_t(0)
+INVALID_VALUE = cudaError_t(1)
+INVALID_RESOURCE_HANDLE = cudaError_t(400)
+
+
+class _Last(threading.local):
+    """The thread's last failure, as the runtime keeps it."""
+
+    status = SUCCESS
+
+
+_last = _Last()
+
+
+def noted(status: cudaError_t) -> cudaError_t:
+    """The same status, which is the thread's last failure if it is one."""
+    if status is not SUCCESS:
+        _last.status = status
+    return status
+
+
+def attempt(call: Callable[[], object]) -> cudaError_t:
+    """Makes a call of the device, and returns its status."""
+    return answer(call, None)[1]
+
+
+def answer(call: Callable[[], _T], otherwise: _T) -> tuple[_T, cudaError_t]:
+    """What a call of the device gives, or the other value where it fails; and its status."""
+    try:
+        return call(), SUCCESS
+    except OSError as error:
+        # Without a number, the driver itself could not be loaded.
+        return otherwise, noted(cudaError_t(getattr(error, "code", _INSUFFICIENT_DRIVER)))
+
+
+def cudaGetErrorName(error: cudaError_t | int) -> str:
+    """Return the name of an error code.
+
+    Parameters
+    ----------
+    error : cudaError_t or int
+        The status or its code.
+
+    Returns
+    -------
+    name : str
+        The enumerator's name; ``"unrecognized error code"`` for a code that CUDA does not have.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> gpuarray.cudaGetErrorName(gpuarray.cudaSetDevice(1000))
+    'cudaErrorInvalidDevice'
+    """
+    return TEXTS.get(int(error), _UNKNOWN)[0]
+
+
+def cudaGetErrorString(error: cudaError_t | int) -> str:
+    """Return the text of an error code.
+
+    Parameters
+    ----------
+    error : cudaError_t or int
+        The status or its code.
+
+    Returns
+    -------
+    text : str
+        What the code means; ``"unrecognized error code"`` for a code that CUDA does not have.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> gpuarray.cudaGetErrorString(gpuarray.cudaSetDevice(1000))
+    'invalid device ordinal'
+    """
+    return TEXTS.get(int(error), _UNKNOWN)[1]
+
+
+def cudaGetLastError() -> cudaError_t:
+    """Return the last failure of this thread's calls, and forget it.
+
+    Returns
+    -------
+    error : cudaError_t
+        Success if no call of this module has failed on this thread since the last question.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> failed = gpuarray.cudaSetDevice(1000)
+    >>> gpuarray.cudaGetLastError() == failed
+    True
+    >>> gpuarray.cudaGetLastError()
+    <cudaError: code=0>
+    """
+    error, _last.status = _last.status, SUCCESS
+    return error
+
+
+def cudaPeekAtLastError() -> cudaError_t:
+    """Return the last failure of this thread's calls, and keep it.
+
+    Returns
+    -------
+    error : cudaError_t
+        Success if no call of this module has failed on this thread since `cudaGetLastError`.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> failed = gpuarray.cudaSetDevice(1000)
+    >>> gpuarray.cudaPeekAtLastError() == gpuarray.cudaGetLastError() == failed
+    True
+    """
+    return _last.status

@@ -1,0 +1,37 @@
+"""The low-level interface: device control, pointers, allocators, and arrays of each type."""
+
+from __future__ import annotations
+
+from . import _allocators, _arrays, _devices, _pointers, _properties, _status, _streams
+from ._allocators import *  # noqa: F403
+from ._arrays import *  # noqa: F403
+from ._devices import *  # noqa: F403
+from ._dtypes import dtype as dtype
+from ._pointers import *  # noqa: F403
+from ._properties import *  # noqa: F403
+from ._status import *  # noqa: F403
+from ._streams import *  # noqa: F403
+
+# The version of PyGPU whose interface this is.
+major_version, minor_version, release_version = 0, 2, 1
+
+cuda_enabled = True
+# AMD's GPUs are not supported.
+use_hip = False
+
+# Out of sight of type checkers, which would take a list that is not written out for an empty one.
+globals()["__all__"] = [
+    "cuda_enabled",
+    "dtype",
+    "major_version",
+    "minor_version",
+    "release_version",
+    "use_hip",
+    *_allocators.__all__,
+    *_arrays.__all__,
+    *_devices.__all__,
+    *_pointers.__all__,
+    *_properties.__all__,
+    *_status.__all__,
+    *_streams.__all__,
+]

@@ -1,0 +1,529 @@
+"""The high-level interface: arrays that allocate their memory on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arrays import ARRAYS, TypedArray
+from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
+from ._host import Host, Order, host_array, order_of
+from ._memory import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
+from ._pointers import TypedPointer
+from ._status import SUCCESS, cudaError_t
+
+__all__ = [
+    "SUPPORTED_DTYPES",
+    "Allocator",
+    "GPUArray",
+    "HostAllocator",
+    "PagelockedAllocator",
+    "UnsupportedDataType",
+    "dtype",
+    "to_gpu",
+]
+
+
+class GPUArray:
+    """An array with a side on the host and a side on the current device, which is allocated.
+
+    Nothing is copied unasked: `to_gpu` copies the host's side to the device, and `get` the
+    device's side to the host.
+
+    Parameters
+    ----------
+    array : numpy.ndarray, buffer, or list or tuple of int
+        The side on the host, which stays where it is; or the number of elements in each
+        dimension, for new memory of the host.
+    dtype : str, type or numpy.dtype, optional
+        The type of the elements, one of `SUPPORTED_DTYPES`; by default ``float64`` for a shape,
+        and the array's own for an array.
+    shape : int or sequence of int, optional
+        The number of elements in each dimension, in place of `array`.
+    order : {'C', 'F'}, optional
+        Whether the last or the first dimension is the densest on the device.  By default C order,
+        or Fortran order for an array that is in Fortran order.
+    copy : bool, default False
+        Whether the side on the host is a copy of `array`.
+    allocator : Allocator, HostAllocator or PagelockedAllocator, optional
+        Memory to use, in place of all other arguments but `order`.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the elements are of none of the `SUPPORTED_DTYPES`, or `array` is neither an array nor
+        a shape.
+    TypeError, ValueError
+        If the arguments contradict each other, or the shape is not one.
+    RuntimeError
+        If there are other arguments with `allocator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> array = gpuarray.GPUArray((3, 3, 3), dtype=np.complex64)
+    >>> array.last_status
+    <cudaError: code=0>
+    >>> array.set(np.ones((3, 3, 3), np.complex64))
+    <cudaError: code=0>
+    >>> array.get().sum()
+    np.complex64(27+0j)
+    """
+
+    def __init__(
+        self,
+        array: Any = None,
+        dtype: Any = None,
+        *,
+        shape: Any = None,
+        order: Order | None = None,
+        copy: bool = False,
+        allocator: Any = None,
+    ) -> None:
+        if order not in (None, "C", "F"):
+            raise ValueError(f"order must be one of 'C' or 'F' (got {order!r})")
+        if allocator is not None:
+            if not (array is None and dtype is None and shape is None):
+                raise RuntimeError("allocator is given, so there can be no array, shape or dtype")
+            self._array = _allocated_by(allocator, order)
+        else:
+            host = _new_host_side(shape if array is None else array, dtype, order, copy)
+            self._array = ARRAYS[supported(host.dtype).name]._over(host, order or order_of(host))
+        self._array.allocate()
+
+    @property
+    def size(self) -> int:
+        """The number of elements.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).size
+        6
+        """
+        return self._array.size()
+
+    @property
+    def nbytes(self) -> int:
+        """The size of each side in bytes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).nbytes
+        48
+        """
+        return self._array.nbytes()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements in each dimension, which can be assigned.
+
+        Returns
+        -------
+        tuple of int
+            A sequence of as many elements, with one -1 for the rest, becomes the shape of both
+            sides if that takes no copy.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.GPUArray((2, 3))
+        >>> array.shape = [3, -1]
+        >>> array.shape
+        (3, 2)
+        """
+        return self._array._host.shape
+
+    @shape.setter
+    def shape(self, shape: int | Sequence[int]) -> None:
+        self._array._reshape(shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The distances between neighbours on the device in each dimension.
+
+        Returns
+        -------
+        tuple of int
+            In bytes.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3), order="F").strides
+        (8, 16)
+        """
+        return self._array._strides()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements.
+
+        Returns
+        -------
+        numpy.dtype
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).dtype
+        dtype('float64')
+        """
+        return self._array._dtype
+
+    @property
+    def flag_c_contiguous(self) -> int:
+        """Whether the last dimension is the densest on the device, without gaps.
+
+        Returns
+        -------
+        int
+            1 or 0.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3), order="F").flag_c_contiguous
+        0
+        """
+        return int(self._array._is_c_contiguous())
+
+    @property
+    def last_status(self) -> cudaError_t:
+        """The status of the array's last call of the device.
+
+        Returns
+        -------
+        cudaError_t
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).last_status
+        <cudaError: code=0>
+        """
+        return self._array.last_status()
+
+    @property
+    def host_data(self) -> TypedPointer:
+        """The pointer to the side on the host.
+
+        Returns
+        -------
+        pointer_wrapper_float64
+            Of the array's type.  It is safe, and retains the memory.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).host_data.is_safe()
+        True
+        """
+        return self._array.host_data()
+
+    @property
+    def device_data(self) -> TypedPointer:
+        """The pointer to the side on the device.
+
+        Returns
+        -------
+        pointer_wrapper_float64
+            Of the array's type; null if the allocation has failed.  It retains the memory.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).device_data.is_safe()
+        False
+        """
+        return self._array.device_data()
+
+    @property
+    def ptr(self) -> int:
+        """The address of the first element on the device.
+
+        Returns
+        -------
+        int
+            What ctypes accepts for a ``c_void_p``; 0 if the array is empty, or if the allocation
+            has failed.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.GPUArray((2, 3))
+        >>> array.ptr == int(array.device_data)
+        True
+        """
+        return int(self.device_data)
+
+    def allocate(self) -> cudaError_t:
+        """Allocate memory on the current device, if there is none because that has failed before.
+
+        Returns
+        -------
+        status : cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).allocate()
+        <cudaError: code=0>
+        """
+        return self._array.allocate()
+
+    def to_device(self) -> cudaError_t:
+        """Copy the side on the host to the device.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
+        <cudaError: code=0>
+        """
+        return self._array.to_device()
+
+    def to_gpu(self) -> cudaError_t:
+        """Copy the side on the host to the device: another name of `to_device`.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_gpu()
+        <cudaError: code=0>
+        """
+        return self.to_device()
+
+    def to_host(self) -> cudaError_t:
+        """Copy the side on the device to the host, into the memory that it has there.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        ValueError
+            If the memory on the host is read-only.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).to_host()
+        <cudaError: code=0>
+        """
+        return self._array.to_host()
+
+    def get(self, copy: bool = False) -> Host:
+        """Copy the side on the device to the host, and return that side.
+
+        Parameters
+        ----------
+        copy : bool, default False
+            Whether to return a copy of the side on the host.
+
+        Returns
+        -------
+        array : numpy.ndarray
+            The array that this one was made of, or a copy; `last_status` says whether it has the
+            elements of the device.
+
+        Raises
+        ------
+        ValueError
+            If the memory on the host is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> numbers = np.array([1, 2, 3])
+        >>> array = gpuarray.to_gpu(numbers)
+        >>> array.get() is numbers
+        True
+        """
+        self.to_host()
+        host = self._array._host
+        return host.copy(order="K") if copy else host
+
+    def set(self, host_data: Any) -> cudaError_t:
+        """Copy another array of the host to the device.
+
+        The side on the host stays as it is.
+
+        Parameters
+        ----------
+        host_data : numpy.ndarray or buffer
+            Elements of the same type and shape.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        TypeError
+            If the elements are of another type.
+        ValueError
+            If the shape is another one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.GPUArray((3,))
+        >>> array.set(np.array([0.5, 1.5, 2.5]))
+        <cudaError: code=0>
+        >>> array.get()
+        array([0.5, 1.5, 2.5])
+        """
+        return self._array.set(host_data)
+
+    def set_val(self, idx: int, val: Any) -> cudaError_t:
+        """Set one element on the device.
+
+        The side on the host stays as it is.
+
+        Parameters
+        ----------
+        idx : int
+            How many elements lie before it in memory.
+        val : scalar
+            What NumPy can convert to the type of the elements.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        IndexError
+            If there is no such element.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
+        >>> array.set_val(2, 9)
+        <cudaError: code=0>
+        >>> array.get()
+        array([1, 2, 9])
+        """
+        return self._array.set_val(idx, val)
+
+    def __getitem__(self, key: Any) -> GPUArray:
+        host = np.empty_like(self._array._host[key], order="C", subok=False)
+        part = GPUArray(host)
+        if part._array._copy_part(self._array, key) is SUCCESS:
+            part.to_host()
+        return part
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self._array._device is None:
+            raise AttributeError("the array has no memory on the device: see last_status")
+        return self._array._device.__cuda_array_interface__
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Host:
+        if self._array._device is None:
+            raise ValueError("the array has no memory on the device: see last_status")
+        host: Host = self._array._device.__array__(dtype, copy)
+        return host
+
+    def __repr__(self) -> str:
+        return f"<GPUArray dtype={self.dtype} shape={self.shape} last_status={self.last_status}>"
+
+
+def to_gpu(array: Any) -> GPUArray:
+    """Make a `GPUArray` of an array, and copy the elements to the current device.
+
+    Parameters
+    ----------
+    array : numpy.ndarray or buffer
+        The array, which becomes the side on the host and stays where it is.
+
+    Returns
+    -------
+    gpu_array : GPUArray
+        `GPUArray.last_status` says whether the elements are on the device.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the elements are of none of the `SUPPORTED_DTYPES`, or if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> array = gpuarray.to_gpu(np.array([1, 2, 3, 4, 5, 6]))
+    >>> array.last_status
+    <cudaError: code=0>
+    >>> array[1:3].get()
+    array([2, 3])
+    """
+    made = GPUArray(_array_of(array))
+    made.to_device()
+    return made
+
+
+def _array_of(data: Any) -> Host:
+    try:
+        host = host_array(data)
+    except TypeError:
+        where = "a device array, which an Allocator shares" if _is_on_device(data) else "no array"
+        raise UnsupportedDataType(f"{type(data).__name__} is {where}") from None
+    supported(host.dtype)
+    return host
+
+
+def _is_on_device(data: Any) -> bool:
+    return hasattr(data, "__cuda_array_interface__") or hasattr(data, "__dlpack__")
+
+
+def _new_host_side(data: Any, dtype: Any, order: Order | None, copy: bool) -> Host:
+    if isinstance(data, (list, tuple, int, np.integer)):
+        return np.empty(data, supported("float64" if dtype is None else dtype), order or "C")
+    host = _array_of(data)
+    if dtype is not None and supported(dtype) != host.dtype:
+        raise TypeError(f"the array is of type {host.dtype}, not {np.dtype(dtype)}")
+    return host.copy(order or "K") if copy else host
+
+
+def _allocated_by(allocator: Any, order: Order | None) -> TypedArray:
+    if isinstance(allocator, Allocator):
+        host, device = allocator._host, allocator._device
+        return ARRAYS[host.dtype.name]._over(host, order_on_device(device), device)
+    if isinstance(allocator, HostMemory):
+        host = allocator.get()
+        return ARRAYS[host.dtype.name]._over(host, order or "C")
+    raise TypeError(f"expected an Allocator, got {type(allocator).__name__}")
