@@ -23,9 +23,11 @@ def public_names() -> Iterator[str]:
         for base in thing.__mro__:
             if base.__module__ in ("pyarrow._cuda", "pyarrow_cuda_compat"):
                 yield from (f"{name}.{each}" for each in vars(base) if not each.startswith("_"))
-    for module in ("numba", "dask"):
+    for module in ("numba", "dask", "memory"):
         names = import_module(f"pyarrow_cuda_compat.{module}").__all__
         yield from (f"{module}.{name}" for name in names)
+    pygpu = import_module("pyarrow_cuda_compat.pygpu")
+    yield from (f"pygpu.{name}" for name in pygpu.__all__ if callable(getattr(pygpu, name)))
 
 
 def described(inventory: Path) -> set[str]:

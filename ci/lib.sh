@@ -148,6 +148,10 @@ install_wheel() {
     rm -f "$venv/.wheel"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         --force-reinstall --no-deps --no-index dist/*.whl
+    # Libraries that look for a driver themselves know this name only.
+    mkdir -p "$venv/driver"
+    ln -sf "$PWD/$venv"/lib/python3*/site-packages/pyarrow_cuda_compat/lib/libcuda_sim.so \
+        "$venv/driver/libcuda.so.1"
     echo "$wanted" >"$venv/.wheel"
     echo "installed: $venv"
 }

@@ -200,6 +200,14 @@ def run_python():
 
 
 @pytest.fixture(autouse=True)
+def none_is_left_current(driver):
+    """Numba pushes a context and leaves it so; the next test begins without."""
+    yield
+    while driver.current():
+        driver.set_current(0)  # takes one off the thread's stack
+
+
+@pytest.fixture(autouse=True)
 def no_leaks(request, contexts):
     """Each test releases what it allocates, unless it is marked `leaks`."""
     before = [context.bytes_allocated for context in contexts]

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from support.libraries.dlpack import (
     CPU,
     CUDA,
@@ -34,7 +34,7 @@ def test_the_array_interface_of_a_buffer(ctx, memory):
         "stream": None,
     }
     assert ctx.new_buffer(0).__cuda_array_interface__["data"] == (0, False)
-    again = ctx.buffer_from_object(DeviceTensor(part, "<i4", (5,)))
+    again = ctx.buffer_from_object(DeviceArray(part, "<i4", (5,)))
     assert (again.address, again.to_pybytes()) == (part.address, part.to_pybytes())
 
 
@@ -155,7 +155,7 @@ def test_copies_see_queued_work(memory, default_stream):
     default_stream.sleep()
     default_stream.fill(memory, 7)
     copied = from_dlpack(memory.__dlpack__(copy=True, stream=-1))
-    assert copied.to_pybytes() == b"\x07" * 100
+    assert copied.buffer.to_pybytes() == b"\x07" * 100
     default_stream.sleep()
     default_stream.fill(memory, 8)
     assert (np.from_dlpack(memory, device="cpu") == 8).all()
@@ -205,7 +205,7 @@ def test_a_copy_is_the_consumers_own(ctx, memory):
     assert ctx.bytes_allocated == before + 100
     copied = from_dlpack(capsule)
     memory.copy_from_host(b"changed")
-    assert copied.to_pybytes() == bytes(range(100))
+    assert copied.buffer.to_pybytes() == bytes(range(100))
     del capsule, copied
     gc.collect()
     assert ctx.bytes_allocated == before
@@ -216,7 +216,7 @@ def test_a_copy_on_another_device(memory, other_ctx):
     assert look(capsule)[0].tensor.device_id == 1
     copied = from_dlpack(capsule)
     assert copied.context.device_number == 1
-    assert copied.to_pybytes() == bytes(range(100))
+    assert copied.buffer.to_pybytes() == bytes(range(100))
     with pytest.raises(BufferError, match="without a copy"):
         memory.__dlpack__(dl_device=(CUDA, 1), copy=False)
     assert other_ctx.new_buffer(5).__dlpack_device__() == (CUDA, 1)
@@ -243,7 +243,7 @@ def test_the_memory_goes_with_whoever_has_it_last(ctx):
         assert ctx.bytes_allocated == before + 1000
         view = from_dlpack(capsule)
         del capsule
-        part = view.slice(10, 20)
+        part = view.buffer.slice(10, 20)
         del view
         gc.collect()
         assert ctx.bytes_allocated == before + 1000

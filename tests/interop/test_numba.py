@@ -10,6 +10,7 @@ import gc
 import sys
 from types import ModuleType, SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 from support.libraries.numba_stand_ins import CUcontext, CUdeviceptr
@@ -168,6 +169,13 @@ def test_pointers_name_the_memory(cuda, contexts):
         back = cuda.CudaBuffer.from_numba(mem)
         assert (back.address, back.to_pybytes()) == (buf.address, b"234567")
         assert back.context.device_number == number
+
+
+@pytest.mark.usefixtures("numba")
+def test_immutable_memory_gets_no_pointer(cuda, ctx):
+    frozen = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(ctx.buffer_from_data(b"0123"), 1))
+    with pytest.raises(pa.ArrowInvalid, match="buffer is immutable"):
+        frozen.to_numba()
 
 
 @pytest.mark.usefixtures("numba")

@@ -8,7 +8,7 @@ PACKAGES = [
     package
     for package, top in (("numba.cuda", "numba_cuda"), ("numba_cuda_mlir.cuda", "numba_cuda_mlir"))
     if importlib.util.find_spec(top)
-] or ["numba.cuda"]
+]
 
 NUMBAS = """
 import gc, pickle, subprocess, sys, warnings
@@ -99,7 +99,6 @@ for manager in ("default", "pyarrow_cuda_compat.numba"):
 )
 
 
-@pytest.mark.hardware
 @pytest.mark.parametrize("package", PACKAGES)
 def test_numba_exports_from_here(run_with_manager, package):
     code, out, err = run_with_manager(EXPORT, package)
@@ -128,7 +127,6 @@ kept = numba_cuda.to_device(np.arange(10))
 
 
 @pytest.mark.alone
-@pytest.mark.hardware
 @pytest.mark.parametrize("package", PACKAGES)
 def test_numba_hears_of_no_room_and_releases(run_with_manager, package):
     code, out, err = run_with_manager(NO_ROOM, package)

@@ -1,6 +1,7 @@
 """Memory to the other libraries of a GPU and back, without a copy, with these libraries themselves.
 
-Each library stands here with what these tests need of it, in its own words.
+Each library stands here with what these tests need of it, in its own words.  Numba needs a GPU for
+kernels only.
 """
 
 import gc
@@ -10,7 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-pytestmark = [pytest.mark.hardware, pytest.mark.filterwarnings("default")]
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from pyarrow_cuda_compat.conformance import replay
+
+pytestmark = pytest.mark.filterwarnings("default")
 
 # Long enough that what does not wait is seen: about a tenth of a second on any GPU.
 CYCLES = 200_000_000
@@ -103,15 +108,15 @@ class Numba:
     can_write = True
 
     def __init__(self):
-        self.cuda = pytest.importorskip("numba.cuda")
-        from pyarrow_cuda_compat.conformance import replay
-
-        lacking = replay.lacking("# needs: numba kernels")
+        lacking = replay.lacking("# needs: numba.cuda")
         if lacking:
             pytest.skip(lacking)
+        self.lacks_kernels = replay.lacking("# needs: gpu, numba kernels")
         self.stream = 0
 
-        cuda = self.cuda
+        from numba import cuda
+
+        self.cuda = cuda
 
         @cuda.jit
         def fill(array, value):
@@ -128,6 +133,10 @@ class Numba:
 
         self.kernel, self.late_kernel = fill, fill_late
 
+    def need_kernels(self):
+        if self.lacks_kernels:
+            pytest.skip(f"needs {self.lacks_kernels}")
+
     def array(self, values):
         return self.cuda.to_device(values, stream=self.stream)
 
@@ -135,7 +144,9 @@ class Numba:
         return array.__cuda_array_interface__["data"][0]
 
     def host(self, array):
-        return array.copy_to_host(stream=self.stream)
+        copy = array.copy_to_host(stream=self.stream)
+        self.cuda.synchronize()  # on a stream, Numba does not wait for the copy
+        return copy
 
     def by_dlpack(self, thing):
         pytest.skip("Numba takes DLPack for the arguments of kernels only")
@@ -144,15 +155,19 @@ class Numba:
         return self.cuda.as_cuda_array(thing)
 
     def fill(self, array, value):
+        self.need_kernels()
         self.kernel[array.size // 256 + 1, 256, self.stream](array, value)
 
     @contextmanager
     def side_stream(self):
         self.stream = self.cuda.stream()
-        yield
-        self.stream = 0
+        try:
+            yield
+        finally:  # also when a test is skipped within it
+            self.stream = 0
 
     def fill_late(self, array, value):
+        self.need_kernels()
         self.late_kernel[1, 1, self.stream](array, value, 100_000_000)
 
 
@@ -182,7 +197,13 @@ class Jax:
         return self.jax.numpy.asarray(thing)
 
 
-@pytest.fixture(params=[CuPy, PyTorch, Numba, Jax], scope="module", ids=lambda kind: kind.__name__)
+LIBRARIES = [
+    Numba,
+    *(pytest.param(each, marks=pytest.mark.hardware) for each in (CuPy, PyTorch, Jax)),
+]
+
+
+@pytest.fixture(params=LIBRARIES, scope="module", ids=lambda kind: kind.__name__)
 def library(request):
     return request.param()
 
@@ -193,16 +214,20 @@ def take(request, library):
     return getattr(library, request.param)
 
 
-@pytest.fixture(params=["from_dlpack", "buffer_from_object"])
+@pytest.fixture(params=["from_dlpack", "DeviceArray"])
+def view(request, library):
+    """Makes a device array of an array of the library, in one of the two ways."""
+    if request.param == "from_dlpack" and isinstance(library, Numba):
+        pytest.skip("Numba's arrays have no DLPack")
+    return getattr(pyarrow_cuda_compat, request.param)
+
+
+@pytest.fixture(params=["array", "buffer"])
 def give(request, library, ctx):
     """Makes a buffer of an array of the library, in one of the two ways."""
-    if request.param == "buffer_from_object":
+    if request.param == "buffer":
         return ctx.buffer_from_object
-    if isinstance(library, Numba):
-        pytest.skip("Numba's arrays have no DLPack")
-    from pyarrow_cuda_compat import from_dlpack
-
-    return from_dlpack
+    return lambda array: DeviceArray(array).buffer
 
 
 DTYPES = [np.uint8, np.int8, np.int16, np.uint32, np.int64, np.float16, np.float32, np.float64]
@@ -218,6 +243,16 @@ def wide(library, dtype):
         pytest.skip("JAX has 32-bit numbers unless it is told otherwise")
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, np.complex64, np.bool_])
+def test_their_arrays_are_our_arrays(library, view, dtype):
+    wide(library, dtype)
+    host = values(dtype).reshape(10, 100)
+    array = library.array(host)
+    ours = view(array)
+    assert (ours.address, ours.shape, ours.dtype) == (library.address(array), (10, 100), host.dtype)
+    assert (ours.copy_to_host() == host).all()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_their_arrays_are_our_buffers(library, give, dtype):
     wide(library, dtype)
@@ -230,15 +265,15 @@ def test_their_arrays_are_our_buffers(library, give, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_our_arrays_are_theirs(library, take, ctx, dtype):
-    from pyarrow_cuda_compat import to_dlpack
-
     host = values(dtype)
-    ours = pa.array(host).copy_to(ctx.memory_manager)
-    array = take(to_dlpack(ours.slice(10, 500)))
+    array = pa.array(host).copy_to(ctx.memory_manager)
+    part = array.slice(10, 500)
+    # Arrow's arrays have DLPack alone.
+    theirs = take(part if take == library.by_dlpack else DeviceArray(part))
     # JAX copies what is not aligned as it likes, or is wider than it likes.
     if library.can_write:
-        assert library.address(array) == ours.buffers()[1].address + 10 * host.itemsize
-    assert (library.host(array) == host[10:510]).all()
+        assert library.address(theirs) == array.buffers()[1].address + 10 * host.itemsize
+    assert (library.host(theirs) == host[10:510]).all()
 
 
 def test_our_buffers_are_theirs(library, take, ctx):
@@ -253,24 +288,38 @@ def test_our_buffers_are_theirs(library, take, ctx):
 
 
 @pytest.mark.parametrize("library", [Numba], indirect=True)
-def test_kernels_take_buffers_and_tensors_as_they_are(library, ctx):
-    from pyarrow_cuda_compat import DeviceTensor
-
+def test_kernels_take_buffers_and_arrays_as_they_are(library, ctx):
+    library.need_kernels()
     buf = ctx.new_buffer(1000)
     library.kernel[4, 256](buf, 9)
     assert buf.to_pybytes() == b"\x09" * 1000
-    library.kernel[4, 256](DeviceTensor(buf, "<f4", (250,)), 0.5)
-    assert (np.frombuffer(buf.copy_to_host(), np.float32) == 0.5).all()
+    array = DeviceArray(buf, "<f4")
+    library.kernel[4, 256](array, 0.5)
+    assert (array.copy_to_host() == 0.5).all()
+    library.kernel[4, 256](array[::2], 1.5)
+    assert array.copy_to_host().tolist() == [1.5, 0.5] * 125
+    numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+    library.kernel[4, 256](numbers, 7)
+    assert numbers.copy_to(pa.default_cpu_memory_manager()).to_pylist() == [7, 7, 7]
 
 
-def test_rows_and_columns(library, take, ctx):
-    from pyarrow_cuda_compat import DeviceTensor
-
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda array: array,
+        lambda array: array.T,
+        lambda array: array[:, 1:, ::2],
+        lambda array: array[1],
+    ],
+    ids=["all", "columns", "gaps", "row"],
+)
+def test_rows_columns_and_parts(library, take, part):
     host = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    tensor = DeviceTensor(ctx.buffer_from_data(host), "<f4", host.shape)
-    array = take(tensor)
-    assert tuple(array.shape) == (2, 3, 4)
-    assert (library.host(array) == host).all()
+    if isinstance(library, Jax) and not part(host).flags.c_contiguous:
+        pytest.skip("JAX takes contiguous arrays only")
+    array = take(part(DeviceArray.from_host(host)))
+    assert tuple(array.shape) == part(host).shape
+    assert (library.host(array) == part(host)).all()
 
 
 def test_a_dropped_buffer_stays_under_their_array(library, take, ctx):
@@ -320,6 +369,7 @@ def test_a_side_stream_sees_what_the_default_stream_still_writes(library, take, 
         assert (library.host(take(buf)) == 3).all()
 
 
+@pytest.mark.hardware
 def test_work_that_jax_has_queued_is_waited_for(ctx):
     library = Jax()
     jax = library.jax
@@ -331,12 +381,12 @@ def test_work_that_jax_has_queued_is_waited_for(ctx):
             numbers = (numbers @ numbers) / 4096
         return numbers
 
-    from pyarrow_cuda_compat import from_dlpack
-
-    for give in (from_dlpack, ctx.buffer_from_object):
+    for read in (
+        lambda queued: from_dlpack(queued).copy_to_host(),
+        lambda queued: np.frombuffer(ctx.buffer_from_object(queued).copy_to_host(), np.float32),
+    ):
         queued = late(numbers)
-        read = np.frombuffer(give(queued).copy_to_host(), np.float32)
-        assert (read == np.asarray(queued).ravel()).all()
+        assert (read(queued).ravel() == np.asarray(queued).ravel()).all()
 
 
 def test_empty(library, take, give, ctx):
@@ -352,9 +402,16 @@ def test_memory_of_theirs_in_an_arrow_array(library, give):
     assert array.copy_to(pa.default_cpu_memory_manager()).to_pylist() == host.tolist()
 
 
-def test_what_has_gaps_is_refused(library, give):
-    array = library.array(np.arange(100, dtype=np.int32).reshape(10, 10))
+def test_their_parts_with_gaps(library, view, ctx):
+    host = np.arange(100, dtype=np.int32).reshape(10, 10)
+    part = library.array(host)[:, 2:5]
+    ours = view(part)
+    assert ours.address == library.address(part)
+    assert (ours.copy_to_host() == host[:, 2:5]).all()
     if isinstance(library, Jax):
-        pytest.skip("its arrays never have gaps")
-    with pytest.raises((ValueError, BufferError), match=r"(?i)contiguous"):
-        give(array[:, 2:5])
+        return  # its arrays never have gaps
+    assert ours.strides == (40, 4)
+    ours[:] = ours[::-1]
+    assert (library.host(part) == host[::-1, 2:5]).all()
+    with pytest.raises(ValueError, match="non-contiguous"):
+        ctx.buffer_from_object(part)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import empty_cache, memory_stats, set_cache_limit, to_dlpack
+from pyarrow_cuda_compat import empty_cache, memory_stats, set_cache_limit
 from support.samples import CPU
 from support.work import NON_BLOCKING
 
@@ -170,7 +170,7 @@ def test_buffers_are_cached_whatever_was_done_with_them(cuda, ctx, changes):
     array.copy_to(CPU)
     assert str(array)
     assert buffer.__cuda_array_interface__["data"][0] == buffer.address
-    to_dlpack(array).__dlpack__()
+    array.__dlpack__()
     array.__arrow_c_device_array__()
     del buffer, array
     gc.collect()

@@ -40,13 +40,13 @@ ACCEPTED = (
 )
 
 
-@pytest.mark.parametrize("driver", ["/nowhere/libcuda.so", "simulator", "SIM"])
-def test_a_driver_that_is_absent(run_python, driver):
-    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=driver)
+@pytest.mark.parametrize("absent", ["/nowhere/libcuda.so", "simulator", "SIM"])
+def test_a_driver_that_is_absent(run_python, absent):
+    returncode, out, error = run_python(START, PYARROW_CUDA_DRIVER=absent)
     assert (returncode, error) == (0, "")
     assert out == (
-        f"OSError the CUDA driver library '{driver}' could not be loaded ({driver}: cannot open "
-        f"shared object file: No such file or directory); {ACCEPTED}, not '{driver}'; {WAYS_OUT}"
+        f"OSError the CUDA driver library '{absent}' could not be loaded ({absent}: cannot open "
+        f"shared object file: No such file or directory); {ACCEPTED}, not '{absent}'; {WAYS_OUT}"
     )
 
 

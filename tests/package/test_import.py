@@ -32,16 +32,14 @@ START = """
 import importlib.util
 import sys
 import types
+from collections import defaultdict
 package = types.ModuleType("pyarrow_cuda_compat")
 package.__path__ = importlib.util.find_spec("pyarrow_cuda_compat").submodule_search_locations
 sys.modules["pyarrow_cuda_compat"] = package
 from pyarrow_cuda_compat import _native
-names = [
-    *(f"{what}_{way}_numba" for what in ("context", "buffer") for way in ("from", "to")),
-    "reduce_buffer", "copy_buffer",
-]
+functions = defaultdict(lambda: print)
 for path in ("/nowhere/bridge.so", sys.argv[1], package.__path__[0] + "/lib/libcuda_sim.so"):
-    try: _native._start(path, dict.fromkeys(names, print))
+    try: _native._start(path, functions)
     except OSError as error: print(error)
 """
 

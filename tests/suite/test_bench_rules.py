@@ -49,6 +49,9 @@ def test_goals():
             "slice": 0.5e-6,
             "address": 0.1e-6,
             "context": 0.2e-6,
+            "array-index": 1e-6,
+            "array-slice": 1e-6,
+            "array-dlpack": 0.5e-6,
         }
     )
 

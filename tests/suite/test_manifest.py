@@ -88,8 +88,10 @@ def test_no_documented_item_is_missing(document):
 
 @pytest.mark.parametrize("item", ITEMS, ids=label)
 def test_an_item_is_shown(item):
+    assert sum(key in item for key in ("case", "planned", "left_out")) == 1
+    if "left_out" in item:
+        return
     if "planned" in item:
-        assert "case" not in item
         name = item["name"].removeprefix("pyarrow.cuda.")
         assert name not in upstream.MEMBERS
         assert name not in PUBLIC, f"{name} is there, and needs a case"

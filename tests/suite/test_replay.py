@@ -209,6 +209,24 @@ def test_a_library_that_can_use_the_gpu(play, monkeypatch, tmp_path, need):
     assert play(f"# A case.\n# needs: {need}\nprint(1)\n").transcript == ">>> print(1)\n1\n"
 
 
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("name", "status"), [("CUDA Simulator 0", "passed"), ("NVIDIA H200", "skipped")]
+)
+def test_numba_finds_a_driver_itself(play, monkeypatch, tmp_path, name, status):
+    # numba-cuda leads imports of `numba.cuda` to itself, whatever comes first on the path.
+    stand_in = f"""if True:
+        import sys
+        from types import ModuleType, SimpleNamespace
+        sys.modules["numba"] = ModuleType("numba")
+        sys.modules["numba.cuda"] = ModuleType("numba.cuda")
+        sys.modules["numba.cuda"].gpus = [SimpleNamespace(name={name!r})]"""
+    (tmp_path / "sitecustomize.py").write_text(stand_in)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    script = "# A case.\n# needs: numba.cuda\nprint(1)\n"
+    assert play(script, ">>> print(1)\n1\n").status == status
+
+
 def test_variables_are_set_before_anything_is_imported(play, monkeypatch, tmp_path):
     (tmp_path / "looks.py").write_text("import os; assert os.environ['OF_THE_CASE'] == 'a b'")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

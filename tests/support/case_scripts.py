@@ -16,6 +16,7 @@ FACTORIES = {
         "read_buffer",
         "serialize_record_batch",
     },
+    "DeviceArray": {"DeviceNDArray", "from_arrow", "from_dlpack", "from_host"},
     "HostBuffer": {"new_host_buffer"},
     "IpcMemHandle": {"export_for_ipc"},
     "BufferReader": set(),

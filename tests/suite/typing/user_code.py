@@ -12,7 +12,8 @@ import pyarrow.cuda
 from pyarrow import cuda
 from pyarrow.cuda import BufferReader, CudaBuffer
 
-from pyarrow_cuda_compat import DeviceTensor, Event, Stream, from_dlpack, to_dlpack
+import pyarrow_cuda_compat.pygpu as gpuarray
+from pyarrow_cuda_compat import DeviceArray, Event, IpcArrayHandle, Stream, from_dlpack
 
 
 def contexts() -> cuda.Context:
@@ -161,17 +162,69 @@ def record_batches(ctx: cuda.Context) -> None:
 
 
 def exchange(ctx: cuda.Context, buf: CudaBuffer) -> None:
-    tensor = DeviceTensor(buf, "<i4", (2, 1))
-    assert_type(tensor.shape, tuple[int, ...])
-    assert_type(tensor.typestr, str)
-    assert_type(tensor.__dlpack_device__(), tuple[int, int])
-    assert_type(ctx.buffer_from_object(tensor), CudaBuffer)
-    assert_type(from_dlpack(tensor, device=ctx, copy=True), CudaBuffer)
-    assert_type(from_dlpack(buf.__dlpack__(stream=1, max_version=(1, 0))), CudaBuffer)
-    array = pa.array([1.5]).copy_to(ctx.memory_manager)
-    assert_type(to_dlpack(array), DeviceTensor)
+    array = DeviceArray(buf, "<i4", (2, 1))
+    assert_type(array.__dlpack_device__(), tuple[int, int])
+    assert_type(ctx.buffer_from_object(array), CudaBuffer)
+    assert_type(from_dlpack(array, device=ctx, copy=True), DeviceArray)
+    assert_type(from_dlpack(buf.__dlpack__(stream=1, max_version=(1, 0))), DeviceArray)
+    assert from_dlpack(pa.array([1.5]).copy_to(ctx.memory_manager)).item() == 1.5
     assert buf.__cuda_array_interface__["shape"] == (8,)
-    assert np.from_dlpack(tensor, device="cpu").tolist() == [[1], [2]]
+    assert np.from_dlpack(array, device="cpu").tolist() == [[1], [2]]
+
+
+def arrays(ctx: cuda.Context, buf: CudaBuffer) -> None:
+    array = DeviceArray(buf, np.int32, strides=[4], shape=2, offset=0)
+    assert_type(array, DeviceArray)
+    assert_type(array.shape + array.strides, tuple[int, ...])
+    assert_type(array.size + array.ndim + array.nbytes + array.itemsize + array.ptr, int)
+    assert_type(array.buffer, CudaBuffer)
+    assert_type(array.context, cuda.Context)
+    assert_type(array.is_c_contiguous() and array.is_f_contiguous(), bool)
+    assert array.dtype == np.int32
+    assert array.dtype.itemsize == array.itemsize
+
+    assert_type(array[0], DeviceArray)
+    assert_type(array[np.int64(0), None, ...][::-1], DeviceArray)
+    assert_type([part for part in array], list[DeviceArray])
+    assert_type(array.reshape(1, 2).reshape((2, 1), order="F").T, DeviceArray)
+    assert_type(array.transpose().squeeze(axis=None).ravel("C", stream=0), DeviceArray)
+    assert_type(array.view(np.float32).view("|u1"), DeviceArray)
+    assert (len(array), int(array[0]), float(array[1])) == (2, 1, 2.0)
+    assert array[0] + 1 == 2 == 3 - array[0]
+    assert array[1] > array[0]
+
+    stream, out = Stream(ctx), np.empty(2, np.int32)
+    assert_type(array.copy_to_host(out), np.ndarray[tuple[int], np.dtype[np.int32]])
+    assert_type(
+        array.copy_to_host(ary=out, stream=stream), np.ndarray[tuple[int], np.dtype[np.int32]]
+    )
+    assert array.copy_to_host(stream=0).tolist() == [1, 2]
+    assert np.asarray(array).sum() == 3
+    array[:] = 5
+    array[1:] = [6]
+    array[0] = array[1]
+    array[...] = out
+    array.copy_to_device(out, stream=OtherStream())
+    assert_type(array.copy(order="F"), DeviceArray)
+    other = DeviceArray.empty((2,), np.int32, order="C", context=ctx)
+    other.copy_to_device(array)
+    other.fill(np.int32(7))
+    assert_type(other.item() if other.size == 1 else other[0].item(), Any)
+    assert_type(DeviceArray.from_host([[1, 2], [3, 4]], context=ctx, order="F"), DeviceArray)
+
+    arrow = DeviceArray.from_arrow(pa.array([1, None]).copy_to(ctx.memory_manager))
+    validity = arrow.validity
+    assert validity is not None
+    assert_type(validity.bit_offset, int)
+    assert_type(validity.bit_length, int | None)
+    assert arrow.to_arrow(type=pa.timestamp("s")).type == pa.timestamp("s")
+    assert arrow.values.to_arrow().type == arrow.arrow_type
+
+    handle = array.copy().export_for_ipc()
+    assert_type(handle, IpcArrayHandle)
+    assert_type(IpcArrayHandle.from_buffer(handle.serialize()).shape, tuple[int, ...])
+    with contextlib.suppress(OSError):  # a process cannot open its own memory
+        assert_type(handle.open(context=ctx), DeviceArray)
 
 
 class OtherStream:
@@ -207,6 +260,19 @@ def length(buf: pa.Buffer) -> int:
     return buf.size
 
 
+def pygpu() -> None:
+    assert_type(gpuarray.cudaSetDevice(0), gpuarray.cudaError_t)
+    device, status = gpuarray.cudaGetDevice()
+    assert_type(device + status.as_int(), int)
+    array = gpuarray.to_gpu(np.arange(3))
+    assert_type(array[1:], gpuarray.GPUArray)
+    assert_type(array.ptr, int)
+    array.shape = [3, 1]
+    low_level = gpuarray.DeviceArray_float32([2, 3])
+    assert_type(low_level.allocate(), gpuarray.cudaError_t)
+    assert int(low_level.device_data()) > 0
+
+
 def main() -> None:
     ctx = contexts()
     buffers(ctx)
@@ -217,12 +283,14 @@ def main() -> None:
     two = ctx.buffer_from_data(np.array([1, 2], dtype=np.int32))
     host_copies(two, pa.allocate_buffer(8), unknown=False)
     exchange(ctx, two)
+    arrays(ctx, two)
     copies(ctx, two)
     pinned_memory(ctx)
     ipc(ctx)
     files(ctx)
     record_batches(ctx)
     streams(ctx, ctx.new_buffer(8))
+    pygpu()
     assert length(ctx.new_buffer(3)) == 3
 
 

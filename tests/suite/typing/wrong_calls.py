@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, Event, Stream, from_dlpack
+import pyarrow_cuda_compat.pygpu as gpuarray
+from pyarrow_cuda_compat import DeviceArray, Event, IpcArrayHandle, Stream, from_dlpack
 
 
 class NotOnTheDevice:
@@ -39,7 +40,7 @@ def streams(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     Event(Stream(ctx))  # rejected
     Stream(ctx).wait(1)  # rejected
     Stream(ctx).record(Stream(ctx))  # rejected
-    Event(ctx).record(0)  # rejected
+    Event(ctx).record(1)  # rejected
     Event(ctx).elapsed_time(None)  # rejected
     buf.fill(b"x")  # rejected
     buf.fill(1, 2)  # rejected
@@ -59,10 +60,46 @@ def exchange(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     buf.__dlpack__(1)  # rejected
     buf.__dlpack__(stream="x")  # rejected
     buf.__dlpack__(max_version=1)  # rejected
-    DeviceTensor(buf)  # rejected
-    DeviceTensor(buf, "<i4", 5)  # rejected
-    DeviceTensor(b"bytes", "<i4", (5,))  # rejected
-    DeviceTensor(buf, "<i4", (5,)).shape = (6,)  # rejected
+
+
+def arrays(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
+    array = DeviceArray(buf, "<i4", 5)
+    DeviceArray()  # rejected
+    DeviceArray(buf, "<i4", "5")  # rejected
+    DeviceArray(buf, "<i4", (5,), 4)  # rejected
+    DeviceArray(buf, "<i4", (5,), (4,), 8)  # rejected
+    DeviceArray(buf, shape=(5,))  # rejected
+    DeviceArray(array, "<i4")  # rejected
+    DeviceArray([1, 2])  # rejected
+    DeviceArray(b"bytes")  # rejected
+    DeviceArray.empty()  # rejected
+    DeviceArray.empty(3, order="K")  # rejected
+    DeviceArray.empty(3, "<i4", "C", ctx)  # rejected
+    DeviceArray.from_host([1, 2], ctx)  # rejected
+    DeviceArray.from_arrow([1, 2])  # rejected
+    array.shape = (6,)  # rejected
+    array.strides = (8,)  # rejected
+    array.dtype()  # rejected
+    array.typestr  # rejected  # noqa: B018
+    array["field"]  # rejected
+    array[1.5]  # rejected
+    array[[0, 1]]  # rejected
+    array[b"x"] = 1  # rejected
+    del array[0]  # rejected
+    array.reshape("2")  # rejected
+    array.transpose(1.0)  # rejected
+    array.view()  # rejected
+    array.copy_to_host([0])  # rejected
+    array.copy_to_host(ary=buf)  # rejected
+    array.copy_to_host(None, 1)  # rejected
+    array.copy_to_device()  # rejected
+    array.copy_to_device(array, stream=ctx)  # rejected
+    array.fill(1, Stream(ctx))  # rejected
+    array.to_arrow("int32")  # rejected
+    array.export_for_ipc(ctx)  # rejected
+    memory: cuda.CudaBuffer = from_dlpack(array)  # rejected
+    IpcArrayHandle.from_buffer(b"handle").open(0)  # rejected
+    print(memory)
 
 
 def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> None:
@@ -251,3 +288,10 @@ def record_batches(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     cuda.read_record_batch(buf, batch.schema, None)  # rejected
     cuda.read_record_batch(buf, batch.schema, pool=1)  # rejected
     cuda.no_such_name  # rejected  # noqa: B018
+
+
+def pygpu() -> None:
+    gpuarray.cudaSetDevice("0")  # rejected
+    gpuarray.GPUArray((3,), order="K")  # rejected
+    gpuarray.cudaEventRecord(gpuarray.cudaStream_t())  # rejected
+    gpuarray.no_such_name  # rejected  # noqa: B018

@@ -1,0 +1,245 @@
+"""Arrow arrays become device arrays and Arrow arrays again, and lose nothing on the way."""
+
+import datetime
+import decimal
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+
+HOST = pa.default_cpu_memory_manager()
+
+VALUES = {
+    pa.int8(): [1, -2, 3],
+    pa.uint64(): [1, 2**63, 3],
+    pa.float16(): [1.5, 2.5, -0.5],
+    pa.float64(): [1.5, 2.5, -0.5],
+    pa.bool_(): [True, False, True],
+    pa.date32(): [datetime.date(2026, 1, day) for day in (1, 2, 3)],
+    pa.date64(): [datetime.date(2026, 1, day) for day in (1, 2, 3)],
+    pa.time32("ms"): [datetime.time(1, 2, 3)] * 3,
+    pa.time64("ns"): [datetime.time(1, 2, 3)] * 3,
+    pa.timestamp("us", "UTC"): [datetime.datetime(2026, 1, day) for day in (1, 2, 3)],
+    pa.duration("s"): [datetime.timedelta(seconds=each) for each in (1, 2, 3)],
+    pa.decimal32(5, 2): [decimal.Decimal("1.25")] * 3,
+    pa.decimal64(12, 2): [decimal.Decimal("-1.25")] * 3,
+    pa.decimal128(30, 2): [decimal.Decimal("-1.25")] * 3,
+    pa.decimal256(60, 2): [decimal.Decimal("-1.25")] * 3,
+    pa.month_day_nano_interval(): [pa.MonthDayNano([1, 2, 3])] * 3,
+    pa.binary(3): [b"abc", b"def", b"ghi"],
+    pa.list_(pa.int32(), 2): [[1, 2], [3, 4], [5, 6]],
+    pa.list_(pa.list_(pa.timestamp("s"), 1), 2): [[[1], [2]]] * 3,
+    pa.fixed_shape_tensor(pa.float32(), [2, 2]): [[1, 2, 3, 4]] * 3,
+    pa.uuid(): [bytes(range(16))] * 3,
+}
+DTYPES = {
+    pa.bool_(): "u1",
+    pa.date32(): "i4",
+    pa.timestamp("us", "UTC"): "i8",
+    pa.decimal64(12, 2): "i8",
+    pa.decimal128(30, 2): [("low", "<u8"), ("high", "<i8")],
+    pa.float16(): "f2",
+    pa.binary(3): "V3",
+    pa.list_(pa.int32(), 2): "i4",
+}
+FLAT = [kind for kind in VALUES if not pa.types.is_nested(kind) and "tensor" not in str(kind)]
+
+
+def array_of(kind, values):
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, pa.array(values, kind.storage_type))
+    return pa.array(values, kind)
+
+
+def back(device):
+    array = device.to_arrow().copy_to(HOST)
+    array.validate(full=True)
+    return array
+
+
+@pytest.mark.parametrize("kind", VALUES, ids=str)
+def test_every_type_of_a_fixed_size(ctx, kind):
+    array = array_of(kind, VALUES[kind])
+    device = DeviceArray.from_arrow(array.copy_to(ctx.memory_manager))
+    assert device.arrow_type == kind
+    assert device.dtype == np.dtype(DTYPES.get(kind, device.dtype))
+    assert device.validity is None
+    assert back(device) == array
+    assert back(pickle.loads(pickle.dumps(device))) == array
+    assert device.to_arrow().buffers()[-1].address == device.address
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), kind=st.sampled_from(FLAT), on_device=st.booleans())
+def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
+    values = data.draw(st.lists(st.sampled_from([*VALUES[kind], None]), max_size=40))
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(values))] * 2)))
+    array = array_of(kind, values)[start:stop]
+    given_array = array.copy_to(cuda.Context(0).memory_manager) if on_device else array
+    device = DeviceArray.from_arrow(given_array)
+    assert back(device) == array
+    assert back(pickle.loads(pickle.dumps(device))) == array
+    if kind == pa.bool_():
+        assert device.bit_length == len(array)
+        bits = np.unpackbits(device.values.copy_to_host(), bitorder="little")
+        bits = bits[device.bit_offset :][: len(array)].astype(bool)
+        expected = zip(array.to_pylist(), bits, strict=True)
+        assert all(value is None or value == bit for value, bit in expected)
+        return
+    assert len(device) == len(array)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(array))] * 2)))
+    assert back(device[first:last]) == array[first:last]
+    if device[first:last].validity is not None:
+        valid = back(device[first:last].validity)
+        assert valid == array[first:last].is_valid()
+
+
+def test_nulls_are_never_dropped_silently():
+    array = DeviceArray.from_arrow(pa.array([1, None, 3, 4]))
+    text = r"the array has nulls \(1 of 4\).*to_arrow\(\) keeps them, and .values"
+    for use in (
+        array.copy_to_host,
+        array.__array__,
+        lambda: array[1],
+        lambda: array[::-1],
+        lambda: array.T,
+        lambda: array.view("u8"),
+        lambda: array.reshape(2, 2),
+        array.copy,
+        lambda: array.fill(0),
+        lambda: DeviceArray.empty(4, "i8").copy_to_device(array),
+    ):
+        with pytest.raises(ValueError, match=text):
+            use()
+    for export in (array.__dlpack__, lambda: array.__cuda_array_interface__):
+        with pytest.raises(BufferError, match=text):
+            export()
+    assert array[2:].copy_to_host().tolist() == [3, 4]  # none of these is null
+    assert array.values.copy_to_host().tolist()[2:] == [3, 4]
+    assert array.values.arrow_type is None
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (pa.array(["a"]), "not of a fixed size"),
+        (pa.array([b"a"]), "not of a fixed size"),
+        (pa.array([[1]]), "arrays of their own"),
+        (pa.array([{"a": 1}]), "arrays of their own"),
+        (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
+        (pa.nulls(3), "not of a fixed size"),
+        (pa.array([[True]], pa.list_(pa.bool_(), 1)), "bits in lists"),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_what_has_no_elements_of_a_fixed_size(ctx, array, text):
+    for each in (array, array.copy_to(ctx.memory_manager)):
+        with pytest.raises(TypeError, match=text):
+            DeviceArray.from_arrow(each)
+
+
+@pytest.mark.parametrize("values", [[[1, 2], None], [[1, None], [3, 4]]], ids=["lists", "elements"])
+def test_nulls_in_lists_are_refused(values):
+    with pytest.raises(ValueError, match=r"lists with nulls \(1 of \d\)"):
+        DeviceArray.from_arrow(pa.array(values, pa.list_(pa.int8(), 2)))
+
+
+def test_numpy_types_become_arrow_types():
+    for dtype, kind in [
+        ("i2", pa.int16()),
+        ("f4", pa.float32()),
+        ("M8[ms]", pa.timestamp("ms")),
+        ("m8[ns]", pa.duration("ns")),
+        ("V5", pa.binary(5)),
+    ]:
+        device = DeviceArray.from_host(np.arange(40, dtype="u1").view(dtype))
+        array = device.to_arrow()
+        assert array.type == kind
+        assert array.buffers()[1].address == device.address
+    square = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow()
+    assert square.type == pa.list_(pa.list_(pa.float64(), 3), 2)
+    assert square.copy_to(HOST).to_pylist() == [[[0, 1, 2], [3, 4, 5]]]
+    pairs = DeviceArray.from_host([1 + 2j]).to_arrow(pa.list_(pa.float64(), 2))
+    assert pairs.copy_to(HOST).to_pylist() == [[1, 2]]
+    tensor = pa.fixed_shape_tensor(pa.float64(), [2, 3])
+    array = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow(tensor)
+    assert array.copy_to(HOST).to_numpy_ndarray().tolist() == [[[0, 1, 2], [3, 4, 5]]]
+
+
+@pytest.mark.parametrize(
+    ("array", "kind", "text"),
+    [
+        (np.zeros(2, "?"), None, "to_arrow\\(pyarrow.uint8\\(\\)\\) keeps the bytes"),
+        (np.zeros(2, "c8"), None, "list_\\(pyarrow.float\\(\\), 2\\)"),
+        (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
+        (np.zeros(2, ">i4"), None, r"binary\(4\)"),
+        (np.zeros(2, "i4"), pa.int64(), "64 bits"),
+        (np.zeros(2, "i4"), pa.bool_(), "1 bits"),
+        (np.zeros(2, "i8"), pa.string(), "no fixed number of bits"),
+        (np.zeros((2, 3), "i8"), pa.list_(pa.int64(), 2), "cannot be lists of type"),
+        (np.zeros(2, "i8"), "int64", "must be a pyarrow.DataType"),
+    ],
+    ids=repr,
+)
+def test_types_that_do_not_fit(array, kind, text):
+    with pytest.raises(TypeError, match=text):
+        DeviceArray.from_host(array).to_arrow(kind)
+
+
+def test_gaps_are_not_closed_silently():
+    with pytest.raises(ValueError, match=r"array.copy\(\).to_arrow\(\)"):
+        DeviceArray.from_host(np.arange(6))[::2].to_arrow()
+
+
+def test_a_device_array_of_arrow_shares_its_memory(ctx):
+    array = pa.array([1, 2, 3], pa.int32()).copy_to(ctx.memory_manager)
+    device = DeviceArray(array)
+    device[1] = 7
+    assert array.copy_to(HOST).to_pylist() == [1, 7, 3]
+    assert from_dlpack(array).address == device.address
+    del array
+    assert device.to_arrow().copy_to(HOST).to_pylist() == [1, 7, 3]
+
+
+def test_pickles_keep_arrows_type_in_every_layout():
+    times = pa.array(range(6), pa.timestamp("s"))
+    array = DeviceArray.from_arrow(times)
+    for part in (
+        array,
+        array[::2],
+        array[::-1],
+        array.reshape(2, 3),
+        array.reshape(2, 3).T,
+        array[4],
+    ):
+        loaded = pickle.loads(pickle.dumps(part))
+        assert loaded.shape == part.shape
+        assert loaded.arrow_type == pa.timestamp("s")
+        assert loaded.copy_to_host().tolist() == part.copy_to_host().tolist()
+
+
+def test_bits_with_nulls_are_not_taken_for_bytes():
+    array = DeviceArray.from_arrow(pa.array([True, None, False]))
+    for use in (array.copy, lambda: array[:1], lambda: array.T, lambda: array.reshape(1, 1)):
+        with pytest.raises(ValueError, match=r"has nulls \(1 of 3\)"):
+            use()
+
+
+def test_a_copy_of_bits_is_one():
+    array = pa.array([True, False, True] * 5)[3:]
+    copied = DeviceArray.from_arrow(array).copy()
+    assert (copied.bit_offset, copied.bit_length) == (3, 12)
+    assert back(copied) == array
+
+
+@pytest.mark.leaks
+def test_nulls_are_not_exported_to_other_processes():
+    array = DeviceArray.from_arrow(pa.array([1, None]))
+    with pytest.raises(ValueError, match=r"has nulls \(1 of 2\)"):
+        array.export_for_ipc()
+    assert array.values.export_for_ipc().shape == (2,)

@@ -1,0 +1,413 @@
+"""What a device array says of itself, refuses, and is to Python and other processes."""
+
+import copy
+import gc
+import math
+import pickle
+import weakref
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pyarrow_cuda_compat import (
+    DeviceArray,
+    IpcArrayHandle,
+    Stream,
+    from_dlpack,
+    new_host_buffer,
+)
+from support.peer import Peer
+
+
+@pytest.fixture
+def unchanged(ctx):
+    """After the test, no memory is allocated that was not before it."""
+    gc.collect()
+    before = ctx.bytes_allocated
+    yield
+    gc.collect()
+    assert ctx.bytes_allocated == before
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [
+        ("O", "Python objects"),
+        (object, "Python objects"),
+        ("i4, O", "Python objects"),
+        ("U3", "strings"),
+        (str, "strings"),
+        ("S3", "strings"),
+        ("V0", "no bytes"),
+        ("(2,)f4", "subarray"),
+        ("x4", "x4"),
+    ],
+)
+def test_types_of_elements_that_no_kernel_knows(ctx, unchanged, dtype, text):
+    buffer = ctx.new_buffer(64)
+    with pytest.raises(TypeError, match=text):
+        DeviceArray(buffer, dtype, (1,))
+    del buffer
+
+
+def test_host_arrays_without_plain_elements(unchanged):
+    for array in (np.array(["a"]), np.array([object()]), [["a"], 3]):
+        with pytest.raises((TypeError, ValueError)):
+            DeviceArray.from_host(array)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (dict(shape=(3, 3)), "36 bytes from byte 0 on do not fit into a buffer of 24 bytes"),
+        (dict(shape=(6,), offset=4), "do not fit"),
+        (dict(shape=(2,), strides=(24,)), "28 bytes"),
+        (dict(shape=(2,), strides=(-4,)), "from byte -4 on"),
+        (dict(shape=(-1,)), "length of -1"),
+        (dict(shape=(2**40, 2**40)), "size overflows"),
+        (dict(shape=(2,), strides=(2**62,)), "do not fit|overflow"),
+        (dict(shape=(2, 2), strides=(4,)), "2 lengths but 1 strides"),
+        (dict(shape=[1] * 65), "maximum supported dimension"),
+        (dict(shape=range(2**62)), "maximum supported dimension"),
+    ],
+    ids=str,
+)
+def test_elements_outside_the_buffer(ctx, unchanged, arguments, text):
+    buffer = ctx.new_buffer(24)
+    with pytest.raises(ValueError, match=text):
+        DeviceArray(buffer, "i4", **arguments)
+    del buffer
+
+
+def test_arguments_of_the_constructor(ctx):
+    buffer = ctx.buffer_from_data(np.arange(6, dtype="i2"))
+    assert DeviceArray(buffer, "i2").shape == (6,)
+    assert DeviceArray(buffer, "i4", offset=4).shape == (2,)
+    assert DeviceArray(buffer, "i2", 2, offset=2).copy_to_host().tolist() == [1, 2]
+    every_other = DeviceArray(buffer, np.int16, (2,), (-8,), offset=10)
+    assert every_other.copy_to_host().tolist() == [5, 1]
+    assert every_other.buffer.size == 10
+    assert every_other.ptr == every_other.address == buffer.address + 10
+    for refused in (
+        lambda: DeviceArray(buffer),
+        lambda: DeviceArray(np.arange(3)),
+        lambda: DeviceArray([1, 2]),
+        lambda: DeviceArray(pa.py_buffer(b"1234"), "i4"),
+        lambda: DeviceArray(every_other, "i4"),
+        lambda: DeviceArray.empty("3"),
+        lambda: DeviceArray.empty(3.5),
+    ):
+        with pytest.raises(TypeError):
+            refused()
+    with pytest.raises(ValueError, match="'C' or 'F', not 'K'"):
+        DeviceArray.empty(3, order="K")
+    with pytest.raises(ValueError, match="length of -3"):
+        DeviceArray.empty(-3)
+
+
+def test_out_of_memory_is_a_memory_error(unchanged):
+    with pytest.raises(MemoryError, match="out of memory"):
+        DeviceArray.empty(2**50, "u1")
+
+
+@pytest.mark.parametrize(
+    "key", [3, -4, (0, 0, 0), [0, 1], np.array([True, False, True]), 1.5, True, "a"]
+)
+def test_keys_that_name_nothing(key):
+    array = DeviceArray.from_host(np.zeros((3, 2)))
+    with pytest.raises(IndexError):
+        array[key]
+    with pytest.raises(IndexError):
+        array[key] = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (
+            np.zeros(4),
+            ValueError,
+            r"could not broadcast input array from shape \(4,\) into shape \(3,2\)",
+        ),
+        ("one", ValueError, "could not convert"),
+        (object(), TypeError, "float"),
+    ],
+)
+def test_values_that_do_not_fit(value, error, text):
+    array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
+    with pytest.raises(error, match=text):
+        array[:] = value
+    assert array.copy_to_host().tolist() == [[0, 1], [2, 3], [4, 5]]
+    other = DeviceArray.from_host(np.zeros((3, 2), "f4"))
+    for assign in (lambda: array.__setitem__(..., other), lambda: array.copy_to_device(other)):
+        with pytest.raises(TypeError, match="different dtypes, float64 and float32"):
+            assign()
+
+
+def test_host_arrays_that_do_not_fit():
+    array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
+    for out, error in [
+        (np.zeros((2, 3)), ValueError),
+        (np.zeros((3, 2), "f4"), TypeError),
+        ([[0] * 2] * 3, TypeError),
+        (b"", TypeError),
+    ]:
+        with pytest.raises(error):
+            array.copy_to_host(out)
+    read_only = np.zeros((3, 2))
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        array.copy_to_host(read_only)
+    for source, error in [(np.zeros(3), ValueError), (np.zeros((3, 2), "f4"), TypeError)]:
+        with pytest.raises(error):
+            array.copy_to_device(source)
+    with pytest.raises(TypeError, match="two names"):
+        array.copy_to_host(np.zeros((3, 2)), ary=np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="'stream' must be a Stream"):
+        array.copy_to_host(stream=3)
+
+
+def test_read_only_memory_is_not_written_to():
+    array = DeviceArray.from_host(np.array([1, 2, 3], "i4"))
+    interface = dict(array.__cuda_array_interface__, data=(array.ptr, True))
+
+    class Frozen:
+        __cuda_array_interface__ = interface
+        owner = array
+
+    frozen = DeviceArray(Frozen())
+    assert array.is_mutable
+    assert not frozen.is_mutable
+    assert "read-only" in repr(frozen)
+    assert frozen.__cuda_array_interface__["data"][1]
+    for write in (
+        lambda: frozen.__setitem__(0, 1),
+        lambda: frozen[::2].fill(1),
+        lambda: frozen.copy_to_device(np.zeros(3, "i4")),
+        lambda: frozen.T.copy_to_device(array),
+    ):
+        with pytest.raises(ValueError, match="assignment destination is read-only"):
+            write()
+    assert frozen.copy_to_host().tolist() == array.copy_to_host().tolist()
+
+
+def test_an_element_is_its_scalar():
+    array = DeviceArray.from_host([[1.5, 2.5], [-3.0, 4.0]])
+    element = array[1, 0]
+    assert element.shape == ()
+    assert element == -3
+    assert element == -3
+    assert element != 3
+    assert element < 0
+    assert not element > 0
+    assert (element + 1, 1 - element, element * 2, 6 / element) == (-2, 4, -6, -2)
+    assert (element // 2, element % 2, element**2, 2**element) == (-2, 1, 9, 0.125)
+    assert (-element, abs(element), +element) == (3, 3, -3)
+    assert (int(element), float(element), complex(element), bool(element)) == (
+        -3,
+        -3.0,
+        -3 + 0j,
+        True,
+    )
+    assert isinstance(element.item(), float)
+    assert isinstance(element + 1, np.float64)
+    assert f"{element:.2f}" == "-3.00"
+    assert math.sqrt(array[1, 1]) == 2
+    assert round(float(array[0, 0])) == 2
+    assert np.float64(2) + element == -1
+    index = DeviceArray.from_host([2, 0])
+    assert list(range(5))[index[0]] == 2
+    assert not index[1]
+    assert index[0] & 3 == 2
+    assert index[0] ^ 3 == 1
+    assert 4 | index[0] == 6
+    element[...] = 7
+    assert array[1, 0] == 7
+
+
+def test_larger_arrays_do_not_compute():
+    array = DeviceArray.from_host([1.0, 2.0])
+    for compute in (
+        lambda: array + 1,
+        lambda: 1 + array,
+        lambda: array < 1,
+        lambda: -array,
+        lambda: float(array),
+    ):
+        with pytest.raises(TypeError):
+            compute()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(array)
+    with pytest.raises(ValueError, match="size 1"):
+        array.item()
+    with pytest.raises(NotImplementedError, match="cupy"):
+        array.astype("f4")
+    assert array == array
+    assert array != array.copy()
+    assert len({array, array}) == 1
+    assert float(DeviceArray.from_host([[2.5]])) == 2.5
+
+
+def test_python_iterates_and_counts():
+    array = DeviceArray.from_host(np.arange(6).reshape(3, 2))
+    assert len(array) == 3
+    assert [row.copy_to_host().tolist() for row in array] == [[0, 1], [2, 3], [4, 5]]
+    assert [int(each) for each in array[0]] == [0, 1]
+    for refused in (len, iter):
+        with pytest.raises(TypeError):
+            refused(array[0, 0])
+    with pytest.raises(TypeError):
+        del array[0]
+
+
+def test_the_representation_is_honest():
+    array = DeviceArray.from_host(np.zeros((2, 3), "f4"))
+    assert repr(array) == (
+        f"<pyarrow_cuda_compat.DeviceArray address={array.address:#x} dtype=float32 shape=(2, 3)>"
+    )
+    assert "strides=(4, 12)" in repr(array.T)
+
+
+def test_memory_lives_as_long_as_any_view(ctx, unchanged):
+    array = DeviceArray.from_host(np.arange(100))
+    allocated = ctx.bytes_allocated
+    row = array.reshape(10, 10)[3]
+    gone = weakref.ref(array)
+    del array
+    gc.collect()
+    assert gone() is None
+    assert ctx.bytes_allocated == allocated
+    assert row.copy_to_host().tolist() == list(range(30, 40))
+
+
+def test_numpy_takes_and_converts():
+    array = DeviceArray.from_host(np.arange(6, dtype="i2").reshape(2, 3))
+    assert np.asarray(array).dtype == np.int16
+    assert np.asarray(array, dtype="f8").tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert np.array(array.T).flags.f_contiguous
+    with pytest.raises(ValueError, match="without a copy"):
+        np.array(array, copy=False)
+
+
+def test_structures_keep_their_fields():
+    dtype = np.dtype([("a", "<i4"), ("b", "<f8")], align=True)
+    host = np.zeros(3, dtype)
+    host["b"] = [1, 2, 3]
+    array = DeviceArray.from_host(host)
+    assert array.__cuda_array_interface__["descr"] == dtype.descr
+
+    class Theirs:
+        __cuda_array_interface__ = array.__cuda_array_interface__
+        owner = array
+
+    assert DeviceArray(Theirs()).dtype == dtype
+    with pytest.raises(BufferError, match="DLPack cannot describe"):
+        array.__dlpack__()
+    assert array[1].item() == (0, 2.0)
+
+
+def test_gaps_and_reverse_order_pass_through_dlpack():
+    host = np.arange(24, dtype="i4").reshape(2, 3, 4)
+    array = DeviceArray.from_host(host)[:, ::-1, ::2]
+    theirs = from_dlpack(array)
+    assert theirs.strides == array.strides
+    assert theirs.address == array.address
+    assert theirs.buffer.address == array.buffer.address
+    assert np.array_equal(theirs.copy_to_host(), host[:, ::-1, ::2])
+    assert np.array_equal(np.from_dlpack(array, device="cpu"), host[:, ::-1, ::2])
+
+
+def test_copies_on_a_stream(ctx):
+    stream = Stream(ctx)
+    host = np.arange(60, dtype="f4").reshape(3, 4, 5)
+    array = DeviceArray.empty((3, 4, 5), "f4")
+    array.copy_to_device(host, stream)
+    part = DeviceArray.empty((3, 2, 5), "f4", order="F")
+    part.copy_to_device(array[:, ::2], stream=stream)
+    out = np.zeros((3, 2, 5), "f4")
+    part.copy_to_host(out, stream=stream)
+    result = array.T.copy_to_host(stream=stream)
+    stream.synchronize()
+    assert np.array_equal(out, host[:, ::2])
+    assert np.array_equal(result, host.T)
+    assert np.array_equal(array.copy_to_host(stream=0), host)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles(protocol):
+    host = np.arange(24, dtype=">i4").reshape(2, 3, 4)
+    array = DeviceArray.from_host(host)
+    for each, expected in [
+        (array, host),
+        (array.T, host.T),
+        (array[:, ::2, ::-1], host[:, ::2, ::-1]),
+        (array[:0], host[:0]),
+        (array[1, 1, 1], host[1, 1, 1]),
+        (DeviceArray.from_host(np.zeros(2, "M8[s]")), np.zeros(2, "M8[s]")),
+        (DeviceArray.from_host(np.zeros(2, "i4, f8")), np.zeros(2, "i4, f8")),
+    ]:
+        loaded = pickle.loads(pickle.dumps(each, protocol))
+        assert loaded.dtype == each.dtype
+        assert loaded.shape == each.shape
+        assert np.array_equal(loaded.copy_to_host(), expected)
+    small = pickle.dumps(array[:, :, 0].copy(), protocol)
+    assert len(pickle.dumps(array[:, :, 0], protocol)) == len(small)
+
+
+def test_copies():
+    array = DeviceArray.from_host(np.arange(6).reshape(2, 3))
+    for copied in (copy.copy(array), copy.deepcopy(array), array.copy()):
+        assert copied.address != array.address
+        assert np.array_equal(copied.copy_to_host(), array.copy_to_host())
+
+
+@pytest.mark.leaks
+@pytest.mark.elsewhere
+def test_another_process_opens_the_array():
+    host = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    array = DeviceArray.from_host(host)
+    fields = np.dtype([("a", "<i4"), ("b", "<f8")], align=True)
+    parts = [
+        (array, host),
+        (array[1:, ::-1, ::2], host[1:, ::-1, ::2]),
+        (array.T, host.T),
+        (DeviceArray.from_host(np.ones(2, fields)), np.ones(2, fields)),
+        (array[:0], host[:0]),
+    ]
+    peer = Peer()
+    try:
+        peer("import pickle; from pyarrow_cuda_compat import *")
+        for part, expected in parts:
+            handle = pickle.dumps(part.export_for_ipc())
+            peer(f"array = pickle.loads({handle!r}).open()")
+            assert peer("array.shape, array.strides") == (part.shape, part.strides)
+            assert peer("array.dtype.itemsize, array.dtype.names") == (
+                part.dtype.itemsize,
+                part.dtype.names,
+            )
+            assert peer("array.copy_to_host().tobytes()") == expected.tobytes()
+    finally:
+        peer.kill()
+
+
+@pytest.mark.leaks
+def test_damaged_handles_raise():
+    sent = DeviceArray.empty((2, 3)).export_for_ipc().serialize().to_pybytes()
+    for damaged in (b"", sent[:3], sent[:20], sent[:-1], b"\xff" * len(sent), sent[4:]):
+        with pytest.raises(pa.ArrowInvalid):
+            IpcArrayHandle.from_buffer(pa.py_buffer(damaged))
+    wide = sent.replace(b'"shape": [2, 3]', b'"shape": [2, 9]')
+    assert IpcArrayHandle.from_buffer(pa.py_buffer(wide)).shape == (2, 9)
+
+
+@pytest.mark.alone
+def test_host_memory_with_gaps_waits_for_the_stream(ctx, begin):
+    array = DeviceArray(ctx.new_buffer(12), "i4")
+    array.fill(0)
+    out = np.zeros((3, 2), "i4")[:, 0]
+    numbers = np.frombuffer(new_host_buffer(12), "i4")
+    numbers[:] = [1, 2, 3]
+    stream = begin()
+    array.copy_to_device(numbers, stream)
+    assert array.copy_to_host(out, stream).tolist() == [1, 2, 3]

@@ -1,0 +1,363 @@
+"""Numba's memory API: its signatures, layouts and refusals, its streams and devices."""
+
+import gc
+import inspect
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyarrow_cuda_compat import DeviceArray, Event, memory
+from pyarrow_cuda_compat import Stream as PlainStream
+from support.streams import Theirs
+
+#: As `numba.cuda` has them in numba-cuda 0.27.0, 0.28.2 and 0.30.4, `DeviceNDArray` as in the
+#: documentation of Numba 0.36.
+SIGNATURES = [
+    "DeviceNDArray(shape, strides, dtype, stream=0, writeback=None, gpu_data=None)",
+    "as_cuda_array(obj, sync=True)",
+    "default_stream()",
+    "defer_cleanup()",
+    "device_array(shape, dtype=np.float64, strides=None, order='C', stream=0)",
+    "device_array_like(ary, stream=0)",
+    "event(timing=True)",
+    "event_elapsed_time(evtstart, evtend)",
+    "external_stream(ptr)",
+    "from_cuda_array_interface(desc, owner=None, sync=True)",
+    "is_cuda_array(obj)",
+    "legacy_default_stream()",
+    "mapped(*arylist, **kws)",
+    "mapped_array(shape, dtype=np.float64, strides=None, order='C', stream=0, "
+    "portable=False, wc=False)",
+    "mapped_array_like(ary, stream=0, portable=False, wc=False)",
+    "open_ipc_array(handle, shape, dtype, strides=None, offset=0)",
+    "per_thread_default_stream()",
+    "pinned(*arylist)",
+    "pinned_array(shape, dtype=np.float64, strides=None, order='C')",
+    "pinned_array_like(ary)",
+    "select_device(device_id)",
+    "stream()",
+    "synchronize()",
+    "to_device(obj, stream=0, copy=True, to=None)",
+]
+
+
+@pytest.mark.parametrize("line", SIGNATURES)
+def test_signatures(line):
+    name = line.partition("(")[0]
+    theirs = {"np": np}
+    exec(f"def {line}: pass", theirs)
+
+    def described(function):
+        parameters = inspect.signature(function).parameters.values()
+        return [(each.name, each.kind, each.default) for each in parameters]
+
+    assert described(getattr(memory, name)) == described(theirs[name])
+
+
+def test_every_function_has_a_signature_here():
+    functions = {name for name in memory.__all__ if inspect.isfunction(getattr(memory, name))}
+    assert functions - {"current_context"} == {line.partition("(")[0] for line in SIGNATURES}
+
+
+# --- layouts ------------------------------------------------------------------------------------
+
+shapes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
+
+
+@given(shapes, st.sampled_from(["i1", "f8", "c16", "i4, f8", "M8[ns]"]), st.sampled_from("CF"))
+def test_new_arrays_have_numpys_strides(shape, dtype, order):
+    expected = np.empty(shape, dtype, order)
+    for make in (memory.device_array, memory.pinned_array, memory.mapped_array):
+        made = make(shape, dtype, order=order)
+        assert (made.shape, made.dtype) == (expected.shape, expected.dtype)
+        if expected.size:  # nothing is ever reached by those of an empty array
+            assert made.strides == expected.strides
+
+
+@given(st.data())
+def test_arrays_like_others_have_their_order_without_their_gaps(data):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    whole = np.empty([2 * length for length in shape], "i2")
+    part = whole[tuple(slice(0, length) for length in shape)]
+    like = part.transpose(data.draw(st.permutations(range(part.ndim))))
+    expected = np.empty_like(like)
+    on_device = DeviceArray.from_host(whole)[tuple(slice(0, length) for length in shape)]
+    for make in (memory.device_array_like, memory.pinned_array_like, memory.mapped_array_like):
+        made = make(like)
+        assert (made.shape, made.dtype, made.strides) == (like.shape, like.dtype, expected.strides)
+        assert make(on_device).strides == np.empty_like(part).strides
+
+
+def test_strides_with_gaps_and_negative_ones():
+    for shape, strides in (((2, 3), (64, 8)), ((2, 3), (8, -64)), (3, -16), ((2, 0), (0, 8))):
+        values = np.random.default_rng(0).random(shape)
+        for make in (memory.device_array, memory.pinned_array, memory.mapped_array):
+            made = make(shape, strides=strides)
+            assert made.strides == tuple(np.atleast_1d(strides))
+            made[...] = values
+            assert np.array_equal(np.asarray(made), values)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"shape": 2.0}, TypeError, "shape must be an integer or tuple of integers"),
+        ({"shape": np.float32(2)}, TypeError, "shape must be an integer or tuple of integers"),
+        ({"shape": (2, 3.0)}, TypeError, "shape elements must be integers, got float"),
+        ({"shape": (2, 3), "strides": (8,)}, ValueError, "strides not match ndim"),
+        ({"shape": (2, 3), "order": "K"}, ValueError, "must be either C/F order"),
+        ({"shape": (-1,)}, ValueError, "negative dimensions are not allowed"),
+        ({"shape": -1}, ValueError, "negative dimensions are not allowed"),
+        ({"shape": (2**31, 2**31, 2**31)}, ValueError, "overflows|more than an array can have"),
+    ],
+)
+@pytest.mark.parametrize("make", [memory.device_array, memory.pinned_array, memory.mapped_array])
+def test_refused_descriptions(make, arguments, error, text):
+    with pytest.raises(error, match=text):
+        make(**arguments)
+
+
+def test_shapes_of_numpys_integers():
+    assert memory.device_array(np.int64(3)).shape == (3,)
+    assert memory.device_array(np.array([2, 3])).shape == (2, 3)
+    assert memory.device_array([2, np.uint8(3)], strides=None).shape == (2, 3)
+
+
+# --- to the device ------------------------------------------------------------------------------
+
+
+def test_to_device_keeps_what_the_host_has():
+    for host in (
+        np.arange(6).reshape(2, 3),
+        np.asfortranarray(np.random.rand(3, 4)),
+        np.array([(1, 0.5)], [("count", "i4"), ("share", "f8")])[0],  # a record
+        np.float32(1.5),
+        7,
+        [[1, 2], [3, 4]],
+    ):
+        array = memory.to_device(host)
+        expected = np.asarray(host)
+        assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
+        assert array.strides == expected.strides
+        assert np.array_equal(array.copy_to_host(), expected)
+
+
+def test_to_device_repeats_no_element_of_a_broadcast_array(ctx):
+    host = np.broadcast_to(np.arange(1000), (1000, 1000))
+    before = ctx.bytes_allocated
+    array = memory.to_device(host)
+    assert ctx.bytes_allocated - before < host.nbytes // 10
+    assert array.strides == host.strides
+    assert np.array_equal(array.copy_to_host(), host)
+
+
+def test_to_device_refuses_gaps_in_numbas_words():
+    text = (
+        "Array contains non-contiguous buffer and cannot be transferred as a single memory region. "
+        "Please ensure contiguous buffer with numpy .ascontiguousarray()"
+    )
+    for copy in (True, False):
+        with pytest.raises(ValueError, match=r"^Array contains") as caught:
+            memory.to_device(np.zeros((4, 4))[:, ::2], copy=copy)
+        assert str(caught.value) == text
+
+
+def test_to_device_with_a_target():
+    target = memory.to_device(np.zeros(3))
+    assert memory.to_device(np.ones(3), copy=False, to=target) is target
+    assert target.copy_to_host().tolist() == [0, 0, 0]
+    assert memory.to_device(np.ones(3), to=target) is target
+    assert target.copy_to_host().tolist() == [1, 1, 1]
+    for wrong, error in ((np.ones(2), ValueError), (np.ones(3, "f4"), TypeError)):
+        with pytest.raises(error):
+            memory.to_device(wrong, to=target)
+
+
+def test_arrays_on_a_device_are_not_copied(ctx):
+    array = memory.to_device(np.arange(3))
+    column = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+    before = ctx.bytes_allocated
+    assert memory.to_device(array) is array
+    assert memory.to_device(column).address == column.buffers()[1].address
+
+    class OfAnotherLibrary:
+        # Some describe numbers as structures of one field, too.
+        __cuda_array_interface__ = array.__cuda_array_interface__ | {"descr": [("", "<i8")]}
+
+    theirs = memory.to_device(OfAnotherLibrary())
+    assert (theirs.address, theirs.dtype) == (array.address, array.dtype)
+    assert ctx.bytes_allocated == before
+
+
+def test_interfaces_of_other_libraries(ctx):
+    array = memory.to_device(np.arange(3))
+    owner = Event(ctx)  # something that can be referred to weakly
+    references = len(gc.get_referrers(owner))
+    view = memory.from_cuda_array_interface(array.__cuda_array_interface__, owner=owner)
+    assert len(gc.get_referrers(owner)) > references
+    assert view.address == array.address
+    with pytest.raises(TypeError, match=r"^\*obj\* doesn't implement the cuda array interface.$"):
+        memory.as_cuda_array(np.ones(3))
+    with pytest.raises(NotImplementedError, match=r"^Masked arrays are not supported$"):
+        memory.from_cuda_array_interface({**array.__cuda_array_interface__, "mask": array})
+
+
+def test_a_stream_that_the_interface_names(begin):
+    array = memory.device_array(3)
+    stream = begin()
+    named = {**array.__cuda_array_interface__, "stream": stream.handle}
+    memory.from_cuda_array_interface(named, owner=stream, sync=False)
+    assert not stream.query()
+    copied = memory.from_cuda_array_interface(named, owner=stream).copy_to_host()
+    assert stream.query()
+    assert copied.shape == (3,)
+
+
+def test_copies_are_queued_on_a_stream(begin):
+    host, back = memory.pinned_array(1000, "u1"), memory.pinned_array(1000, "u1")
+    host[:], back[:] = 7, 0
+    array = memory.device_array(1000, "u1")
+    stream = begin()
+    memory.to_device(host, stream=stream, to=array)
+    assert array.copy_to_host(back, stream) is back
+    assert not stream.query()
+    stream.synchronize()
+    assert (back == 7).all()
+
+
+# --- streams and events -------------------------------------------------------------------------
+
+
+def test_auto_synchronize_waits_however_the_block_ends(begin):
+    stream = memory.external_stream(begin().handle)
+    with stream.auto_synchronize() as same:
+        assert same is stream
+    busy = begin()
+    with pytest.raises(KeyError), memory.external_stream(busy.handle).auto_synchronize():
+        raise KeyError
+    assert busy.query()
+
+
+def test_streams_are_taken_everywhere(ctx):
+    host = np.arange(3)
+    theirs = PlainStream(ctx)
+    streams = [0, None, theirs, Theirs(theirs.handle), memory.stream(), memory.default_stream()]
+    streams += [memory.legacy_default_stream(), memory.per_thread_default_stream()]
+    for stream in streams:
+        array = memory.to_device(host, stream=stream)
+        assert (array.copy_to_host(stream=stream) == host).all()
+        event = memory.event()
+        event.record(stream)
+        event.wait(stream)
+        if isinstance(stream, memory.Stream):
+            stream.synchronize()
+            assert stream.__cuda_stream__() == (0, int(stream)) == (0, stream.handle.value)
+    memory.synchronize()
+
+
+def test_an_event_holds_work_back(begin, make_stream):
+    other = PlainStream(non_blocking=True)
+    event = memory.event(timing=False)
+    event.record(begin())
+    event.wait(other)
+    assert not other.query()
+    other.synchronize()
+    assert event.query()
+
+
+def test_times_between_events():
+    start, end = memory.event(), memory.event()
+    start.record()
+    end.record(memory.stream())
+    end.synchronize()
+    memory.synchronize()
+    assert memory.event_elapsed_time(start, end) == pytest.approx(start.elapsed_time(end))
+    with pytest.raises(ValueError, match="timing"):
+        memory.event_elapsed_time(start, memory.event(timing=False))
+
+
+def test_a_stream_that_is_none(ctx):
+    with pytest.raises(OSError, match="INVALID_HANDLE"):
+        memory.external_stream(8).synchronize()
+
+
+# --- devices ------------------------------------------------------------------------------------
+
+
+def test_each_thread_has_its_device(other_ctx):
+    from concurrent.futures import ThreadPoolExecutor
+
+    try:
+        assert memory.select_device(1).handle == other_ctx.handle
+        assert memory.device_array(3).context.device_number == 1
+        assert memory.to_device(np.ones(3)).context.device_number == 1
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(memory.device_array, 3).result().context.device_number == 0
+        with pytest.raises(ValueError, match="device"):
+            memory.select_device(99)
+        assert memory.current_context().device_number == 1
+    finally:
+        memory.select_device(0)
+
+
+# --- what the host array gets back --------------------------------------------------------------
+
+
+def test_the_array_to_write_back_to(ctx):
+    host = np.zeros(3)
+    array = memory.DeviceNDArray(host.shape, host.strides, host.dtype, writeback=host)
+    array.fill(1.5)
+    for stream in (0, memory.stream()):
+        array.to_host(stream)
+        memory.synchronize()
+        assert host.tolist() == [1.5, 1.5, 1.5]
+        host[:] = 0
+    with pytest.raises(ValueError, match=r"^no associated writeback array$"):
+        array[1:].to_host()
+    over = memory.DeviceNDArray(2, 8, "f8", gpu_data=array.buffer)
+    assert over.address == array.address
+    with pytest.raises(ValueError, match="strides not match ndim"):
+        memory.DeviceNDArray((3,), (8, 8), "f8")
+
+
+def test_an_array_that_nobody_refers_to_any_more_is_not_kept(ctx):
+    before, host = ctx.bytes_allocated, np.zeros(1 << 20, "u1")
+    memory.DeviceNDArray(host.shape, host.strides, host.dtype, writeback=host)
+    assert ctx.bytes_allocated == before
+
+
+# --- the import ---------------------------------------------------------------------------------
+
+
+def test_nothing_is_imported_that_is_not_used(run_python):
+    code = """
+import sys
+from pyarrow import cuda
+from pyarrow_cuda_compat import DeviceArray
+print([name for name in sys.modules if name.startswith("pyarrow_cuda_compat.") and
+       ("smart" in name or "memory" in name.split("."))])
+from pyarrow_cuda_compat import SmartArray, memory
+print({"numba", "cupy", "torch", "jax", "cuda"} & set(sys.modules))
+"""
+    assert run_python(code) == (0, "[]\nset()\n", "")
+
+
+def test_the_module_works_after_a_reset(run_python):
+    status, out, err = run_python("""
+import numpy as np
+import pyarrow_cuda_compat.pygpu as gpuarray
+from pyarrow_cuda_compat import memory
+
+lost = memory.to_device(np.arange(3))
+assert gpuarray.cudaSetDevice(0) == 0
+assert gpuarray.cudaDeviceReset() == 0
+try:
+    lost.copy_to_host()
+except OSError as error:
+    print(error.code)
+print(memory.to_device(np.arange(3)).copy_to_host())
+""")
+    assert (status, out) == (0, "201\n[0 1 2]\n"), err

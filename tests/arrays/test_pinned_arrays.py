@@ -1,0 +1,153 @@
+"""Arrays of the host that are pinned or mapped, for a time or for good."""
+
+import gc
+import mmap
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pyarrow_cuda_compat import memory
+
+
+@pytest.fixture
+def pages():
+    """A factory for arrays with pages of their own, so that nothing else is pinned with them."""
+    return lambda count, dtype="i4": np.frombuffer(mmap.mmap(-1, 1 << 16), dtype)[:count]
+
+
+@pytest.fixture
+def is_pinned(ctx):
+    def is_pinned(array):
+        with suppress(OSError, pa.ArrowException):
+            return ctx.get_device_address(array.ctypes.data) > 0
+        return False
+
+    return is_pinned
+
+
+def test_arrays_are_pinned_within_the_block_only(pages, is_pinned):
+    one, other, empty = pages(1000), pages(9000), np.empty(0)
+    with memory.pinned(one, other[::-1], empty):
+        assert is_pinned(one)
+        assert is_pinned(other)
+    assert not is_pinned(one)
+    assert not is_pinned(other)
+
+
+def test_a_body_that_raises_unpins_too(pages, is_pinned):
+    array = pages(1000)
+    for block in (memory.pinned(array), memory.mapped(array)):
+        with pytest.raises(KeyError, match="True"), block:
+            raise KeyError(is_pinned(array))
+        assert not is_pinned(array)
+
+
+def test_an_array_that_cannot_be_pinned_unpins_the_others(pages, is_pinned):
+    one, other = pages(1000), pages(1000)
+    with memory.pinned(other):
+        for block in (memory.pinned(one, other), memory.mapped(one, other)):
+            with pytest.raises(OSError, match="CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"), block:
+                pytest.fail("pinned twice")
+            assert not is_pinned(one)
+        assert is_pinned(other)
+
+
+def test_an_abandoned_block_unpins(pages, is_pinned):
+    array = pages(1000)
+    block = memory.pinned(array)
+    block.__enter__()
+    assert is_pinned(array)
+    del block
+    gc.collect()
+    assert not is_pinned(array)
+
+
+def test_leaving_waits_for_queued_copies(begin, pages):
+    host = pages(1000, "u1")
+    array = memory.to_device(np.full(1000, 7, "u1"))
+    with memory.pinned(host):
+        stream = begin()
+        array.copy_to_host(host, stream)
+        assert not stream.query()
+    assert stream.query()
+    assert (host == 7).all()
+
+
+def test_a_pinned_array_stays_where_it_is(pages):
+    array = np.zeros(1000)
+    with memory.pinned(array), pytest.raises(ValueError, match="references"):
+        array.resize(10**6)
+    array.resize(2000)
+
+
+def test_blocks_that_an_exit_or_a_fork_ends(run_python):
+    code = """
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+import numpy as np
+from pyarrow_cuda_compat import memory
+array = np.zeros(10000)
+block = memory.pinned(array)
+if sys.argv[1] == "exit":
+    block.__enter__()
+    sys.exit(3)
+with memory.pinned(array), memory.mapped(np.zeros(9)):
+    child = os.fork()
+if not child:
+    os._exit(4)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run_python(code, "exit") == (3, "", "")
+    assert run_python(code, "fork") == (0, "4\n", "")
+
+
+def test_mapped_arrays_are_the_memory_of_the_host(pages):
+    array = pages(6).reshape(2, 3)
+    array[:] = range(3)
+    with memory.mapped(array[:, ::-1], stream=0) as mapped:
+        assert mapped.copy_to_host().tolist() == [[2, 1, 0]] * 2
+        mapped[0] = 7
+        array[1, 0] = 9
+        assert mapped.copy_to_host().tolist() == [[7, 7, 7], [2, 1, 9]]
+    assert array.tolist() == [[7, 7, 7], [9, 1, 2]]
+    with memory.mapped(pages(2), np.empty((0, 2)), pages(3)) as several:
+        assert [each.shape for each in several] == [(2,), (0, 2), (3,)]
+    with pytest.raises(AssertionError, match="Only accept 'stream' as keyword"), memory.mapped(x=1):
+        pass
+
+
+def test_an_array_that_is_mapped_for_good():
+    array = memory.mapped_array((2, 3), "i4")
+    array[:] = [[1, 2, 3], [4, 5, 6]]
+    on_device = memory.as_cuda_array(array[:, ::-2])
+    assert on_device.copy_to_host().tolist() == [[3, 1], [6, 4]]
+    on_device[0] = 7
+    assert array.tolist() == [[7, 2, 7], [4, 5, 6]]
+    assert memory.to_device(array).address == memory.as_cuda_array(array).address
+    out = np.empty((2, 3), "i4")
+    assert array.copy_to_host(out) is out
+    array.copy_to_device(np.ones((2, 3), "i4"))
+    assert (array == 1).all()
+    assert memory.as_cuda_array(memory.mapped_array((0, 3))).shape == (0, 3)
+
+
+def test_what_is_computed_from_a_mapped_array_is_not_mapped():
+    array = memory.mapped_array(4)
+    array[:] = 1
+    assert memory.is_cuda_array(array[1:].reshape(3, 1))
+    for computed in (array + 1, np.sqrt(array), array * array[0]):
+        assert type(computed) is np.ndarray
+    assert type(array.sum()) is np.float64
+    for copied in (array.copy(), array[[0, 1]], array.astype("f4")):
+        assert not memory.is_cuda_array(copied)
+
+
+@pytest.mark.simulator
+def test_pinned_and_mapped_memory_is_released(driver):
+    before = driver.library.cuda_sim_live_host_allocations()
+    arrays = [memory.pinned_array(1000), memory.mapped_array(1000)[1:], memory.pinned_array(9)[::2]]
+    assert driver.library.cuda_sim_live_host_allocations() == before + 3
+    del arrays
+    assert driver.library.cuda_sim_live_host_allocations() == before

@@ -1,0 +1,397 @@
+"""A SmartArray moves its data when that is stale, and only then."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from pyarrow_cuda_compat import DeviceArray, SmartArray, from_dlpack, memory
+
+VALUES = [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.fixture
+def transfers(driver, is_simulator):
+    """A function that returns how often data went up and down since its last call."""
+    if not is_simulator:
+        pytest.skip("counts calls of the simulator")
+    names = b"cuMemcpyHtoDAsync_v2", b"cuMemcpyDtoH_v2"
+
+    def counts():
+        return tuple(driver.library.cuda_sim_call_count(name) for name in names)
+
+    last = counts()
+
+    def transfers():
+        nonlocal last
+        before, last = last, counts()
+        return tuple(now - was for now, was in zip(last, before, strict=True))
+
+    return transfers
+
+
+def on_device(array):
+    return array.get("gpu").copy_to_host().tolist()
+
+
+# --- what it is made of -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["host", "gpu"])
+@pytest.mark.parametrize("copy_", [True, False])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.array(VALUES),
+        lambda: list(VALUES),
+        lambda: memory.to_device(np.array(VALUES)),
+        lambda: SmartArray(VALUES, where="gpu"),
+        lambda: np.array(VALUES, "f4"),
+    ],
+    ids=["ndarray", "list", "device array", "SmartArray", "other dtype"],
+)
+def test_data_arrives_on_both_sides(make, copy_, where):
+    obj = make()
+    array = SmartArray(obj, copy_, dtype="f8", where=where)
+    assert array.get().tolist() == on_device(array) == VALUES
+    assert (array.shape, array.strides, array.dtype, array.ndim, array.size) == (
+        (4,),
+        (8,),
+        np.dtype("f8"),
+        1,
+        4,
+    )
+    assert len(array) == 4
+
+
+def test_an_array_is_copied_or_adopted():
+    host, device = np.array(VALUES), memory.to_device(np.array(VALUES))
+    assert not np.shares_memory(SmartArray(host).get(), host)
+    assert SmartArray(host, copy=False).get() is host
+    assert SmartArray(device).get("gpu").address != device.address
+    assert SmartArray(device, copy=False).get("gpu").address == device.address
+    adopted = SmartArray(host, copy=False, where="gpu")
+    adopted.get("gpu").fill(7)
+    adopted.mark_changed("gpu")
+    assert host.tolist() == [7, 7, 7, 7]
+
+
+@pytest.mark.parametrize("where", ["host", "gpu"])
+@pytest.mark.parametrize("shape", [(), 3, (2, 3), (0, 3), [2, 2, 2]])
+@pytest.mark.parametrize("order", ["C", "F", None])
+def test_shape_and_dtype(shape, order, where, ctx):
+    before = ctx.bytes_allocated
+    array = SmartArray(shape=shape, dtype="i4", order=order, where=where)
+    assert (ctx.bytes_allocated > before) == (where == "gpu" and array.size > 0)
+    expected = np.empty(shape, "i4", order or "C")
+    array[...] = 7
+    assert (array.shape, array.get().strides) == (expected.shape, expected.strides)
+    assert array.get("gpu").strides == expected.strides or not expected.size
+    assert (array.get("gpu").copy_to_host() == 7).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_object_in_another_order(order):
+    host = np.arange(24).reshape(2, 3, 4).transpose(1, 0, 2)
+    for where in ("host", "gpu"):
+        array = SmartArray(host, order=order, where=where)
+        assert array.strides == np.array(host, order=order).strides
+        assert np.array_equal(array.get("gpu").copy_to_host(), host)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({}, AssertionError, "needs an object, or a shape and a dtype"),
+        ({"shape": 3}, AssertionError, "needs an object, or a shape and a dtype"),
+        ({"dtype": "f8"}, AssertionError, "needs an object, or a shape and a dtype"),
+        ({"obj": VALUES, "where": "x"}, ValueError, '^"x" is not a valid target$'),
+        ({"obj": VALUES, "where": "cpu"}, ValueError, '^"cpu" is not a valid target$'),
+        ({"obj": VALUES, "shape": 3}, ValueError, r"has shape \(4,\), not 3"),
+        ({"obj": ["text"]}, TypeError, "cannot be on a device"),
+        ({"obj": [object()]}, TypeError, "cannot be on a device"),
+        ({"shape": 3, "dtype": "O"}, TypeError, "cannot be on a device"),
+        ({"obj": ["text"], "where": "gpu"}, TypeError, "cannot be on a device"),
+        ({"obj": np.ones((4, 4))[:, ::2], "copy": False}, ValueError, "non-contiguous buffer"),
+    ],
+)
+def test_refused(arguments, error, text):
+    with pytest.raises(error, match=text):
+        SmartArray(**arguments)
+
+
+def test_other_targets():
+    array = SmartArray(VALUES)
+    for call in (array.get, array.mark_changed):
+        with pytest.raises(ValueError, match=r'^"device" is not a valid target$'):
+            call("device")
+
+
+# --- transfers ----------------------------------------------------------------------------------
+
+
+def test_data_travels_only_when_it_is_stale(transfers):
+    array = SmartArray(VALUES)
+    assert transfers() == (0, 0)
+    array.get("gpu")
+    array.gpu()
+    assert transfers() == (1, 0)
+    array.get()
+    array.host()
+    np.add(array, 1)
+    assert transfers() == (0, 0)
+    array.gpu().fill(5)
+    transfers()
+    array.gpu_changed()
+    array.mark_changed("gpu")
+    assert transfers() == (0, 0)
+    assert array.get().tolist() == [5] * 4
+    assert array.sum() == 20
+    assert transfers() == (0, 1)
+    array[1] = 7
+    array.host_changed()
+    assert transfers() == (0, 0)
+    array.get("gpu")
+    assert transfers() == (1, 0)
+
+
+def test_what_needs_no_element_moves_nothing(transfers):
+    array = SmartArray(np.arange(24.0).reshape(2, 3, 4), where="gpu")
+    assert transfers() == (1, 0)
+    kept = [array.shape, array.nbytes, array.itemsize, len(array), array.T, array[1:, ..., None]]
+    kept += [array.reshape(4, 6), array.real, array.view("i4"), array.swapaxes(0, 1), array.ravel()]
+    assert transfers() == (0, 0)
+    assert np.array_equal(
+        array[:, 1].get("gpu").copy_to_host(), np.arange(24).reshape(2, 3, 4)[:, 1]
+    )
+    assert transfers() == (0, 1)  # which copied the device's own array
+
+
+def test_somebody_else_sees_what_has_changed(transfers):
+    array = SmartArray(VALUES)
+    held = array.get()
+    part = array[1:].get()
+    array.get("gpu").fill(5)
+    transfers()
+    array.mark_changed("gpu")
+    assert transfers() == (0, 1)
+    assert (held.tolist(), part.tolist()) == ([5] * 4, [5] * 3)
+    del held
+    array.mark_changed("gpu")
+    assert transfers() == (0, 1)
+    del part
+    array.mark_changed("gpu")
+    assert transfers() == (0, 0)
+    on_the_device = array.get("gpu")
+    array[0] = 9
+    assert transfers() == (1, 1)
+    assert on_the_device.copy_to_host().tolist() == [9, 5, 5, 5]
+
+
+def test_an_adopted_array_is_somebodys(transfers):
+    for view in (lambda own: own, lambda own: own[:]):  # of the second, nobody has the array itself
+        own = np.array(VALUES)
+        array = SmartArray(view(own), copy=False)
+        array.get("gpu").fill(5)
+        transfers()
+        array.mark_changed("gpu")
+        assert transfers() == (0, 1)
+        assert own.tolist() == [5] * 4
+
+
+def test_a_constant_of_somebody_stays_as_it_is():
+    constant = np.array(VALUES)
+    constant.flags.writeable = False
+    array = SmartArray(constant, copy=False)
+    array.get("gpu").fill(5)
+    array.mark_changed("gpu")
+    assert array.get().tolist() == [5] * 4
+    assert constant.tolist() == VALUES
+
+
+def test_a_side_that_does_not_exist_was_not_changed():
+    array = SmartArray(VALUES, where="gpu")
+    array.mark_changed("host")
+    assert array.get().tolist() == VALUES
+
+
+def test_the_last_word_counts():
+    array = SmartArray(VALUES)
+    array.get("gpu").fill(5)
+    array.mark_changed("gpu")
+    array._sides.host_memory()[:] = 7  # whoever writes to a stale side
+    array.mark_changed("host")
+    assert array.get().tolist() == on_device(array) == [7] * 4
+
+
+def test_other_libraries_may_change_it():
+    array = SmartArray(VALUES)
+    for number, take in enumerate((from_dlpack, memory.as_cuda_array, DeviceArray)):
+        take(array)[1] = number
+        assert array.get().tolist() == [1, number, 3, 4]
+    assert array.__dlpack_device__()[0] == 2
+
+
+# --- views --------------------------------------------------------------------------------------
+
+
+def test_views_share_both_sides():
+    array = SmartArray(np.zeros((3, 4), "i4"), order="F")
+    rows, column, turned = array[::-2], array[:, 1], array.T[1:3]
+    rows[0] = 5
+    assert on_device(array) == [[0] * 4, [0] * 4, [5] * 4]
+    column.get("gpu").fill(7)
+    column.mark_changed("gpu")
+    assert array[:, 1].tolist() == [7] * 3
+    assert turned.tolist() == on_device(turned) == [[7, 7, 7], [0, 0, 5]]
+    np.add(turned, 1, out=turned)
+    assert on_device(array)[2] == [5, 8, 6, 5]
+    flat = array.reshape(12, order="F")
+    flat[0] = 9
+    assert on_device(rows[1:]) == [[9, 8, 1, 0]]
+    assert array[None, ..., 0:0].shape == (1, 3, 0)
+
+
+def test_fields_and_parts_of_numbers_are_views():
+    records = SmartArray(np.zeros(3, [("count", "i4"), ("share", "f8")]))
+    records["share"] = 0.5
+    records["count"].get("gpu").fill(7)
+    records["count"].mark_changed("gpu")
+    assert records.get().tolist() == [(7, 0.5)] * 3
+    numbers = SmartArray(np.zeros(2, "c16"))
+    numbers.imag = 1
+    numbers.real[0] = 2
+    assert on_device(numbers) == [2 + 1j, 1j]
+
+
+def test_copies_share_nothing():
+    array = SmartArray(np.arange(6))
+    for made in (array.copy(), array[[0, 1]], array[array > 2], array + 0, array.astype("f4")):
+        assert type(made) is SmartArray
+        made[...] = 9
+    assert array.get().tolist() == on_device(array) == [0, 1, 2, 3, 4, 5]
+
+
+# --- any program --------------------------------------------------------------------------------
+
+keys = st.sampled_from(
+    [..., 0, -1, slice(1, None), slice(None, None, -2), (slice(None), 1), (0, slice(2)), [0, 2]]
+)
+sides = st.sampled_from(["host", "gpu"])
+
+
+class Programs(RuleBasedStateMachine):
+    """Whatever is done on whichever side: both sides have what an array of NumPy has."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = np.arange(12.0).reshape(3, 4)
+        self.array = SmartArray(self.model)
+        self.held = None
+
+    @rule(key=keys, value=st.integers(0, 9))
+    def assign(self, key, value):
+        self.array[key] = value
+        self.model[key] = value
+
+    @rule(key=keys.filter(lambda key: not isinstance(key, list)), value=st.integers(0, 9))
+    def change_on_device(self, key, value):
+        self.array.get("gpu")[key] = value
+        self.array.mark_changed("gpu")
+        self.model[key] = value
+
+    @rule(
+        key=keys.filter(lambda key: not isinstance(key, list)), value=st.integers(0, 9), side=sides
+    )
+    def change_a_view(self, key, value, side):
+        view = self.array[key]
+        if isinstance(view, SmartArray):
+            view.get(side)[...] = value
+            view.mark_changed(side)
+            self.model[key] = value
+
+    @rule()
+    def compute_in_place(self):
+        self.array *= 2
+        self.model *= 2
+        np.minimum(self.array.T, 1000, out=self.array.T)
+        np.minimum(self.model, 1000, out=self.model)
+
+    @rule(side=sides)
+    def ask(self, side):
+        assert np.array_equal(np.asarray(self.array.get(side)), self.model)
+
+    @rule(key=keys)
+    def hold(self, key):
+        self.held = self.array.get(), key
+
+    @rule()
+    def let_go(self):
+        self.held = None
+
+    @invariant()
+    def what_is_held_is_up_to_date(self):
+        if self.held is not None:
+            held, key = self.held
+            assert np.array_equal(held[key], self.model[key])
+
+
+Programs.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+TestPrograms = Programs.TestCase
+
+
+@given(st.data())
+def test_views_of_views_are_numpys(data):
+    host = np.arange(24).reshape(2, 3, 4)
+    array = SmartArray(host, where=data.draw(sides))
+    for _ in range(3):
+        key = data.draw(keys)
+        try:
+            host = host[key]
+        except IndexError:
+            continue
+        array = array[key]
+        if data.draw(st.booleans()):
+            host, array = host.T, array.T
+    assert np.array_equal(np.asarray(array), host)
+    if isinstance(array, SmartArray):
+        assert np.array_equal(array.get("gpu").copy_to_host(), host)
+
+
+def test_threads_that_ask_at_once_copy_once(transfers):
+    array = SmartArray(np.zeros(1 << 18, "i4"))
+    for round_ in range(10):
+        array.get("gpu").fill(round_)
+        array.mark_changed("gpu")
+        transfers()
+        start, found = threading.Barrier(4), []
+
+        def read(start=start, found=found):
+            start.wait()
+            found.append(set(np.unique(array.get())))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [{round_}] * 4
+        assert transfers() == (0, 1)
+
+
+def test_copies_come_after_kernels_on_independent_streams(begin):
+    array = SmartArray(np.zeros(1000, "u1"))
+    on_gpu, stream = array.get("gpu"), begin()
+    on_gpu.buffer.fill(7, stream=stream)
+    array._sides.launched(stream)
+    assert not stream.query()
+    assert (array.get() == 7).all()
+    on_gpu.buffer.fill(9, stream=begin())
+    array._sides.launched(stream)
+    array[0] = 1
+    assert (array.get("gpu").copy_to_host()[:2] == [1, 7]).all() or (
+        array.get()[:2] == [1, 9]
+    ).all()

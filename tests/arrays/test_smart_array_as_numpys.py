@@ -1,0 +1,146 @@
+"""A SmartArray computes, changes and copies as an array of NumPy does."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat import SmartArray
+
+VALUES = [1.0, 2.0, 3.0, 4.0]
+
+
+def on_device(array):
+    return array.get("gpu").copy_to_host().tolist()
+
+
+CALLS = {
+    "sum": lambda a: a.sum(),
+    "mean, axis": lambda a: a.mean(axis=0),
+    "argsort": lambda a: a.argsort(axis=1),
+    "astype": lambda a: a.astype("f4"),
+    "nonzero": lambda a: a.nonzero(),
+    "tolist": lambda a: a.tolist(),
+    "dot": lambda a: a.dot(a.T),
+    "matmul": lambda a: a @ a.T,
+    "operators": lambda a: -a + 2 * a**2 - 1 / (a + 1) // 2,
+    "comparison": lambda a: (a == 3) | (a > [1, 2, 3]),
+    "unequal": lambda a: a != a.copy(),
+    "of numpy": lambda a: np.sqrt(a),
+    "two results": lambda a: np.divmod(a, 2),
+    "reduce": lambda a: np.add.reduce(a, axis=1),
+    "function": lambda a: np.concatenate([a, a]),
+    "sort": lambda a: np.sort(a, axis=0),
+    "where": lambda a: np.where(a > 2, a, 0),
+    "int": lambda a: int(a[1, 1]) + a[0, 1].item(),
+    "index": lambda a: [*range(10)][a[1:, 1:2].reshape(())],
+    "float": lambda a: float(a[0:1, 1:2]) if False else float(a[0, 1]),
+    "bool": lambda a: bool((a >= 0).all()),
+    "contains": lambda a: 3 in a,
+    "rows": lambda a: [row.tolist() for row in a],
+    "str": str,
+    "format": lambda a: f"{a[1, 2]:.2f}",
+    "nbytes": lambda a: (a.nbytes, a.itemsize, a.flags.c_contiguous),
+    "flat": lambda a: list(a.flat),
+}
+CHANGES = {
+    "item": lambda a: a.__setitem__((0, 1), 9),
+    "slice": lambda a: a.__setitem__(slice(None, None, -1), a[0]),
+    "fill": lambda a: a.fill(9),
+    "sort": lambda a: a[:, ::-1].sort(),
+    "partition": lambda a: a.partition(1),
+    "put": lambda a: a.put([0, 3], 7),
+    "in place": lambda a: a.__iadd__(1),
+    "out": lambda a: np.multiply(a, 3, out=a[...]),
+    "sum, out": lambda a: a.sum(axis=0, out=a[1]),
+    "at": lambda a: np.add.at(a, 0, 5),
+    "real": lambda a: setattr(a, "real", 2),
+    "flat": lambda a: setattr(a, "flat", [5, 6, 7]),
+}
+
+
+def plain(result):
+    if isinstance(result, tuple):
+        return [plain(each) for each in result]
+    return (
+        (result.dtype, result.tolist()) if isinstance(result, (np.ndarray, SmartArray)) else result
+    )
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_computes_as_numpy_does(name):
+    host = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
+    if name == "index":
+        host = np.array([[3, 1, 2], [0, 5, 4]])
+    array = SmartArray(host, where="gpu")
+    result, expected = CALLS[name](array), CALLS[name](host)
+    assert plain(result) == plain(expected)
+    is_function = name in ("function", "sort", "where")  # which NumPy computes itself
+    if isinstance(expected, np.ndarray) and not is_function:
+        assert type(result) is SmartArray
+    elif isinstance(expected, tuple) and isinstance(expected[0], np.ndarray):
+        assert {type(each) for each in result} == {SmartArray}
+    else:
+        assert type(result) is type(expected)
+    assert on_device(array) == host.tolist()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_reach_the_device(name):
+    host = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
+    array = SmartArray(host)
+    array.get("gpu")
+    CHANGES[name](array)
+    CHANGES[name](host)
+    assert array.get().tolist() == on_device(array) == host.tolist()
+
+
+def test_numpy_gets_a_copy_of_its_own():
+    array = SmartArray(VALUES)
+    np.asarray(array)[:] = 0
+    assert array.tolist() == VALUES
+    assert np.asarray(array, "f4").dtype == "f4"
+    view = np.array(array, copy=False)
+    assert np.shares_memory(view, array.get())
+    assert not view.flags.writeable
+    with pytest.raises(ValueError, match="copy"):
+        np.array(array, "f4", copy=False)
+
+
+def test_attributes_that_it_does_not_have():
+    array = SmartArray(VALUES)
+    for name in (
+        "resize",
+        "setflags",
+        "no_such",
+        "_private",
+        "__array_interface__",
+        "_numba_type_",
+    ):
+        assert not hasattr(array, name)
+    for name in ("shape", "dtype"):
+        with pytest.raises(AttributeError):
+            setattr(array, name, 1)
+    with pytest.raises(TypeError):
+        hash(array)
+    with pytest.raises(TypeError, match="unsized"):
+        len(SmartArray(1))
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(array)
+    assert repr(array) == "SmartArray([1., 2., 3., 4.])"
+    assert repr(array.reshape(2, 2)) == "SmartArray([[1., 2.],\n            [3., 4.]])"
+
+
+def test_copies_and_pickles():
+    array = SmartArray(VALUES)
+    array.get("gpu").fill(5)
+    array.mark_changed("gpu")
+    for made in (
+        copy.copy(array[1:]),
+        copy.deepcopy(array[1:]),
+        pickle.loads(pickle.dumps(array[1:])),
+    ):
+        assert made.tolist() == on_device(made) == [5] * 3
+        made[0] = 0
+    assert array.tolist() == [5] * 4

@@ -1,0 +1,198 @@
+"""Arrow arrays on a device are tensors themselves; those on the host stay pyarrow's own."""
+
+import gc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from support.libraries.dlpack import CPU, CUDA, look
+
+NUMBERS = [
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+    *(pa.float16(), pa.float32(), pa.float64()),
+]
+
+
+@pytest.mark.parametrize("kind", NUMBERS, ids=str)
+def test_numbers(ctx, kind):
+    host = np.arange(50).astype(pa.array([], kind).to_numpy().dtype)
+    array = pa.array(host, kind).copy_to(ctx.memory_manager)
+    address = array.buffers()[1].address
+    for part, expected in (
+        (array, host),
+        (array.slice(7), host[7:]),
+        (array.slice(7).slice(3, 20), host[10:30]),
+        (array.slice(50), host[50:]),
+    ):
+        ours = from_dlpack(part)
+        assert (ours.dtype, ours.shape) == (expected.dtype, expected.shape)
+        assert ours.size == 0 or ours.address == address + part.offset * host.itemsize
+        read = np.from_dlpack(part, device="cpu")
+        assert read.dtype == host.dtype
+        assert (read == expected).all()
+
+
+def test_what_a_consumer_may_ask_for(ctx):
+    array = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+    address = array.buffers()[1].address
+    assert array.__dlpack_device__() == (CUDA, 0)
+    # As pyarrow 25 and 26 have the method; a producer before DLPack 1.0 knows the stream alone.
+    for arguments, options, name in [
+        ((), {}, "dltensor"),
+        ((1,), {}, "dltensor"),
+        ((), {"stream": 2}, "dltensor"),
+        ((), {"stream": 1, "max_version": (1, 0), "copy": False}, "dltensor_versioned"),
+    ]:
+        structure, found = look(array.__dlpack__(*arguments, **options))
+        assert (found, structure.tensor.data) == (name, address)
+    copied, _ = look(array.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0)))
+    assert (copied.tensor.device_type, copied.flags) == (CPU, 2)
+    for wrong in ({"stream": 0}, {"dl_device": (CPU, 0), "copy": False}):
+        with pytest.raises((ValueError, BufferError)):
+            array.__dlpack__(**wrong)
+    for arguments, options in [((1, 2), {}), ((1,), {"stream": 1}), ((), {"what": 1})]:
+        with pytest.raises(TypeError):
+            array.__dlpack__(*arguments, **options)
+
+
+def test_on_another_device(other_ctx):
+    array = pa.array([1, 2, 3]).copy_to(other_ctx.memory_manager)
+    assert array.__dlpack_device__() == array.slice(3).__dlpack_device__() == (CUDA, 1)
+    assert from_dlpack(array).context.device_number == 1
+
+
+def test_lists_of_a_fixed_size_are_dimensions(ctx):
+    host = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
+    lists = pa.array(host.tolist(), pa.list_(pa.list_(pa.float32(), 2), 3))
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(host)
+    for array in (lists, tensors):
+        array = array.copy_to(ctx.memory_manager)
+        assert (np.from_dlpack(array, device="cpu") == host).all()
+        assert (np.from_dlpack(array.slice(1, 2), device="cpu") == host[1:3]).all()
+        assert from_dlpack(array.slice(4)).shape == (0, 3, 2)
+
+
+def test_columns_that_were_read_on_the_device(cuda, ctx):
+    batch = pa.record_batch({"x": pa.array([1, 2, 3]), "y": pa.array([0.5, 1.5, 2.5])})
+    message = cuda.serialize_record_batch(batch, ctx)
+    there = cuda.read_record_batch(message, batch.schema)
+    array = from_dlpack(there.column("y"))
+    assert message.address < array.address < message.address + message.size
+    del there, message
+    gc.collect()
+    assert array.copy_to_host().tolist() == [0.5, 1.5, 2.5]
+
+
+def test_nulls_are_counted_where_a_bitmap_is(ctx):
+    array = pa.array([1, None, 3, 4, None, *range(100)]).copy_to(ctx.memory_manager)
+    named = r"DeviceArray.from_arrow\(array\) has its values and their validity bitmap"
+    for part, count in [
+        (array, "2 of 105"),
+        (array.slice(4, 3), "1 of 3"),
+        (array.slice(3).slice(1, 1), "1 of 1"),
+    ]:
+        with pytest.raises(BufferError, match=rf"nulls \({count}\)") as raised:
+            part.__dlpack__()
+        raised.match(named)
+        assert len(DeviceArray.from_arrow(part).values.copy_to_host()) == len(part)
+    for part in (array.slice(2, 2), array.slice(5), array.slice(1, 0), array.slice(70, 8)):
+        assert from_dlpack(part).shape == (len(part),)
+    assert np.from_dlpack(array.slice(2, 2), device="cpu").tolist() == [3, 4]
+    kind = pa.list_(pa.int8(), 2)
+    for values, count in [([[1, 2], None], "1 of 2"), ([[1, 2], [3, None]], "1 of 4")]:
+        with pytest.raises(BufferError, match=rf"nulls \({count}\)"):
+            pa.array(values, kind).copy_to(ctx.memory_manager).__dlpack__()
+
+
+STORED = r"only integers and floating-point numbers: DeviceArray.from_arrow\(array\)"
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (pa.array([True, False]), STORED),
+        (pa.array([1], pa.date32()), STORED),
+        (pa.array([1], pa.timestamp("s")), STORED),
+        (pa.array([1], pa.decimal128(5)), STORED),
+        (pa.array([[1]], pa.list_(pa.duration("s"), 1)), STORED),
+        (pa.array(["text"]), r"buffers\(\) has their offsets and bytes"),
+        (pa.array([[1], [2]]), "arrays of their own"),
+        (pa.array([{"x": 1}]), "arrays of their own"),
+        (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_values_that_are_no_numbers(ctx, array, text):
+    array = array.copy_to(ctx.memory_manager)
+    with pytest.raises(BufferError, match=text):
+        array.__dlpack__()
+    if text == STORED:
+        assert DeviceArray.from_arrow(array).arrow_type == array.type
+
+
+HOST = [
+    pa.array([1, 2]),
+    pa.array([1, None]),
+    pa.array([], pa.float32()),
+    pa.array([True]),
+    pa.array(["text"]),
+    pa.array([[1, 2]], pa.list_(pa.int8(), 2)),
+    pa.FixedShapeTensorArray.from_numpy_ndarray(np.ones((2, 2, 2))),
+    pa.nulls(2),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned DLPack capsule")
+@pytest.mark.parametrize("array", HOST, ids=lambda array: str(array.type))
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((), {}),
+        ((None,), {}),
+        ((), {"stream": None}),
+        ((), {"stream": 1}),
+        ((), {"max_version": (1, 0)}),
+        ((), {"dl_device": (CUDA, 0)}),
+    ],
+    ids=repr,
+)
+def test_arrays_of_the_host_stay_as_they_are(array, arguments, options):
+    def tensor(method):
+        structure, name = look(method(array, *arguments, **options))
+        return structure.tensor.data, structure.tensor.device_type, name
+
+    def outcome(call, method):
+        try:
+            return call(method)
+        except Exception as error:
+            return type(error), str(error)
+
+    kind = type(array)
+    for call, replaced in (
+        (tensor, kind.__dlpack__),
+        (lambda method: method(array), kind.__dlpack_device__),
+    ):
+        assert outcome(call, replaced) == outcome(call, replaced.__wrapped__)
+
+
+def test_arrays_of_the_host_are_no_arrays_of_a_device():
+    with pytest.raises(BufferError, match="host memory"):
+        from_dlpack(pa.array([1, 2]))
+    with pytest.raises(TypeError, match=r"DeviceArray.from_arrow copies it to a device"):
+        DeviceArray(pa.array([1, 2]))
+
+
+def test_without_the_hook_pyarrow_refuses_them(run_python):
+    code = """
+import pyarrow as pa
+from pyarrow_cuda_compat import Context
+array = pa.array([1, 2]).copy_to(Context(0).memory_manager)
+try:
+    array.__dlpack__()
+except Exception as error:
+    print(hasattr(pa.Array.__dlpack__, "__wrapped__"), "CPU" in str(error))
+"""
+    assert run_python(code, PYARROW_CUDA_COMPAT_HOOK="0") == (0, "False True\n", "")

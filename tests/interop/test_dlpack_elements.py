@@ -1,0 +1,158 @@
+"""Which elements and layouts of device arrays travel by DLPack and by the CUDA array interface."""
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from support.libraries.dlpack import look
+
+
+class ByInterface:
+    """An array of a library that has the array interface alone."""
+
+    def __init__(self, array, **entries):
+        self.array = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__ | entries
+
+
+class ByBoth(ByInterface):
+    """An array of a library that has DLPack too."""
+
+    def __dlpack__(self, **request):
+        return self.array.__dlpack__(**request)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+WAYS = [from_dlpack, lambda array: DeviceArray(ByInterface(array)), lambda array: array]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "code", "bits"),
+    [
+        *[(f"<i{size}", 0, 8 * size) for size in (2, 4, 8)],
+        *[(f"<u{size}", 1, 8 * size) for size in (2, 4, 8)],
+        *[(f"<f{size}", 2, 8 * size) for size in (2, 4, 8)],
+        *[(f"<c{size}", 5, 8 * size) for size in (8, 16)],
+        ("|u1", 1, 8),
+        ("|i1", 0, 8),
+        ("|b1", 6, 8),
+    ],
+)
+def test_numbers(memory, dtype, code, bits):
+    host = np.frombuffer(bytes(range(100)), "u1")[: 3 * bits // 8].view(dtype)
+    array = DeviceArray(memory, dtype, (3,))
+    structure, _ = look(array.__dlpack__())
+    seen = structure.tensor
+    assert (seen.code, seen.bits, seen.lanes) == (code, bits, 1)
+    assert array.__cuda_array_interface__["typestr"] == dtype
+    for way in WAYS:
+        same = way(array)
+        assert (same.dtype, same.address) == (host.dtype, memory.address)
+        assert same.copy_to_host().tobytes() == host.tobytes()
+    assert np.from_dlpack(array, device="cpu").tobytes() == host.tobytes()
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        ">i4",
+        ">f8",
+        "M8[ns]",
+        "m8[s]",
+        "V3",
+        [("a", "<i4"), ("b", "<f8")],
+        [("a", ">u2"), ("", "V2")],
+    ],
+    ids=str,
+)
+def test_elements_that_dlpack_cannot_describe(ctx, memory, dtype):
+    array = DeviceArray(memory, dtype, (2,))
+    with pytest.raises(BufferError, match="DLPack cannot describe elements of dtype") as raised:
+        array.__dlpack__()
+    assert str(np.dtype(dtype)) in str(raised.value)
+    with pytest.raises(BufferError, match="DLPack cannot describe"):
+        from_dlpack(array)
+    for theirs in (ByInterface(array), ByBoth(array)):
+        same = DeviceArray(theirs)
+        assert (same.dtype, same.shape) == (array.dtype, (2,))
+        assert same.address == ctx.buffer_from_object(theirs).address == memory.address
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "|b1", "<M8[s]", ">i2", "|V5"])
+def test_a_descr_without_names_is_that_of_plain_elements(memory, dtype):
+    """As CuPy writes it for every array."""
+    array = DeviceArray(memory, dtype, (3,))
+    theirs = ByInterface(array, descr=[("", dtype)])
+    assert DeviceArray(theirs).dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("typestr", ["<U3", "|S3", "|O"])
+def test_elements_that_no_device_array_has(memory, typestr):
+    array = DeviceArray(memory, "|u1", (3,))
+    with pytest.raises(TypeError, match="a device array cannot have elements of dtype"):
+        DeviceArray(ByInterface(array, typestr=typestr))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda array: array,
+        lambda array: array.T,
+        lambda array: array[:, 1:3],
+        lambda array: array[1:, ::-2, 1],
+        lambda array: array[::-1, ::-1, ::-1],
+        lambda array: array[1, 2, 3],
+        lambda array: array[:, None, 1:2, :0],
+        lambda array: array.transpose(1, 2, 0)[..., 1],
+    ],
+    ids=range(8),
+)
+def test_shapes_and_strides(ctx, view):
+    host = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    whole = DeviceArray(ctx.buffer_from_data(host), "<i2", (2, 3, 4))
+    array, expected = view(whole), np.asarray(view(host))
+    structure, _ = look(array.__dlpack__())
+    seen = structure.tensor
+    assert seen.shape[: seen.ndim] == list(expected.shape)
+    interface = array.__cuda_array_interface__
+    assert interface["shape"] == expected.shape
+    if expected.size > 0:
+        assert seen.strides[: seen.ndim] == [stride // 2 for stride in expected.strides]
+        assert seen.data + seen.byte_offset == interface["data"][0] == array.address
+        is_dense = expected.flags.c_contiguous
+        assert interface["strides"] == (None if is_dense else expected.strides)
+    for way in WAYS:
+        same = way(array)
+        assert (same.shape, same.size) == (expected.shape, expected.size)
+        assert (same.copy_to_host() == expected).all()
+        assert expected.size == 0 or same.address == array.address
+    assert (np.from_dlpack(array, device="cpu") == expected).all()
+
+
+def test_strides_between_elements(memory):
+    fields = DeviceArray(memory, [("a", "<i4"), ("b", "u1")], (20,))
+    numbers = DeviceArray(fields.buffer, "<i4", (20,), (5,))
+    with pytest.raises(BufferError, match="not multiples of the element size"):
+        numbers.__dlpack__()
+    same = DeviceArray(ByBoth(numbers))
+    assert same.strides == (5,)
+    assert (same.copy_to_host() == numbers.copy_to_host()).all()
+
+
+def test_a_copy_has_no_gaps(memory):
+    array = DeviceArray(memory, "|u1", (10, 10))
+    for part in (array[:, 2:5], array.T, array[::-3, 4]):
+        copied = from_dlpack(part, copy=True)
+        assert (copied.copy_to_host() == part.copy_to_host()).all()
+        assert copied.buffer.size == part.nbytes
+        assert copied.address != part.address
+    assert from_dlpack(array.T, copy=True).strides == array.T.strides
+
+
+def test_buffers_have_no_gaps(ctx, memory):
+    array = DeviceArray(memory, "|u1", (10, 10))
+    with pytest.raises(ValueError, match="non-contiguous"):
+        ctx.buffer_from_object(array[:, 2:5])
+    assert ctx.buffer_from_object(array[:, ::-1].T).to_pybytes() == bytes(range(100))

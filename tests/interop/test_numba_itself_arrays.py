@@ -1,0 +1,291 @@
+"""Numba itself takes our arrays: kernels, and functions that are compiled for the host.
+
+As in `test_numba_itself`, TEST_NUMBA names the package.
+"""
+
+import gc
+import importlib
+import importlib.util
+import os
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat import SmartArray, Stream, memory
+from pyarrow_cuda_compat.conformance import replay
+
+REQUIRED = os.environ.get("TEST_NUMBA")
+PACKAGE = REQUIRED or "numba.cuda"
+
+pytestmark = [pytest.mark.independent, pytest.mark.filterwarnings("default")]
+
+RECORD = np.dtype([("count", "i4"), ("share", "f8")], align=True)
+
+
+@pytest.fixture(scope="module")
+def numba_cuda():
+    lacking = None if REQUIRED else replay.lacking(f"# needs: {PACKAGE}")
+    if lacking:
+        pytest.skip(lacking)
+    return importlib.import_module(PACKAGE)
+
+
+@pytest.fixture
+def prepared(numba_cuda):
+    """What Numba passes to a kernel for an argument: its type, numbers, and what it calls later."""
+    if PACKAGE != "numba.cuda":
+        pytest.skip("numba-cuda-mlir prepares arguments in compiled code")
+    dispatcher = importlib.import_module("numba.cuda.dispatcher")
+    typeof = importlib.import_module("numba.cuda.typing.typeof").typeof
+    driver = importlib.import_module("numba.cuda.cudadrv.driver")
+    numba_cuda.current_context()
+
+    def prepared(argument, stream=0):
+        kind, later, passed = typeof(argument), [], []
+        kernel = SimpleNamespace(extensions=[])
+        stream = driver._to_core_stream(stream)
+        dispatcher._Kernel._prepare_args(kernel, kind, argument, stream, later, passed)
+        return kind, passed[2:], later
+
+    return prepared
+
+
+ARRAYS = {
+    "C": lambda: memory.to_device(np.arange(6.0).reshape(2, 3)),
+    "F": lambda: memory.to_device(np.arange(6.0).reshape(2, 3)).T,
+    "A": lambda: memory.to_device(np.zeros((4, 6), "c8"))[::2, ::-1],
+    "none": lambda: memory.to_device(np.float32(1)),
+    "records": lambda: memory.to_device(np.zeros(3, RECORD)),
+    "dates": lambda: memory.to_device(np.zeros(3, "M8[ns]")),
+    "bool": lambda: memory.to_device(np.zeros(3, "?")),
+    "half": lambda: memory.to_device(np.zeros(3, "f2")),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_what_a_kernel_is_passed(prepared, name):
+    array = ARRAYS[name]()
+    kind, (size, itemsize, address, *layout), _ = prepared(array)
+    numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
+    assert (kind.dtype, kind.ndim) == (numpy_support.from_dtype(array.dtype), array.ndim)
+    assert kind.layout == (name if name in "CFA" else "C")
+    assert (size, itemsize, address) == (array.size, array.itemsize, array.address)
+    assert layout == [*array.shape, *array.strides]
+
+
+def test_a_smart_array_hears_of_the_launch(prepared):
+    for stream in (0, memory.stream(), memory.default_stream()):
+        array = SmartArray(np.arange(4.0))
+        kind, (_, _, address, *_), later = prepared(array, stream)
+        assert str(kind) == "array(float64, 1d, C)"
+        assert address == array.get("gpu").address
+        array.get("gpu").fill(7)
+        assert array.tolist() == [0, 1, 2, 3]
+        for each in later:
+            each()
+        assert array.tolist() == [7] * 4
+
+
+def test_mapped_arrays_are_passed_without_a_copy(prepared):
+    array = memory.mapped_array(3, "i4")
+    _, (_, _, address, *_), _ = prepared(array[1:])
+    assert address == memory.as_cuda_array(array[1:]).address
+
+
+def test_arrays_of_numba_and_ours(numba_cuda):
+    ours, stream = memory.to_device(np.arange(3)), memory.stream()
+    theirs = numba_cuda.to_device(np.zeros(3, int))  # on a stream, the next copy would be queued,
+    theirs.copy_to_device(ours)  # and Numba does not keep the host's array that it goes through
+    back = theirs.copy_to_host(stream=stream)  # which nobody else keeps
+    stream.synchronize()
+    assert back.tolist() == [0, 1, 2]
+    assert memory.to_device(theirs) is theirs
+    assert memory.as_cuda_array(theirs).copy_to_host().tolist() == [0, 1, 2]
+    assert numba_cuda.as_cuda_array(ours).copy_to_host().tolist() == [0, 1, 2]
+    event = numba_cuda.event()
+    event.record(stream)
+    event.synchronize()
+
+
+@pytest.mark.usefixtures("other_ctx")
+def test_numba_selects_the_device_as_well(numba_cuda):
+    if PACKAGE != "numba.cuda":
+        pytest.skip("select_device tells numba.cuda only")
+    try:
+        memory.select_device(1)
+        assert numba_cuda.current_context().device.id == 1
+    finally:
+        memory.select_device(0)
+
+
+# --- kernels ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def increment(numba_cuda):
+    lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")
+    if lacking:
+        pytest.skip(lacking)
+
+    @numba_cuda.jit
+    def increment(values):
+        place = numba_cuda.grid(1)
+        if place < values.size:
+            values[place] += 1
+
+    return increment
+
+
+@pytest.mark.hardware
+def test_a_kernel_on_each_kind_of_stream(increment):
+    array, owner = memory.to_device(np.zeros(1000)), Stream()
+    streams = [0, memory.stream(), memory.external_stream(owner.handle), memory.default_stream()]
+    streams += [memory.legacy_default_stream(), memory.per_thread_default_stream()]
+    for stream in streams:
+        increment[8, 128, stream](array)
+        memory.synchronize()
+    assert (array.copy_to_host() == len(streams)).all()
+
+
+@pytest.mark.hardware
+def test_a_kernel_sees_fields(numba_cuda, increment):
+    @numba_cuda.jit
+    def halve(records):
+        place = numba_cuda.grid(1)
+        if place < records.size:
+            records[place].share = records[place].count / 2
+
+    array = memory.to_device(np.array([(3, 0), (5, 0)], RECORD))
+    halve[1, 32](array)
+    assert array.copy_to_host().tolist() == [(3, 1.5), (5, 2.5)]
+
+
+@pytest.mark.hardware
+def test_a_kernel_on_the_memory_of_the_host(increment):
+    array, mapped = np.zeros(1000), memory.mapped_array(1000)
+    mapped[:] = 1
+    with memory.mapped(array) as on_device:
+        increment[8, 128](on_device)
+        increment[8, 128](mapped)
+    assert (array == 1).all()
+    assert (mapped == 2).all()
+
+
+@pytest.mark.hardware
+def test_kernels_on_a_smart_array(increment):
+    array = SmartArray(np.zeros((2, 500)))
+    stream = Stream(non_blocking=True)
+    held = array.get()
+    increment[4, 128](array[0])
+    increment[4, 128, memory.external_stream(stream.handle)](array[1])
+    if PACKAGE == "numba.cuda":  # the other one does not say that it has launched a kernel
+        assert (held == 1).all()
+    stream.synchronize()
+    assert (array.get() == 1).all()
+    array[0] = 5
+    increment[8, 128](array.ravel())
+    assert array[:, 0].tolist() == [6, 2]
+
+
+# --- functions for the host ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def numba():
+    if importlib.util.find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+    return importlib.import_module("numba")
+
+
+def test_compiled_functions_take_and_return_smart_arrays(numba):
+    @numba.njit
+    def same(array):
+        return array
+
+    @numba.njit
+    def part(array, key):
+        return array[key]
+
+    @numba.njit
+    def computed(array):
+        return np.cos(np.sin(array)) + 1
+
+    @numba.njit
+    def described(array):
+        return array.shape, len(array), array.sum(), array[1, 2]
+
+    host = np.arange(6.0).reshape(2, 3)
+    array = SmartArray(host, where="gpu")
+    assert same(array) is array
+    assert described(array) == ((2, 3), 2, 15, 5)
+    row = part(array, slice(1, None))
+    assert type(row) is SmartArray
+    row[0, 0] = 9
+    assert array[1, 0] == 9
+    result = computed(array)
+    assert type(result) is SmartArray
+    assert np.allclose(result, np.cos(np.sin(array.get())) + 1)
+    assert same(array.T).get("gpu").strides == (8, 24)
+    assert same(SmartArray(np.array([(1, 0.5)], RECORD))).tolist() == [(1, 0.5)]
+    assert described(SmartArray(np.asfortranarray(host)))[0] == (2, 3)
+
+
+def test_compiled_functions_mark_the_host(numba):
+    @numba.njit
+    def set_first(array, value):
+        array[0] = value
+        if value < 0:
+            raise ValueError("negative")
+
+    array = SmartArray(np.zeros(3))
+    array.get("gpu").fill(1)
+    array.mark_changed("gpu")
+    set_first(array[1:], 5)
+    assert array.get("gpu").copy_to_host().tolist() == [1, 5, 1]
+    with pytest.raises(ValueError, match="negative"):
+        set_first(array, -1)
+    assert array.get("gpu").copy_to_host().tolist() == [-1, 5, 1]
+
+
+def test_compiled_functions_keep_nothing(numba):
+    @numba.njit
+    def same(array):
+        return array
+
+    @numba.njit
+    def part(array):
+        return array[1:] * 2
+
+    array = SmartArray(np.zeros(3))
+    host = array.get()
+    before = sys.getrefcount(array), sys.getrefcount(host)
+    for _ in range(5):
+        same(array)
+        part(array)
+        same(array[1:])
+    gc.collect()
+    assert (sys.getrefcount(array), sys.getrefcount(host)) == before
+
+
+def test_a_side_that_cannot_be_had_is_an_exception(numba, monkeypatch):
+    @numba.njit
+    def same(array):
+        return array
+
+    array = SmartArray(np.zeros(3))
+    same(array)
+
+    def fails(*_arguments):
+        raise OSError("no device")
+
+    monkeypatch.setattr(SmartArray, "get", fails)
+    with pytest.raises(OSError, match="no device"):
+        same(array)
+    monkeypatch.undo()
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
+    monkeypatch.setattr(SmartArray, "mark_changed", fails)
+    assert same(array) is array
+    assert [str(each) for each in seen] == ["no device"]

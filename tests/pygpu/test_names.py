@@ -1,0 +1,123 @@
+"""The public names: documented with examples that run, shown by cases, and cheap to import."""
+
+import ast
+import doctest
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import pyarrow_cuda_compat.pygpu as gpuarray
+
+SUITE = Path(__file__).parents[2] / "conformance"
+ITEMS = tomllib.loads((SUITE / "manifest" / "pygpu.toml").read_text())["item"]
+CASES = [item for item in ITEMS if "case" in item]
+# Values, whose names say all.
+VALUES = {
+    "SUPPORTED_DTYPES",
+    "cuda_enabled",
+    "major_version",
+    "minor_version",
+    "release_version",
+    "use_hip",
+}
+
+
+def members(thing):
+    """The public members of a class, also of the bases that it has here."""
+    for base in thing.__mro__:
+        if base.__module__.startswith("pyarrow_cuda_compat"):
+            yield from ((name, each) for name, each in vars(base).items() if name[0] != "_")
+
+
+def documented():
+    found = {}
+    for name in gpuarray.__all__:
+        thing = getattr(gpuarray, name)
+        if name in VALUES or inspect.ismodule(thing):
+            continue
+        found[name] = thing
+        if inspect.isclass(thing) and not issubclass(thing, int):
+            # Those of the ten classes of a kind are one and the same.
+            known = {id(each) for each in found.values()}
+            own = {f"{name}.{short}": each for short, each in members(thing)}
+            found |= {name: each for name, each in own.items() if id(each) not in known}
+    return found
+
+
+DOCUMENTED = documented()
+
+
+def test_the_names_are_those_of_the_original():
+    kinds = ("DeviceArray", "DeviceAllocator", "HostAllocator", "PagelockedAllocator")
+    for kind in (*kinds, "pointer_wrapper"):
+        for dtype in gpuarray.SUPPORTED_DTYPES:
+            assert f"{kind}_{dtype}" in DOCUMENTED
+    assert set(gpuarray.gpuarray.__all__) <= set(gpuarray.__all__)
+    assert set(gpuarray.backend.__all__) <= set(gpuarray.__all__)
+    assert len(set(gpuarray.__all__)) == len(gpuarray.__all__)
+    assert (gpuarray.major_version, gpuarray.minor_version, gpuarray.release_version) == (0, 2, 1)
+    assert gpuarray.cuda_enabled
+    assert not gpuarray.use_hip
+
+
+@pytest.mark.independent
+@pytest.mark.parametrize("name", list(DOCUMENTED))
+def test_a_name_is_documented(name):
+    docscrape = pytest.importorskip("numpydoc.docscrape")
+    thing = DOCUMENTED[name]
+    doc = docscrape.NumpyDocString(inspect.getdoc(thing))
+    assert " ".join(doc["Summary"]).endswith(".")
+    assert doc["Examples"]
+    if isinstance(thing, property) or name in ("UnsupportedDataType", "dtype"):
+        return
+    described = [each for parameter in doc["Parameters"] for each in parameter.name.split(", ")]
+    taken = {
+        name: each.kind
+        for name, each in inspect.signature(thing).parameters.items()
+        if name not in ("self", "args", "kwargs")
+    }
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*"}
+    assert described == [stars.get(kind, "") + name for name, kind in taken.items()]
+
+
+@pytest.mark.parametrize("name", list(DOCUMENTED))
+def test_an_example_runs(name):
+    text = inspect.getdoc(DOCUMENTED[name])
+    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert example.examples
+    report = []
+    outcome = doctest.DocTestRunner(verbose=False).run(example, out=report.append)
+    assert outcome.failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("name", sorted({item["name"] for item in CASES}))
+def test_a_case_has_the_name(name):
+    short = name.removeprefix("PyGPU.").rpartition(".")[2]
+    for item in (each for each in CASES if each["name"] == name):
+        script = (SUITE / "cases" / f"{item['case']}.py").read_text()
+        assert "pyarrow_cuda_compat.pygpu as gpuarray" in script
+        if short not in ("PyGPU", "__int__", "__getitem__"):
+            assert re.search(rf"\b{short}\b", script), item["case"]
+
+
+IMPORTED = """
+import sys
+import pyarrow
+before = set(sys.modules)
+import pyarrow_cuda_compat.pygpu
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(sorted(new - set(sys.stdlib_module_names)))
+print("libcuda" in open("/proc/self/maps").read())
+"""
+
+
+def test_an_import_loads_nothing_else(run_python):
+    ours = "['_pyarrow_cuda_compat_hook', 'pyarrow_cuda_compat']"
+    status, out, error = run_python(IMPORTED)
+    assert (status, error) == (0, "")
+    packages, driver = out.splitlines()
+    assert set(ast.literal_eval(packages)) <= set(ast.literal_eval(ours))
+    assert driver == "False"
