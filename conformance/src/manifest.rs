@@ -36,6 +36,8 @@ pub struct Item {
     pub case: Option<String>,
     /// The system that it waits for, when that is not built yet.
     pub planned: Option<String>,
+    /// Why this package does not have it, and will not.
+    pub left_out: Option<String>,
 }
 
 /// Something that this package does differently on purpose.

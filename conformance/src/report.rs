@@ -112,7 +112,7 @@ fn summary(
     outcomes: &[BTreeMap<&str, &Outcome>],
 ) {
     page.push('\n');
-    let mut head = vec!["Document", "Items", "With a case", "Planned"];
+    let mut head = vec!["Document", "Items", "With a case", "Planned", "Left out"];
     let passed: Vec<_> = columns.iter().map(|column| format!("Passed: {}", column.name)).collect();
     head.extend(passed.iter().map(String::as_str));
     row(page, &head);
@@ -126,6 +126,7 @@ fn summary(
             document.items.len().to_string(),
             count(&|item| item.case.is_some()).to_string(),
             count(&|item| item.planned.is_some()).to_string(),
+            count(&|item| item.left_out.is_some()).to_string(),
         ];
         for outcomes in outcomes {
             cells.push(count(&|item| outcome(item, outcomes) == "passed").to_string());
@@ -147,6 +148,9 @@ fn failures(page: &mut String, columns: &[Column<'_>]) {
 fn outcome(item: &Item, outcomes: &BTreeMap<&str, &Outcome>) -> String {
     if let Some(planned) = &item.planned {
         return format!("planned: {planned}");
+    }
+    if let Some(reason) = &item.left_out {
+        return format!("left out: {reason}");
     }
     let outcome = item.case.as_ref().and_then(|case| outcomes.get(case.as_str()));
     match outcome.map(|outcome| (outcome.status.as_str(), &outcome.detail)) {

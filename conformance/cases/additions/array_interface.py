@@ -1,7 +1,7 @@
-# Device buffers and tensors have the CUDA array interface themselves.
+# Device buffers and arrays have the CUDA array interface themselves.
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor
+from pyarrow_cuda_compat import DeviceArray
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(bytes(range(24)))
@@ -15,7 +15,9 @@ def show(thing):
 
 show(buf)
 show(buf.slice(8, 4))
-show(DeviceTensor(buf.slice(4), "<i2", (2, 5)))
+show(DeviceArray(buf.slice(4), "<i2", (2, 5)))
+show(DeviceArray(buf.slice(4), "<i2", (2, 5))[::-1, ::2])
+show(DeviceArray(buf, "<i2, <f4", (4,)))
 ctx.new_buffer(0).__cuda_array_interface__["data"]
 
 
@@ -26,7 +28,7 @@ class ReadOnly:
 
 view = ctx.buffer_from_object(ReadOnly())
 show(view)
-show(DeviceTensor(view, "<i2", (2, 5)))
+show(DeviceArray(view, "<i2", (2, 5)))
 # Who takes it has the same memory.
-again = ctx.buffer_from_object(DeviceTensor(buf, "<f8", (3,)))
+again = ctx.buffer_from_object(DeviceArray(buf, "<f8", (3,)))
 (again.address - buf.address, again.size)

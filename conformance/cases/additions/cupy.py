@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack, to_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(np.arange(6, dtype=np.float32))
-array = cupy.from_dlpack(DeviceTensor(buf, "<f4", (2, 3)))
+array = cupy.from_dlpack(DeviceArray(buf, "<f4", (2, 3)))
 (array.data.ptr == buf.address, array.shape, array.dtype.name)
 array *= 2
 np.frombuffer(buf.copy_to_host(), np.float32).tolist()
@@ -19,7 +19,7 @@ np.frombuffer(buf.copy_to_host(), np.float32).tolist()
 cupy.asarray(buf)[:4] = 255
 buf.slice(0, 5).to_pybytes()
 numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
-int(cupy.from_dlpack(to_dlpack(numbers)).sum())
+int(cupy.from_dlpack(numbers).sum())
 # CuPy's array keeps the memory.
 before = ctx.bytes_allocated
 del buf
@@ -28,14 +28,15 @@ _ = gc.collect()
 del array
 _ = gc.collect()
 ctx.bytes_allocated - before
-# The other way the buffer keeps CuPy's array.
+# The other way the array here keeps CuPy's, and so does a buffer.
 made = cupy.arange(4, dtype=np.int16)
-views = [from_dlpack(made), ctx.buffer_from_object(made)]
+views = [from_dlpack(made), DeviceArray(made), ctx.buffer_from_object(made)]
 [view.address == made.data.ptr for view in views]
 del made
 [np.frombuffer(view.copy_to_host(), np.int16).tolist() for view in views]
-pa.Array.from_buffers(pa.int16(), 4, [None, views[0]]).slice(1).copy_to(
-    pa.default_cpu_memory_manager()
-).to_pylist()
-# A column of a matrix has gaps.
-from_dlpack(cupy.zeros((4, 4), np.uint8)[:, 1])
+views[0].to_arrow().slice(1).copy_to(pa.default_cpu_memory_manager()).to_pylist()
+# A column of a matrix has gaps: it is an array, and no buffer.
+matrix = cupy.zeros((4, 4), np.uint8)
+from_dlpack(matrix[:, 1]).fill(5)
+matrix.sum(axis=0).tolist()
+ctx.buffer_from_object(matrix[:, 1])

@@ -17,7 +17,7 @@ given = from_dlpack(buf.__dlpack__(copy=True))
 taken = from_dlpack(buf, copy=True)
 ctx.bytes_allocated - before
 buf.copy_from_host(b"changed")
-(given.to_pybytes(), taken.to_pybytes())
+(given.buffer.to_pybytes(), taken.buffer.to_pybytes())
 del given, taken
 ctx.bytes_allocated - before
 # The host is a device as well, of type 1. What comes there is always a copy.

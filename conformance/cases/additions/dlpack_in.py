@@ -1,4 +1,4 @@
-# Tensors of other libraries by DLPack: their memory is viewed, and kept until no part is in use.
+# Tensors of other libraries by DLPack: arrays over their memory, kept until no part is in use.
 import ctypes
 import gc
 
@@ -57,23 +57,24 @@ class Theirs:
 
 ctx = cuda.Context(0)
 memory = ctx.buffer_from_data(b"abcdefghijklmnopqrstuvwxyz")
-buf = from_dlpack(Theirs(memory, (2, 5), byte_offset=3))
-(type(buf), buf.address - memory.address, buf.size, buf.is_mutable, buf.context.device_number)
-buf.to_pybytes()
-buf.copy_from_host(b"DEF")
+array = from_dlpack(Theirs(memory, (2, 5), byte_offset=3))
+(type(array), array.dtype, array.shape, array.is_mutable, array.context.device_number)
+(array.address - memory.address, array.buffer.to_pybytes())
+array[0, :3] = list(b"DEF")
 memory.slice(0, 8).to_pybytes()
-# The elements may be in any order, if they lie side by side.
-from_dlpack(Theirs(memory, (2, 5), strides=(1, 2))).to_pybytes()
-from_dlpack(Theirs(memory, (5,), strides=(-1,), byte_offset=25)).to_pybytes()
+# The elements may be in any order, and have gaps between them.
+from_dlpack(Theirs(memory, (2, 5), strides=(1, 2))).copy_to_host().tobytes()
+from_dlpack(Theirs(memory, (5,), strides=(-1,), byte_offset=25)).copy_to_host().tobytes()
+from_dlpack(Theirs(memory, (3,), strides=(10,))).copy_to_host().tobytes()
 # What is read-only stays so.
-from_dlpack(Theirs(memory, (3,), flags=1)).copy_from_host(b"x")
+from_dlpack(Theirs(memory, (3,), flags=1)).fill(0)
 _ = gc.collect()
-# The tensor above is still in use, and is kept by any part of the buffer.
+# The tensor above is still in use, and is kept by any part of the array.
 len(alive)
-part = buf.slice(2, 4)
-del buf, memory
+part = array[0, 2:]
+del array, memory
 _ = gc.collect()
-(len(alive), ctx.bytes_allocated, part.to_pybytes())
+(len(alive), ctx.bytes_allocated, part.buffer.to_pybytes())
 del part
 _ = gc.collect()
 (len(alive), ctx.bytes_allocated)

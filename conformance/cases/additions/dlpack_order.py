@@ -5,7 +5,7 @@ import re
 import numpy as np
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 
 ctx = cuda.Context(0)
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
@@ -24,9 +24,9 @@ def fill(text, stream=None):
 fill("a")
 np.from_dlpack(buf, device="cpu").tobytes()
 fill("b")
-from_dlpack(buf.__dlpack__(copy=True, stream=-1)).to_pybytes()
+from_dlpack(buf.__dlpack__(copy=True, stream=-1)).buffer.to_pybytes()
 fill("c")
-from_dlpack(buf, copy=True).to_pybytes()
+from_dlpack(buf, copy=True).buffer.to_pybytes()
 # Another stream need not wait for the default one, so it gets the tensor when nothing is pending;
 # 0 from the driver says so.
 fill("d")
@@ -37,7 +37,7 @@ fill("e")
 _ = buf.__cuda_array_interface__
 driver.cuStreamQuery(None)
 fill("f")
-_ = DeviceTensor(buf, "|u1", (2, 2)).__cuda_array_interface__
+_ = DeviceArray(buf, "|u1", (2, 2)).__cuda_array_interface__
 driver.cuStreamQuery(None)
 # Streams are never 0, which would say nothing, nor negative but for -1: no stream at all.
 buf.__dlpack__(stream=0)

@@ -1,9 +1,9 @@
-# A device buffer as a DLPack tensor: what the structure in the capsule says.
+# Device buffers and arrays as DLPack tensors: what the structure in the capsule says.
 import ctypes
 
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor
+from pyarrow_cuda_compat import DeviceArray
 
 
 class Tensor(ctypes.Structure):
@@ -43,12 +43,17 @@ buf.__dlpack_device__()
 # A buffer is an array of unsigned bytes, its parts as well.
 look(buf)
 look(buf.slice(10, 20))
-# A tensor has a type of its elements and a shape; the last dimension is the densest.
-tensor = DeviceTensor(buf.slice(8), "<f4", (1, 2, 3))
-tensor.__dlpack_device__()
-look(tensor)
-look(DeviceTensor(buf, "<i8", (12,)))
-look(DeviceTensor(buf, "|u1", ()))
+# An array has a type of its elements, a shape and strides, which DLPack counts in elements.
+array = DeviceArray(buf.slice(8), "<f4", (1, 2, 3))
+array.__dlpack_device__()
+look(array)
+look(array.T)
+look(array[0, ::-1, ::2])
+look(DeviceArray(buf, "<c8", (12,)))
+look(DeviceArray(buf, "|b1", ()))
+# What DLPack cannot describe.
+DeviceArray(buf, ">i8").__dlpack__()
+DeviceArray(buf, "<M8[s]").__dlpack__()
 
 
 # What its owner calls read-only is marked so.

@@ -3,16 +3,16 @@
 import numpy as np
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 
 first, second = cuda.Context(0), cuda.Context(1)
 buf = second.buffer_from_data(np.arange(4, dtype=np.int16))
 buf.__dlpack_device__()
-view = from_dlpack(DeviceTensor(buf, "<i2", (2, 2)))
+view = from_dlpack(DeviceArray(buf, "<i2", (2, 2)))
 (view.address - buf.address, view.context.device_number)
 # To the other device.
 copied = from_dlpack(buf, device=first)
-(copied.context.device_number, np.frombuffer(copied.copy_to_host(), np.int16))
+(copied.context.device_number, copied.copy_to_host().view(np.int16))
 from_dlpack(buf.__dlpack__(dl_device=(2, 0))).context.device_number
 from_dlpack(buf, device=second).address - buf.address
 # Not without a copy.

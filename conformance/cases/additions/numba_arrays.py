@@ -1,4 +1,4 @@
-# Kernels of Numba take device buffers and tensors as they are, and its arrays are buffers.
+# Kernels of Numba take device buffers and arrays as they are, and its arrays are shared too.
 # needs: gpu, numba kernels
 import gc
 import warnings
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceTensor, to_dlpack
+from pyarrow_cuda_compat import DeviceArray
 
 # Numba finds so few blocks worth a warning.
 warnings.simplefilter("ignore")
@@ -25,24 +25,24 @@ ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(bytes(range(8)))
 double[1, 32](buf)
 buf.to_pybytes()
-floats = ctx.buffer_from_data(np.array([0.5, 1.5, 2.5], np.float32))
-double[1, 32](DeviceTensor(floats, "<f4", (3,)))
-np.frombuffer(floats.copy_to_host(), np.float32).tolist()
+floats = DeviceArray.from_host(np.array([0.5, 1.5, 2.5], np.float32))
+double[1, 32](floats)
+floats.copy_to_host().tolist()
 # An Arrow array on the device.
 numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
-double[1, 32](to_dlpack(numbers))
+double[1, 32](numbers)
 numbers.copy_to(pa.default_cpu_memory_manager()).to_pylist()
 # As an array of Numba's, which keeps the memory.
-array = numba.cuda.as_cuda_array(DeviceTensor(buf, "<i2", (2, 2)))
+array = numba.cuda.as_cuda_array(DeviceArray(buf, "<i2", (2, 2)))
 (array.shape, array.dtype.name)
 array.copy_to_host().tobytes()
 before = ctx.bytes_allocated
 del buf
 _ = gc.collect()
 ctx.bytes_allocated - before
-# The other way the buffer keeps Numba's array.
+# The other way an array here keeps Numba's, and so does a buffer.
 made = numba.cuda.to_device(np.arange(4, dtype=np.int16))
-view = ctx.buffer_from_object(made)
-view.address == made.__cuda_array_interface__["data"][0]
+views = [DeviceArray(made).buffer, ctx.buffer_from_object(made)]
+[view.address == made.__cuda_array_interface__["data"][0] for view in views]
 del made
-np.frombuffer(view.copy_to_host(), np.int16).tolist()
+[np.frombuffer(view.copy_to_host(), np.int16).tolist() for view in views]

@@ -1,5 +1,5 @@
 # Numba's arrays in memory of this package's contexts, by the program's own choice.
-# needs: gpu, numba.cuda
+# needs: numba.cuda
 import gc
 
 import numba.cuda

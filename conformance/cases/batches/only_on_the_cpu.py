@@ -1,21 +1,103 @@
-# What only the CPU can do is refused for arrays on a device, not tried.
+# What only the CPU can do with arrays, batches and tables is refused for those on a device.
+import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context()
 array = pa.array([1, None, 3]).copy_to(ctx.memory_manager)
-array.to_pylist()
-array.to_numpy()
-array[0]
-array.sum()
-array.null_count
-array.equals(array)
-array.cast(pa.float64())
-array.validate(full=True)
-array.validate()
-buf = array.buffers()[1]
-buf.to_pybytes()
-buf[0]
-batch = pa.record_batch({"x": [1]}).copy_to(ctx.memory_manager)
-batch.to_pydict()
-batch.column(0).to_pylist()
+text = pa.array(["a", None, "bc"]).copy_to(ctx.memory_manager)
+mask = pa.array([True, False, True]).copy_to(ctx.memory_manager)
+batch = pa.record_batch({"x": [1, 2], "y": ["a", "b"]}).copy_to(ctx.memory_manager)
+table = pa.Table.from_batches([batch])
+chunked = table.column(0)
+
+
+def outcome(operation):
+    try:
+        operation()
+    except NotImplementedError as error:
+        return str(error)
+    return "done"
+
+
+VALUES = (
+    lambda: array.to_pylist(),
+    lambda: array.to_numpy(zero_copy_only=False),
+    lambda: np.asarray(array),
+    lambda: array.to_pandas(),
+    lambda: array[0],
+    lambda: array[1:],
+    lambda: list(array),
+    lambda: text.to_pylist(),
+    lambda: array.__arrow_c_array__(),
+)
+WORK = (
+    lambda: array.null_count,
+    lambda: array.nbytes,
+    lambda: array == array,
+    lambda: array.equals(array),
+    lambda: array.diff(array),
+    lambda: array.sum(),
+    lambda: array.index(3),
+    lambda: array.sort(),
+    lambda: array.unique(),
+    lambda: array.value_counts(),
+    lambda: array.dictionary_encode(),
+    lambda: array.is_null(),
+    lambda: array.is_valid(),
+    lambda: array.is_nan(),
+    lambda: array.fill_null(0),
+    lambda: array.drop_null(),
+    lambda: array.filter(mask),
+    lambda: array.take([0]),
+    lambda: array.cast(pa.float64()),
+    lambda: array.view(pa.float64()),
+    lambda: array.validate(full=True),
+    lambda: text.cast(pa.large_string()),
+)
+TABLES = (
+    lambda: chunked.to_pylist(),
+    lambda: chunked[0],
+    lambda: chunked.null_count,
+    lambda: chunked.equals(chunked),
+    lambda: chunked.cast(pa.float64()),
+    lambda: chunked.combine_chunks(),
+    lambda: batch.to_pydict(),
+    lambda: batch.to_pylist(),
+    lambda: batch.to_pandas(),
+    lambda: batch.column(0).to_pylist(),
+    lambda: batch.equals(batch),
+    lambda: batch.nbytes,
+    lambda: batch.filter(mask),
+    lambda: batch.take([0]),
+    lambda: batch.sort_by("x"),
+    lambda: batch.to_struct_array(),
+    lambda: batch.to_tensor(),
+    lambda: batch.serialize(),
+    lambda: batch.validate(full=True),
+    lambda: table.to_pydict(),
+    lambda: table.equals(table),
+    lambda: table.nbytes,
+    lambda: table.combine_chunks(),
+    lambda: table.sort_by("x"),
+    lambda: table.group_by("y").aggregate([("x", "sum")]),
+    lambda: table.validate(full=True),
+)
+{outcome(operation) for operation in VALUES}
+{outcome(operation) for operation in WORK}
+{outcome(operation) for operation in TABLES}
+# What needs no look at the values is done.
+ELSEWHERE = (
+    lambda: (len(array), array.type, array.offset, array.device_type, array.is_cpu),
+    lambda: array.slice(1).buffers(),
+    lambda: array.validate(),
+    lambda: pa.Array.from_buffers(array.type, 3, array.buffers()),
+    lambda: pa.record_batch([array], names=["x"]),
+    lambda: batch.slice(1).select(["x"]).replace_schema_metadata({}),
+    lambda: batch.validate(),
+    lambda: table.to_batches(),
+)
+{outcome(operation) for operation in ELSEWHERE}
+# Their buffers are no more for the CPU than they are.
+array.buffers()[1].to_pybytes()
+array.buffers()[1][0]

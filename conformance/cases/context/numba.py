@@ -1,5 +1,5 @@
 # A context as one of Numba's, and back: the same context of the driver.
-# needs: gpu, numba.cuda
+# needs: numba.cuda
 import numba.cuda
 from numba.cuda.cudadrv.driver import Context
 from pyarrow import cuda

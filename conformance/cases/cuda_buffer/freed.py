@@ -1,8 +1,12 @@
 # The memory is released with the last buffer over it.
+import ctypes
 import gc
+import re
 
 import pyarrow as pa
 from pyarrow import cuda
+
+from pyarrow_cuda_compat import empty_cache
 
 ctx = cuda.Context(0)
 ctx.bytes_allocated
@@ -35,12 +39,26 @@ ctx.bytes_allocated
 gc.collect() > 0
 ctx.bytes_allocated
 
-# Not only the counter goes down: the driver knows the memory until then, and no longer.
+# Not only the counter goes down.  What is kept for other buffers is nobody's memory any more; and
+# when all of that is given back, the driver itself does not know it: 1 instead of 0.
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+_ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
+
+
+def ask_driver(address):
+    """The driver's answer to the question of which type the memory is."""
+    kind = ctypes.c_uint64()
+    return driver.cuPointerGetAttribute(ctypes.byref(kind), 2, ctypes.c_uint64(address))
+
+
 large = ctx.new_buffer(8 << 20)
 address = large.address
 part = large.slice(4 << 20)
 del large
-ctx.get_device_address(address) == address
+_ = empty_cache(ctx)
+(ctx.get_device_address(address) == address, ask_driver(address))
 part.address - address
 del part
 ctx.get_device_address(address)
+_ = empty_cache(ctx)
+ask_driver(address)

@@ -1,4 +1,6 @@
 # What the reference lists is there, with a description.
+import inspect
+
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -19,9 +21,24 @@ ATTRIBUTES = ("address", "context", "is_cpu", "is_mutable", "parent", "size")
 [name for name in METHODS if not callable(getattr(cuda.CudaBuffer, name, None))]
 buf = cuda.Context(0).buffer_from_data(b"0123456789")
 [name for name in ATTRIBUTES if not hasattr(buf, name) or callable(getattr(buf, name))]
-[name for name in METHODS if not getattr(cuda.CudaBuffer, name).__doc__]
-[name for name in ATTRIBUTES[:4] if not getattr(cuda.CudaBuffer, name).__doc__]
-bool(cuda.CudaBuffer.__doc__)
+
+
+def beginning(thing):
+    """The first line of a description."""
+    return inspect.getdoc(thing).splitlines()[0]
+
+
+beginning(cuda.CudaBuffer)
+for name in METHODS:
+    print(f"{name}: {beginning(getattr(cuda.CudaBuffer, name))}")
+
+# Some attributes are those of all of Arrow's buffers.
+beginning(cuda.CudaBuffer.context)
+[
+    name
+    for name in ("address", "is_cpu", "is_mutable", "size")
+    if not getattr(pa.Buffer, name).__doc__
+]
 
 # Static ones need no buffer; and what Arrow's buffers have, this one has.
 cuda.CudaBuffer.from_buffer(buf).to_pybytes()

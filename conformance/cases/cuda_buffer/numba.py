@@ -1,5 +1,5 @@
 # Device buffers as Numba's memory pointers, and back.
-# needs: gpu, numba.cuda
+# needs: numba.cuda
 import gc
 
 import numpy as np

@@ -12,22 +12,15 @@ def parameters(method):
     ]
 
 
-parameters(cuda.CudaBuffer.copy_from_device)
-parameters(cuda.CudaBuffer.copy_from_host)
-parameters(cuda.CudaBuffer.copy_to_host)
-parameters(cuda.CudaBuffer.equals)
-parameters(cuda.CudaBuffer.export_for_ipc)
-parameters(cuda.CudaBuffer.from_buffer)
-parameters(cuda.CudaBuffer.hex)
-parameters(cuda.CudaBuffer.slice)
-parameters(cuda.CudaBuffer.to_pybytes)
+METHODS = [name for name in vars(cuda.CudaBuffer) if name[0] != "_" and name != "context"]
+for name in sorted(METHODS):
+    print(name, parameters(getattr(cuda.CudaBuffer, name)))
+
 # What upstream does not have is passed by its name only.
-copies = (
-    cuda.CudaBuffer.copy_from_device,
-    cuda.CudaBuffer.copy_from_host,
-    cuda.CudaBuffer.copy_to_host,
-)
-[inspect.signature(method).parameters["stream"].kind.name for method in copies]
+for name in ("copy_from_device", "copy_from_host", "copy_to_host", "fill"):
+    found = inspect.signature(getattr(cuda.CudaBuffer, name)).parameters.values()
+    print([each.name for each in found if each.kind is each.KEYWORD_ONLY])
+
 
 # Too many, unknown, missing.
 buf = cuda.Context(0).buffer_from_data(b"0123456789")

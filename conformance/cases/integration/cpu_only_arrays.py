@@ -1,5 +1,10 @@
-# What works on host memory only refuses arrays on the device, and a copy to the host helps.
+# Methods that work on host memory refuse arrays on the device; functions do not look, and crash.
+import signal
+import subprocess
+import sys
+
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -19,7 +24,20 @@ there.is_null()
 batch = pa.record_batch({"x": [1, 2]}).copy_to(ctx.memory_manager)
 batch.to_pydict()
 
+# Functions of Arrow that work on arrays do not ask where these are, as the page warns.
+program = """
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import cuda
+values = cuda.Context(0).buffer_from_data(b"....")
+array = pa.Array.from_buffers(pa.uint8(), 4, [None, values])
+"""
+for call in ("pc.sum(array)", "pa.concat_arrays([array, array])"):
+    command = [sys.executable, "-P", "-c", program + call]
+    print(call, signal.Signals(-subprocess.run(command, capture_output=True).returncode).name)
+
 # The copy on the host does all of it.
 array.copy_to(pa.default_cpu_memory_manager()).to_pylist()
+pc.sum(array.copy_to(pa.default_cpu_memory_manager()))
 there.copy_to(pa.default_cpu_memory_manager()).null_count
 batch.copy_to(pa.default_cpu_memory_manager()).to_pydict()

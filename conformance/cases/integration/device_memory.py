@@ -13,8 +13,10 @@ on_device.device_type
 cuda.CudaBuffer.from_buffer(on_device.buffers()[1]).slice(8, 4).to_pybytes()
 on_device.copy_to(pa.default_cpu_memory_manager()).equals(on_host)
 
-# And an array is made of device buffers.
+# And an array is made of device buffers, which say where they lie, too.
 values = ctx.buffer_from_data(b"\x0a\x00\x14\x00\x1e\x00")
+type(values), values.is_cpu, values.device_type, values.device == ctx.device
+values.slice(2).is_cpu, ctx.new_buffer(0).is_cpu, cuda.new_host_buffer(6).is_cpu
 made = pa.Array.from_buffers(pa.int16(), 3, [None, values])
 made.buffers()[1].address == values.address
 made.slice(1).copy_to(pa.default_cpu_memory_manager()).to_pylist()

@@ -1,6 +1,6 @@
 # Whether the items of an array lie side by side, in row-major or in column-major order.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

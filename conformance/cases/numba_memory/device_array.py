@@ -1,6 +1,6 @@
 # Uninitialised arrays of Numba's, in memory of this package's contexts.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

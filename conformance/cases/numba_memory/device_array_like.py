@@ -1,6 +1,6 @@
 # Uninitialised arrays of Numba's, of the shape and type of another array.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

@@ -1,6 +1,6 @@
 # Arrays on the device: shape, strides, type and memory, which may be given.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from numba.cuda.cudadrv.devicearray import DeviceNDArray

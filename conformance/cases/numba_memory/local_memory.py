@@ -14,19 +14,48 @@ ctx = cuda.Context(0)
 
 
 @numba.cuda.jit
-def sums(values):
-    """Each thread sums up as many numbers as its own, from 1 on."""
-    own = numba.cuda.local.array(4, int32)
-    table = numba.cuda.local.array(shape=(2, 2), dtype=int32)
+def digits(values):
+    """Replaces each number by how many of its decimal digits are the most frequent one."""
+    counts = numba.cuda.local.array(10, int32)
     place = numba.cuda.grid(1)
-    for number in range(4):
-        own[number] = number + 1 if number < values[place] else 0
-    table[0, 0], table[0, 1], table[1, 0], table[1, 1] = own[0], own[1], own[2], own[3]
-    values[place] = table[0, 0] + table[0, 1] + table[1, 0] + table[1, 1]
+    for digit in range(10):
+        counts[digit] = 0
+    rest = values[place]
+    while rest > 0:
+        counts[rest % 10] += 1
+        rest //= 10
+    most = 0
+    for digit in range(10):
+        most = max(most, counts[digit])
+    values[place] = most
 
 
-array = numba.cuda.to_device(np.arange(5, dtype=np.int32))
+array = numba.cuda.to_device(np.array([0, 7, 121, 4444, 998877665], np.int32))
 ctx.bytes_allocated
-sums[1, 5](array)
+digits[1, 5](array)
 array.copy_to_host()
-ctx.bytes_allocated
+
+
+@numba.cuda.jit
+def moves(values):
+    """Moves a mark on each thread's own board, where it finds what the turns before have left."""
+    place = numba.cuda.grid(1)
+    at = 0
+    for turn in range(4):
+        board = numba.cuda.local.array(shape=(8, 8), dtype=int32)
+        if turn == 0:
+            for field in range(64):
+                board[field // 8, field % 8] = 0
+        at = (at + values[place]) % 64
+        board[at // 8, at % 8] += turn + 1
+    total = 0
+    for field in range(64):
+        total += board[field // 8, field % 8] * field
+    values[place] = total
+
+
+# There is one array in all of these turns, whose bytes the compiled kernel states.
+array = numba.cuda.to_device(np.array([1, 9, 20, 63], np.int32))
+moves[1, 4](array)
+array.copy_to_host()
+list(moves.get_local_mem_per_thread().values())

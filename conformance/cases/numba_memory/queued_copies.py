@@ -1,11 +1,13 @@
 # On a stream, copies to the device and back wait for the work before them, and do not block.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import ctypes
 import re
+import threading
 
 import numba.cuda
 import numpy as np
+import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -19,18 +21,25 @@ _ = libc.sem_init(semaphore, 0, 0)
 host = numba.cuda.pinned_array(4, np.int32)
 host[:] = [1, 2, 3, 4]
 array = numba.cuda.device_array(4, np.int32)
+# It lies in memory of this package, whose buffers queue copies on Numba's streams as well.
+ctx.bytes_allocated
+buf = cuda.CudaBuffer.from_numba(array.gpu_data)
+back, ours = (numba.cuda.pinned_array(4, np.int32) for _ in range(2))
+back[:] = ours[:] = 0
 # The stream waits for the semaphore.
 _ = driver.cuLaunchHostFunc(handle, libc.sem_wait, semaphore)
+release = threading.Timer(5, libc.sem_post, [semaphore])
+release.start()  # for a copy that waits
 _ = numba.cuda.to_device(host, stream=stream, to=array)
-back = numba.cuda.pinned_array(4, np.int32)
-back[:] = 0
 array.copy_to_host(back, stream=stream) is back
-back
+buf.copy_to_host(buf=pa.py_buffer(ours), stream=stream).size
+back, ours
 # 600 from the driver: something is left to do.
 driver.cuStreamQuery(handle)
+release.cancel()
 libc.sem_post(semaphore)
 stream.synchronize()
-back
+back, ours
 # Without a stream they are done when the call returns.
 numba.cuda.to_device(host * 2, to=array) is array
 array.copy_to_host()

@@ -1,6 +1,6 @@
 # The same items in another shape: views of the same memory.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

@@ -8,6 +8,8 @@ import numpy as np
 from numba import float32, int32
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import memory_stats
+
 # Numba finds so few blocks worth a warning.
 warnings.simplefilter("ignore")
 ctx = cuda.Context(0)
@@ -15,19 +17,21 @@ ctx = cuda.Context(0)
 
 @numba.cuda.jit
 def reverse(values):
-    """Reverses each block's 8 items."""
-    part = numba.cuda.shared.array(8, int32)
-    thread = numba.cuda.threadIdx.x
-    place = numba.cuda.grid(1)
+    """Reverses each block's 256 items, of which some come late."""
+    part = numba.cuda.shared.array(256, int32)
+    thread, place = numba.cuda.threadIdx.x, numba.cuda.grid(1)
+    if thread < 32:
+        numba.cuda.nanosleep(200_000)
     part[thread] = values[place]
     numba.cuda.syncthreads()
-    values[place] = part[7 - thread]
+    values[place] = part[255 - thread]
 
 
-array = numba.cuda.to_device(np.arange(16, dtype=np.int32))
+host = np.arange(512, dtype=np.int32)
+array = numba.cuda.to_device(host)
 ctx.bytes_allocated
-reverse[2, 8](array)
-array.copy_to_host()
+reverse[2, 256](array)
+np.array_equal(array.copy_to_host().reshape(2, 256), host.reshape(2, 256)[:, ::-1])
 
 
 @numba.cuda.jit
@@ -42,5 +46,23 @@ def transpose(values):
 matrix = numba.cuda.to_device(np.arange(16, dtype=np.float32).reshape(4, 4))
 transpose[1, (4, 4)](matrix)
 matrix.copy_to_host()
-# The shared arrays are none of the device's memory.
-ctx.bytes_allocated
+
+
+@numba.cuda.jit
+def add_three(values):
+    """Finds in the array what the turn before has left there."""
+    thread, place = numba.cuda.threadIdx.x, numba.cuda.grid(1)
+    for turn in range(4):
+        part = numba.cuda.shared.array(256, int32)
+        part[thread] = values[place] if turn == 0 else part[thread] + 1
+    values[place] = part[thread]
+
+
+# There is one array in all of these turns, whose bytes the compiled kernel states ...
+array = numba.cuda.to_device(host)
+before = memory_stats(ctx)
+add_three[2, 256](array)
+np.array_equal(array.copy_to_host(), host + 3)
+list(add_three.get_shared_mem_per_block().values())
+# ... and which is none of the device's memory that is allocated.
+{name for name, value in memory_stats(ctx).items() if value != before[name]}

@@ -1,6 +1,6 @@
 # Streams: work of the device that runs in order, and waiting for it.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import ctypes
 import re
 

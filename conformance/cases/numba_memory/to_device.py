@@ -1,6 +1,6 @@
 # Arrays of NumPy's are sent to the device, into memory of this package's contexts, and back.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
-# needs: gpu, numba kernels
+# needs: numba.cuda
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

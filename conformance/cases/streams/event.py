@@ -40,6 +40,10 @@ end.synchronize()
 end.record()
 end.synchronize()
 start.elapsed_time(end) > 19
+# The work that is queued behind a wait for it comes later, on whatever stream.
+late = Stream(ctx, non_blocking=True)
+behind.wait(stream=late)
+late.synchronize()
 # There is no time where none was taken, and none before it was recorded.
 start.elapsed_time(event)
 start.elapsed_time(Event(ctx, timing=True))

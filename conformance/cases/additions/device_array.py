@@ -1,0 +1,47 @@
+# Device memory as an array: a buffer with a dtype, a shape and strides, or new memory.
+import numpy as np
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceArray
+
+ctx = cuda.Context(0)
+host = np.arange(6, dtype=np.float32)
+buf = ctx.buffer_from_data(host)
+array = DeviceArray(obj=buf, dtype=np.float32, shape=(2, 3))
+(array.dtype, array.shape, array.strides, array.address - buf.address)
+array.copy_to_host()
+# As many elements as there are, and some of them: strides and offset are in bytes.
+DeviceArray(buf, "<i2").shape
+DeviceArray(buf, "<f4", shape=2, strides=(-12,), offset=16).copy_to_host()
+# No dimension, and no element.
+DeviceArray(buf.slice(8), "<f4", ()).copy_to_host()
+DeviceArray(buf, "<f4", (0, 7)).copy_to_host()
+# In memory of its own.
+new = DeviceArray.empty(shape=(2, 3), dtype=np.int16, order="F", context=ctx)
+(new.strides, new.buffer.size, new.context.device_number, new.is_mutable)
+DeviceArray.empty(3).dtype
+DeviceArray.from_host(array=[[1, 2], [3, 4]], context=ctx, order="F").strides
+
+
+# An array of another library, as that describes it.
+class Theirs:
+    def __init__(self, array, **entries):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__ | entries
+
+
+theirs = DeviceArray(Theirs(array, shape=(2, 2), strides=(12, 8), data=(buf.address, True)))
+(theirs.copy_to_host().tolist(), theirs.ptr - buf.address, theirs.is_mutable)
+theirs[0] = 1
+# More than there is.
+DeviceArray(buf, "<f4", (7,))
+DeviceArray(buf, "<f4", (2,), (24,))
+DeviceArray(buf, "<f4", (-1,))
+DeviceArray(buf, "<f4", (2**40, 2**40))
+# What is no type of elements.
+DeviceArray(buf)
+DeviceArray(buf, "x4")
+DeviceArray(buf, object)
+DeviceArray(buf, "<U3")
+# What is no memory of a device, or has a type already.
+DeviceArray(host)
+DeviceArray(array, "<i4")

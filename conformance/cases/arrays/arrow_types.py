@@ -1,0 +1,41 @@
+# Arrow's types become what Arrow stores, and are the same types again afterwards.
+import datetime
+import decimal
+
+import pyarrow as pa
+
+from pyarrow_cuda_compat import DeviceArray
+
+host = pa.default_cpu_memory_manager()
+day = datetime.date(2026, 1, 2)
+for values, kind in [
+    ([1, 2], pa.uint16()),
+    ([1.5, 2.5], pa.float16()),
+    ([day], pa.date32()),
+    ([datetime.time(1, 2, 3)], pa.time64("us")),
+    ([datetime.datetime(2026, 1, 2)], pa.timestamp("ns", "UTC")),
+    ([datetime.timedelta(seconds=5)], pa.duration("s")),
+    ([decimal.Decimal("1.25")], pa.decimal64(5, 2)),
+    ([decimal.Decimal("-1.25")], pa.decimal128(5, 2)),
+    ([pa.MonthDayNano([1, 2, 3])], pa.month_day_nano_interval()),
+    ([True, False, True], pa.bool_()),
+    ([b"abc", b"def"], pa.binary(3)),
+    ([[1, 2], [3, 4]], pa.list_(pa.int8(), 2)),
+]:
+    array = pa.array(values, kind)
+    there = DeviceArray.from_arrow(array)
+    back = there.to_arrow().copy_to(host)
+    print(kind, there.dtype, there.shape, there.copy_to_host().tolist(), back == array)
+
+# Other types for the same bytes.
+seconds = DeviceArray.from_host([0, 60])
+seconds.to_arrow(pa.timestamp("s")).copy_to(host).to_pylist()
+DeviceArray.from_host([1 + 2j]).to_arrow(pa.list_(pa.float64(), 2)).copy_to(host).to_pylist()
+seconds.reshape(1, 2).to_arrow().type
+# What has no elements of a fixed size, or no counterpart.
+DeviceArray.from_arrow(pa.array(["text"]))
+DeviceArray.from_arrow(pa.array([{"a": 1}]))
+seconds.to_arrow(pa.int32())
+DeviceArray.from_host([True]).to_arrow()
+DeviceArray.from_host([1j]).to_arrow()
+seconds[::-1].to_arrow()

@@ -1,0 +1,27 @@
+# Another process opens a device array, with its type, its shape and its gaps.
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+
+from pyarrow_cuda_compat import DeviceArray, IpcArrayHandle
+
+program = """
+import pickle, sys
+array = pickle.loads(bytes.fromhex(sys.argv[1])).open()
+print(array.dtype, array.shape, array.strides, array.copy_to_host().tolist())
+array[0] = 100
+"""
+array = DeviceArray.from_host(np.arange(12, dtype=np.int16).reshape(3, 4))
+handle = array[1:, ::-2].export_for_ipc()
+(handle.dtype, handle.shape, handle.strides)
+command = [sys.executable, "-P", "-c", program, pickle.dumps(handle).hex()]
+print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+array.copy_to_host()
+# By bytes, as the handles of buffers.
+IpcArrayHandle.from_buffer(handle.serialize())
+IpcArrayHandle.from_buffer(handle.serialize().slice(3))
+# Copies: pickles hold the elements.
+copied = pickle.loads(pickle.dumps(array[:, 1]))
+(copied.dtype, copied.shape, copied.strides, copied.copy_to_host())

@@ -1,0 +1,32 @@
+# Parts of a device array, and other shapes of it, are views of the same memory.
+import numpy as np
+
+from pyarrow_cuda_compat import DeviceArray
+
+host = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+array = DeviceArray.from_host(host)
+(array.dtype, array.shape, array.strides, array.ndim, array.size, array.itemsize, array.nbytes)
+row = array[1]
+(row.shape, row.address - array.address)
+every = array[:, ::-1, 1::2]
+(every.shape, every.strides, every.address - array.address)
+every.copy_to_host()
+(every.buffer.size, every.nbytes)
+np.array_equal(array[..., None, 2].copy_to_host(), host[..., None, 2])
+# A change of a view is one of the array.
+every[0] = -1
+array.copy_to_host()[0]
+(array.T.shape, array.T.is_f_contiguous(), array.T.is_c_contiguous())
+array.transpose(1, 0, 2).strides
+array.reshape(4, -1)[3].copy_to_host()
+array[:1].squeeze().shape
+array.ravel(order="C")[20:].copy_to_host()
+array.view(np.uint8).shape
+# What only a copy can be.
+array.T.reshape(24)
+array.T.copy().ravel().copy_to_host()[:4]
+# What leaves the array.
+array[2]
+array[0, 0, 0, 0]
+array[[0, 1]]
+array.reshape(5, 5)

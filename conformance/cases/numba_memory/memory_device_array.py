@@ -1,0 +1,25 @@
+# Arrays on the device by Numba's functions, with its parameters, defaults and words.
+import numpy as np
+
+from pyarrow_cuda_compat import DeviceArray, memory
+
+array = memory.device_array(3)
+isinstance(array, DeviceArray), array.shape, array.dtype
+memory.device_array(shape=(2, 3), dtype="i4", order="F", stream=0).strides
+memory.device_array((2, 3), dtype="i4", strides=(64, 4)).strides
+# Like another array, on the host or on a device: in its order, without its gaps.
+memory.device_array_like(np.ones((2, 3), order="F")).strides
+memory.device_array_like(ary=np.ones((4, 6))[::2, ::2], stream=memory.stream()).strides
+memory.device_array_like(memory.device_array((2, 3), "c16").T).strides
+# What Numba refuses.
+memory.device_array(2.0)
+memory.device_array((2, 3), strides=(8,))
+memory.device_array((2, 3), order="K")
+memory.device_array((-1,))
+# The device of the calling thread.
+memory.select_device(device_id=0).device_number
+memory.current_context().device_number
+with memory.defer_cleanup():
+    del array
+
+memory.synchronize()

@@ -1,0 +1,18 @@
+# Importing PyGPU's interface loads no other GPU library and no driver, and it launches nothing.
+import importlib.metadata
+import sys
+
+import pyarrow_cuda_compat.pygpu as gpuarray
+
+loaded = {name.partition(".")[0] for name in sys.modules}
+loaded >= {"numpy", "pyarrow", "pyarrow_cuda_compat"}
+[name for name in ("cupy", "numba", "pycuda", "torch", "cuda") if name in sys.modules]
+"libcuda" in open("/proc/self/maps").read()
+# What has to be installed with it.
+sorted(importlib.metadata.requires("pyarrow-cuda-compat"))
+# Arrays, copies, streams and events; kernels are launched by functions of the program's own.
+[name for name in dir(gpuarray) if "launch" in name.lower() or "kernel" in name.lower()]
+[name for name in dir(gpuarray) if name.startswith("cuda") and "_" not in name]
+# NVIDIA's GPUs only.
+(gpuarray.cuda_enabled, gpuarray.use_hip)
+[name for name in dir(gpuarray) if name.startswith(("hip", "nvml"))]

@@ -1,0 +1,48 @@
+# PyGPU's pointers as Python objects: those to the host's memory that Python owns are safe.
+import ctypes
+
+import numpy as np
+
+import pyarrow_cuda_compat.pygpu as gpuarray
+
+kinds = [
+    gpuarray.pointer_wrapper_int16,
+    gpuarray.pointer_wrapper_int32,
+    gpuarray.pointer_wrapper_int64,
+    gpuarray.pointer_wrapper_uint16,
+    gpuarray.pointer_wrapper_uint32,
+    gpuarray.pointer_wrapper_uint64,
+    gpuarray.pointer_wrapper_float32,
+    gpuarray.pointer_wrapper_float64,
+    gpuarray.pointer_wrapper_complex64,
+    gpuarray.pointer_wrapper_complex128,
+]
+for kind in kinds:
+    pointer = kind()
+    print(pointer, end=" ")
+    pointer.create(3)
+    name = kind.__name__.removeprefix("pointer_wrapper_")
+    print(pointer.is_safe(), pointer.get().dtype == name, int(pointer) > 0)
+
+A = np.array([1, 2, 3])
+da = gpuarray.DeviceArray_int64(A)
+da.allocate()
+host, device = da.host_data(), da.device_data()
+(type(host).__name__, type(device).__name__)
+(host.is_safe(), device.is_safe(), gpuarray.pointer_wrapper_int64().is_safe())
+# A safe pointer gives access to the memory, which is the array's own.
+host.get()
+host.get()[0] = 10
+A
+# Others do not.
+device.get()
+gpuarray.pointer_wrapper_int64().get()
+# As an integer, of either kind.
+int(host) == A.ctypes.data
+(int(device) == da.device_data().__int__(), int(gpuarray.pointer_wrapper_int64()))
+# C functions take pointers as they are.
+_ = ctypes.CDLL(None).memset(host, 0, ctypes.c_size_t(8))
+A
+# A pointer keeps its memory.
+del da
+host.get().tolist()

@@ -1,0 +1,31 @@
+# Each of PyGPU's calls of the device returns an error code, an object around its number.
+import pyarrow_cuda_compat.pygpu as gpuarray
+
+err = gpuarray.cudaSetDevice(0)
+err
+type(err).__name__
+(err.as_int(), int(err))
+# Equal by their numbers.
+err == gpuarray.cudaError_t(0)
+err == gpuarray.cudaError_t(1)
+gpuarray.cudaError_t(2)
+# With a result it is a pair.
+gpuarray.cudaGetDevice()
+_, err = gpuarray.cudaGetDeviceCount()
+err
+# A failure is a number, not an exception.
+failed = gpuarray.cudaSetDevice(1000)
+failed
+(gpuarray.cudaGetErrorName(failed), gpuarray.cudaGetErrorString(failed))
+[gpuarray.cudaGetErrorString(gpuarray.cudaError_t(code)) for code in (0, 2, 9, 700, 12345)]
+# The thread's last one stays until somebody asks for it, whatever succeeds meanwhile.
+gpuarray.cudaDeviceSynchronize()
+gpuarray.cudaPeekAtLastError()
+gpuarray.cudaGetLastError()
+gpuarray.cudaGetLastError()
+# So is memory that is not there.
+gpuarray.DeviceAllocator_int64().allocate(2**50)
+gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
+# What is no call of the device at all raises an exception.
+gpuarray.cudaSetDevice("0")
+gpuarray.cudaError_t("0")

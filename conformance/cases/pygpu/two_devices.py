@@ -1,0 +1,27 @@
+# PyGPU's arrays, streams and events are on the device that is current when they are made.
+# needs: two devices
+import numpy as np
+from pyarrow import cuda
+
+import pyarrow_cuda_compat.pygpu as gpuarray
+
+contexts = cuda.Context(0), cuda.Context(1)
+[context.bytes_allocated for context in contexts]
+gpuarray.cudaSetDevice(1)
+gpuarray.cudaGetDevice()
+array = gpuarray.to_gpu(np.arange(4.0))
+[context.bytes_allocated for context in contexts]
+event = gpuarray.cudaEvent_t()
+gpuarray.cudaEventRecord(event, gpuarray.cudaStream_t())
+# The array stays there, and copies go on working.
+gpuarray.cudaSetDevice(0)
+array.set_val(0, 9)
+array.get()
+[context.bytes_allocated for context in contexts]
+# An event is for streams of its device.
+gpuarray.cudaEventRecord(event, gpuarray.cudaStream_t())
+gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
+# What a slice copies goes to the device that is current.
+part = array[1:3]
+part.get()
+[context.bytes_allocated for context in contexts]

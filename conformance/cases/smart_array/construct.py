@@ -1,0 +1,22 @@
+# A SmartArray is made of an object, or of a shape and a dtype, on either side.
+import numpy as np
+
+from pyarrow_cuda_compat import SmartArray, memory
+
+host = np.array([1.5, 2.5])
+array = SmartArray(obj=host, copy=True)
+(array, np.shares_memory(array.get(), host))
+SmartArray(host, copy=False).get() is host
+SmartArray([1, 2, 3], where="gpu").get(where="gpu").copy_to_host()
+on_device = memory.to_device(host)
+SmartArray(on_device, copy=False).get("gpu").address == on_device.address
+made = SmartArray(shape=(2, 3), dtype="i4", order="F", where="gpu")
+(made.shape, made.strides, made.dtype, made.ndim, made.size, made.itemsize, made.nbytes, len(made))
+SmartArray([[1, 2], [3, 4]], dtype="f4", order="F").strides
+# What it refuses.
+SmartArray()
+SmartArray(shape=3)
+SmartArray(host, where="device")
+SmartArray(host, shape=3)
+SmartArray(["text"])
+SmartArray(np.ones((4, 4))[:, ::2], copy=False)

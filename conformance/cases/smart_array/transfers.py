@@ -1,0 +1,30 @@
+# Data is copied when it is asked for on one side and has changed on the other one.
+import numpy as np
+
+from pyarrow_cuda_compat import SmartArray
+
+array = SmartArray(np.zeros(3))
+array.get(where="gpu").fill(1)
+# Nobody has said that the device has changed it.
+array.get()
+array.mark_changed(where="gpu")
+array.get()
+array[0] = 7
+array.get("gpu").copy_to_host()
+# The same by the older names.
+array.gpu().fill(2)
+array.gpu_changed()
+array.host()
+array.host()[1] = 5
+array.host_changed()
+array.gpu().copy_to_host()
+# An array that somebody refers to shows the change at once.
+held = array.get()
+part = array[1:].get()
+array.get("gpu").fill(3)
+array.mark_changed("gpu")
+(held, part)
+# A change says nothing of a side that does not exist.
+SmartArray([1, 2], where="gpu").mark_changed("host")
+array.get("device")
+array.mark_changed("device")
