@@ -207,6 +207,36 @@ def calls() -> Iterator[Row]:
         )
 
 
+def arrays() -> Iterator[Row]:
+    for name, title, statement, goal in (
+        ("index", "a row of an array", "array[1]", 1),
+        ("slice", "a part of an array", "array[1:-1, ::2]", 1),
+        ("dlpack", "`__dlpack__` of an array", "array.__dlpack__()", 0.5),
+    ):
+        options = (("statement", statement),)
+        at_most = Goal(at_most=goal * US)
+        yield Row(f"array-{name}", title, "table", "array_call", options=options, goal=at_most)
+    for way, limit in (("to", "staged-down"), ("from", "staged-up")):
+        yield Row(
+            f"array-{way}-numpy-1GiB",
+            f"1 GiB array {way} NumPy",
+            "table",
+            f"array_{way}_numpy",
+            1 << 30,
+            limit=limit,
+            as_rate=True,
+        )
+    yield Row(
+        "array-transpose-512MiB",
+        "transpose 512 MiB of doubles",
+        "table",
+        "array_transpose",
+        512 << 20,
+        limit="device-copy",
+        as_rate=True,
+    )
+
+
 def streams() -> Iterator[Row]:
     yield Row(
         "stream-4KiB",
@@ -249,6 +279,7 @@ ROWS: tuple[Row, ...] = (
     *equality(),
     *batches(),
     *calls(),
+    *arrays(),
     *streams(),
     *sweep(),
 )

@@ -75,6 +75,17 @@ class Peer:
     def read(self, message: Any, schema: Any) -> Callable[[], Any]:
         raise NotOffered("no record batches")
 
+    def array(self, host: Any) -> Any:
+        """A typed array on the device, with the elements of one of NumPy's."""
+        raise NotOffered("no typed arrays")
+
+    def to_numpy(self, array: Any) -> Callable[[], Any]:
+        raise NotOffered("no typed arrays")
+
+    def dense_copy(self, array: Any) -> Callable[[], Any]:
+        """A copy on the device, in C order, of an array in another one."""
+        raise NotOffered("no copies in another order")
+
     def call_names(self, device: Any) -> dict[str, object]:
         """What statements like `buffer.address` are about."""
         raise NotOffered("no such call")

@@ -49,6 +49,15 @@ class CuPy(Peer):
     def equal_host(self, device: Any, host: Host) -> Call:
         return lambda: np.array_equal(device.get(), host.array)
 
+    def array(self, host: Any) -> Any:
+        return self.cupy.asarray(host)
+
+    def to_numpy(self, array: Any) -> Callable[[], Any]:
+        return array.get  # type: ignore[no-any-return]
+
+    def dense_copy(self, array: Any) -> Callable[[], Any]:
+        return partial(array.copy, "C")
+
     def stream_copy(self, device: Any, host: Host) -> Call:
         stream = self.cupy.cuda.Stream(non_blocking=True)
 

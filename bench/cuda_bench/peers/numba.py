@@ -46,6 +46,12 @@ class Numba(Peer):
     def device_copy(self, source: Any, target: Any) -> Call:
         return partial(target.copy_to_device, source)
 
+    def array(self, host: Any) -> Any:
+        return self.cuda.to_device(host)
+
+    def to_numpy(self, array: Any) -> Callable[[], Any]:
+        return array.copy_to_host  # type: ignore[no-any-return]
+
     def stream_copy(self, device: Any, host: Host) -> Call:
         stream = self.cuda.stream()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,15 @@ class Ours(ArrowLike):
 
     def equal_host(self, device: Any, host: Host) -> Call:
         return partial(device.equals, pa.py_buffer(host.array))
+
+    def array(self, host: Any) -> Any:
+        return self.cuda.DeviceArray.from_host(host)
+
+    def to_numpy(self, array: Any) -> Callable[[], Any]:
+        return array.copy_to_host  # type: ignore[no-any-return]
+
+    def dense_copy(self, array: Any) -> Callable[[], Any]:
+        return array.copy  # type: ignore[no-any-return]
 
     def stream_copy(self, device: Any, host: Host) -> Call:
         (stream,) = self.streams(1)

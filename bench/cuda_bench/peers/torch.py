@@ -51,6 +51,15 @@ class PyTorch(Peer):
         tensor, equal = self.torch.from_numpy(host.array), self.torch.equal
         return lambda: equal(device.cpu(), tensor)
 
+    def array(self, host: Any) -> Any:
+        return self.torch.from_numpy(host).cuda()
+
+    def to_numpy(self, array: Any) -> Callable[[], Any]:
+        return lambda: array.cpu().numpy()
+
+    def dense_copy(self, array: Any) -> Callable[[], Any]:
+        return partial(array.clone, memory_format=self.torch.contiguous_format)
+
     def stream_copy(self, device: Any, host: Host) -> Call:
         stream, using = self.torch.cuda.Stream(), self.torch.cuda.stream
         upload = self.upload(device, host)
