@@ -20,10 +20,7 @@ objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
 ========================================================  ========================================
 
-Other libraries call these methods on pyarrow's own objects, so this package has to replace the
-methods themselves.  The classes are compiled and refuse new attributes, but their namespaces accept
-them: Cython itself adds methods for pickling to a class in this way.  Each replacement calls
-pyarrow's method.  For data on the CPU, a call takes about half a microsecond longer, and an export
+Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond longer, and an export
 some nanoseconds more for each column.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not
 replace the methods.
 
@@ -35,7 +32,6 @@ synchronize.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -44,6 +40,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from . import _native
+from ._replacing import replace
 from .pickling import lies_on_host
 
 _Method = Callable[..., Any]
@@ -154,12 +151,8 @@ def _tensor(array: Any) -> _native.DeviceArray:
 
 def _replace(cls: type, name: str, make: Callable[..., _Method], is_batch: bool) -> None:
     original = getattr(cls, name)
-    # What a mapping proxy shows is the one thing that it refers to.
-    namespaces = gc.get_referents(cls.__dict__)
-    if hasattr(original, "__wrapped__") or len(namespaces) != 1 or name not in namespaces[0]:
-        return
-    namespaces[0][name] = make(original, is_batch)
-    _native._class_changed(cls)
+    if not hasattr(original, "__wrapped__"):
+        replace(cls, name, lambda _raw: make(original, is_batch))
 
 
 def install() -> None:

@@ -53,9 +53,10 @@ _native._start(
 )
 _hook.install()
 
-from . import _device_arrays, _watch  # noqa: E402  (need the classes)
+from . import _addresses, _device_arrays, _watch  # noqa: E402  (need the classes)
 
 pickling.register()
+_addresses.watch()
 _device_arrays.install()
 _watch.follow("distributed", f"{__package__}.dask")
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):

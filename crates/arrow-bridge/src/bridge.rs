@@ -206,6 +206,18 @@ impl Bridge {
         unsafe { (self.api.span_of)(object, &raw mut span) }.then_some(span)
     }
 
+    /// The address of any `pyarrow.Buffer`, which is exposed by this; `None` for other objects, and
+    /// for uninitialised ones.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn expose_address(&self, object: Object) -> Option<u64> {
+        let mut address = 0;
+        // SAFETY: guaranteed by the caller, and a writable place.
+        unsafe { (self.api.expose_address)(object, &raw mut address) }.then_some(address)
+    }
+
     /// Initialises a fresh object of a `pyarrow.Buffer` subtype with a slice of a buffer over
     /// pinned memory.
     ///

@@ -184,6 +184,8 @@ pub(crate) struct RustApi {
         failure: *mut Failure,
     ) -> *mut RustBuffer,
     pub(crate) buffer_facts: unsafe extern "C" fn(buffer: *const RustBuffer, out: *mut BufferFacts),
+    /// The address is about to reach other libraries.
+    pub(crate) buffer_expose: unsafe extern "C" fn(buffer: *const RustBuffer),
     pub(crate) buffer_release: unsafe extern "C" fn(buffer: *mut RustBuffer),
 
     // Copies.
@@ -472,6 +474,8 @@ pub(crate) struct BridgeApi {
     pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
     /// False when `buffer` is not an initialised `pyarrow.Buffer`.
     pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
+    /// The address of such a buffer, which is exposed by this; false as above.
+    pub(crate) expose_address: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut u64) -> bool,
     /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod addresses;
 mod bridge;
 mod facts;
 mod fault;
@@ -7,6 +8,7 @@ mod ffi;
 mod payload;
 mod serve;
 
+pub use addresses::watch_addresses;
 pub use bridge::Bridge;
 pub use fault::Fault;
 pub use ffi::{Kind, Object, PyObject, PyarrowApi, Span};

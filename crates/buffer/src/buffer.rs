@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct DeviceBuffer {
-    pub(crate) address: u64,
+    pub(crate) private_address: u64,
     pub(crate) size: u64,
     is_mutable: bool,
     memory: Arc<Memory>,
@@ -51,8 +51,8 @@ enum Kind {
 }
 
 impl DeviceBuffer {
-    /// Allocates `size` uninitialised bytes, in a driver block of their own if that wastes little,
-    /// so that other processes can import them and nothing else with them.
+    /// Allocates `size` uninitialised bytes, in a segment of their own if that wastes little, so that
+    /// other processes can import them and nothing else with them.
     ///
     /// # Errors
     ///
@@ -75,8 +75,13 @@ impl DeviceBuffer {
         if size == 0 {
             return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
         }
-        let block = context.allocate(size, placement)?;
-        Ok(Self::with_memory(context, block.address(), size, true, Kind::Owned(block)))
+        Ok(Self::of_block(context.allocate(size, placement)?))
+    }
+
+    fn of_block(block: Block) -> Self {
+        let (context, address, size) =
+            (block.context().clone(), block.private_address(), block.size());
+        Self::with_memory(&context, address, size, true, Kind::Owned(block))
     }
 
     /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
@@ -128,7 +133,7 @@ impl DeviceBuffer {
         kind: Kind,
     ) -> Self {
         let memory = Arc::new(Memory { context: context.clone(), kind });
-        Self { address, size, is_mutable, memory }
+        Self { private_address: address, size, is_mutable, memory }
     }
 
     /// The slice of `length` bytes from `offset` on, which shares the memory.
@@ -138,7 +143,8 @@ impl DeviceBuffer {
     /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
     pub fn slice(&self, offset: u64, length: u64) -> Result<Self, Error> {
         range::within(offset, length, self.size)?;
-        Ok(Self { address: self.address + offset, size: length, ..self.clone() })
+        let private_address = self.private_address + offset;
+        Ok(Self { private_address, size: length, ..self.clone() })
     }
 
     /// A read-only view of the same memory.
@@ -147,9 +153,30 @@ impl DeviceBuffer {
         Self { is_mutable: false, ..self.clone() }
     }
 
-    /// The device address; 0 for an allocation of no bytes.
+    /// The device address, for whoever asks; 0 for an allocation of no bytes.  This
+    /// [exposes](Self::expose) the memory.
     pub fn address(&self) -> u64 {
-        self.address
+        self.expose();
+        self.private_address
+    }
+
+    /// The device address, for work that is complete, or retains the buffer, when its caller returns
+    /// or fails.  It must not reach anybody else.
+    pub fn private_address(&self) -> u64 {
+        self.private_address
+    }
+
+    /// Marks the memory as exposed: other libraries may use it from now on, in work that nobody here
+    /// knows.  Once released, it serves again only when there is evidence that such work is complete.
+    pub fn expose(&self) {
+        if let Kind::Owned(block) = &self.memory.kind {
+            block.expose();
+        }
+    }
+
+    /// A failed call may leave work in flight, so the memory counts as exposed then.
+    pub(crate) fn settle<T>(&self, outcome: CudaResult<T>) -> CudaResult<T> {
+        outcome.inspect_err(|_| self.expose())
     }
 
     /// The size, in bytes.
@@ -193,7 +220,7 @@ impl DeviceBuffer {
     /// Driver errors, or [`Error::Invalid`].
     pub fn check_memory(&self) -> Result<(), Error> {
         match self.memory.kind {
-            Kind::Foreign { .. } => foreign::check(self.context(), self.address, self.size),
+            Kind::Foreign { .. } => foreign::check(self.context(), self.private_address, self.size),
             _ => Ok(()),
         }
     }
@@ -211,7 +238,7 @@ impl DeviceBuffer {
 impl fmt::Debug for DeviceBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceBuffer")
-            .field("address", &format_args!("{:#x}", self.address))
+            .field("address", &format_args!("{:#x}", self.private_address))
             .field("size", &self.size)
             .field("device", &self.context().device().number())
             .finish_non_exhaustive()

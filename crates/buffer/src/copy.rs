@@ -32,7 +32,9 @@ impl DeviceBuffer {
             return Ok(());
         }
         // SAFETY: the range was checked; the buffer owns its memory.
-        Ok(unsafe { transfer::copy_to_host(self.context(), out, self.address + position) }?)
+        let copied =
+            unsafe { transfer::copy_to_host(self.context(), out, self.private_address + position) };
+        Ok(self.settle(copied)?)
     }
 
     /// The bytes, on the host.
@@ -60,7 +62,10 @@ impl DeviceBuffer {
             return Ok(());
         }
         // SAFETY: the range was checked; the buffer owns its memory.
-        Ok(unsafe { transfer::copy_from_host(self.context(), self.address + position, data) }?)
+        let copied = unsafe {
+            transfer::copy_from_host(self.context(), self.private_address + position, data)
+        };
+        Ok(self.settle(copied)?)
     }
 
     /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many
@@ -84,9 +89,10 @@ impl DeviceBuffer {
         if !self.check_writable(position, size)? {
             return Ok(());
         }
-        let to = self.address + position;
+        let to = self.private_address + position;
         // SAFETY: the range was checked; the buffer owns its memory.
-        Ok(unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) }?)
+        let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
+        Ok(self.settle(copied)?)
     }
 
     /// Copies another buffer, which may lie on another device, into this one.
@@ -99,7 +105,7 @@ impl DeviceBuffer {
             return Ok(());
         }
         data.check_memory()?;
-        let (to, from) = (self.address + position, data.address);
+        let (to, from) = (self.private_address + position, data.private_address);
         if range::overlap(to, from, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.
             let detour = Self::allocate_packed(data.context(), data.size)?;
@@ -115,7 +121,7 @@ impl DeviceBuffer {
                 false => current.copy_to_peer(to, self.context(), from, size),
             }
         };
-        Ok(copied?)
+        Ok(self.settle(data.settle(copied))?)
     }
 
     /// Checks that `size` bytes may be read from `position` on.  Returns whether there are any.
@@ -156,7 +162,9 @@ impl DeviceBuffer {
         }
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         // SAFETY: the whole range of the buffer, which owns its memory.
-        Ok(unsafe { self.context().enter()?.fill_memory(self.address, value, size) }?)
+        let filled =
+            unsafe { self.context().enter()?.fill_memory(self.private_address, value, size) };
+        Ok(self.settle(filled)?)
     }
 
     /// Whether the buffer holds exactly these host bytes.  Takes as long as copying them, and stops
@@ -173,7 +181,9 @@ impl DeviceBuffer {
             return Ok(true);
         }
         // SAFETY: the whole range of the buffer, which owns its memory.
-        Ok(unsafe { transfer::equals_host(self.context(), self.address, bytes) }?)
+        let compared =
+            unsafe { transfer::equals_host(self.context(), self.private_address, bytes) };
+        Ok(self.settle(compared)?)
     }
 }
 

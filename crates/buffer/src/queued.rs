@@ -32,7 +32,7 @@ impl DeviceBuffer {
         if !self.check_readable(position, size as u64)? {
             return Ok(Completed::default());
         }
-        let (from, owner) = (self.address + position, Box::new((self.clone(), owner)));
+        let (from, owner) = (self.private_address + position, Box::new((self.clone(), owner)));
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         Ok(unsafe { transfer::queue_copy_to_host(stream, out, from, size, owner) }?)
     }
@@ -60,7 +60,7 @@ impl DeviceBuffer {
         if !self.check_writable(position, size as u64)? {
             return Ok(Completed::default());
         }
-        let (to, owner) = (self.address + position, Box::new((self.clone(), owner)));
+        let (to, owner) = (self.private_address + position, Box::new((self.clone(), owner)));
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         Ok(unsafe { transfer::queue_copy_from_host(stream, to, data, size, owner) }?)
     }
@@ -100,7 +100,7 @@ impl DeviceBuffer {
         }
         data.check_memory()?;
         let (to, from) = (self.context(), data.context());
-        let (target, source) = (self.address + position, data.address);
+        let (target, source) = (self.private_address + position, data.private_address);
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         if range::overlap(target, source, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.
@@ -134,7 +134,7 @@ impl DeviceBuffer {
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         Ok(stream.enqueue(Box::new(self.clone()), |current, stream| {
             // SAFETY: the buffer's whole range, which is retained.
-            unsafe { current.queue_fill(self.address, value, size, stream) }
+            unsafe { current.queue_fill(self.private_address, value, size, stream) }
         })?)
     }
 }

@@ -169,7 +169,7 @@ fn the_last_view_drops_the_owner_of_foreign_memory() {
 #[case::one_byte_more(0, 1001)]
 #[case::from_inside(1, 1000)]
 #[case::behind(1000, 1)]
-#[case::in_the_slack(1500, 8)]
+#[case::in_the_slack(1010, 8)]
 fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     let memory = upload(&pattern(10, 1000));
     let owner = Box::new(memory.clone());

@@ -11,29 +11,23 @@ mod memory {
 }
 
 use criterion::{BenchmarkId, Criterion};
-use memory::ledger::{IdleLookup, Ledger, Placement, Request};
+use memory::ledger::{IdleLookup, Ledger, Placement};
 use std::hint::black_box;
 
 const ADDRESS: u64 = 0x7000_0000_0000;
-const TOTAL: u64 = 1 << 37;
 
-fn request(ledger: &mut Ledger, mebibytes: u64) -> Request {
-    ledger.request(black_box(mebibytes << 20), Placement::Packed, TOTAL)
-}
-
-/// A ledger with reusable idle blocks of that many sizes.
+/// A ledger with ready blocks of that many sizes, between others that are in use.
 fn filled(sizes: u64) -> Ledger {
     let mut ledger = Ledger::default();
     drop(ledger.set_limit(1 << 50));
     for number in 1..=sizes {
         for copy in 0..4 {
             let address = ADDRESS + ((number * 4 + copy) << 40);
-            let request = request(&mut ledger, 2 * number);
-            ledger.add(address, request);
-            drop(ledger.release(address));
+            let request = ledger.request((32 * number) << 20, Placement::Packed);
+            ledger.add(address, request.capacity, &request);
+            assert!(ledger.release(address, false).is_none());
         }
     }
-    ledger.mark_complete(ledger.last_release());
     ledger
 }
 
@@ -45,13 +39,12 @@ fn main() {
         let name = BenchmarkId::new("allocate and release", format!("{sizes} sizes"));
         group.bench_function(name, |timer| {
             timer.iter(|| {
-                let request = request(&mut ledger, 2 * sizes.div_ceil(2));
+                let request =
+                    ledger.request(black_box((32 * sizes.div_ceil(2)) << 20), Placement::Packed);
                 let IdleLookup::Hit { address } = ledger.reuse(&request) else {
-                    panic!("a block of that size is idle");
+                    panic!("a block of that size is ready");
                 };
-                let evicted = ledger.release(address);
-                ledger.mark_complete(ledger.last_release());
-                evicted
+                ledger.release(address, false)
             });
         });
     }

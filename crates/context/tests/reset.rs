@@ -23,7 +23,7 @@ fn reset() {
 }
 
 fn allocate(context: &Context, count: usize) -> Vec<Block> {
-    let one = |_| context.allocate(4 << 20, Placement::Alone).expect("room");
+    let one = |_| context.allocate(32 << 20, Placement::Alone).expect("room");
     (0..count).map(one).collect()
 }
 
@@ -40,7 +40,7 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     reset();
     // Released after the reset, before this process has detected it.
     held.truncate(2);
-    let error = old.allocate(4 << 20, Placement::Alone).expect_err("its context is gone");
+    let error = old.allocate(32 << 20, Placement::Alone).expect_err("its context is gone");
     assert_eq!(error.code(), Some(201), "one code for a context that is gone: {error}");
 
     let new = Context::primary(0).expect("a device");
@@ -59,9 +59,9 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     assert_eq!(new.memory_stats().expect("alive").cached_blocks, 10);
     assert_eq!(new.bytes_allocated().expect("alive"), 0);
     // Stale contexts give an error, not memory of the next one.
-    let error = old.allocate(4 << 20, Placement::Alone).expect_err("gone");
+    let error = old.allocate(32 << 20, Placement::Alone).expect_err("gone");
     assert_eq!(error.code(), Some(201));
-    assert_eq!(new.empty_cache().expect("alive"), 40 << 20);
+    assert_eq!(new.empty_cache().expect("alive"), 320 << 20);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_next_context_has_the_same_handle() {
     // SAFETY: stores a handle through the pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), 0)) }.expect("a device");
     assert_eq!(handle as usize, old.handle());
-    let error = old.allocate(4 << 20, Placement::Alone).expect_err("it is another one");
+    let error = old.allocate(32 << 20, Placement::Alone).expect_err("it is another one");
     assert_eq!(error.code(), Some(201));
     drop(held);
     assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
@@ -139,7 +139,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
     let old = Context::primary(0).expect("a device");
     let (theirs, handle) = their_context();
     drop(allocate(&old, 1));
-    let reused = old.allocate((4 << 20) - 4096, Placement::Alone).expect("room");
+    let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
     let address = reused.address();
     assert_eq!(old.memory_stats().expect("alive").cache_hits, 1);
     reset();
@@ -156,7 +156,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
 fn blocks_of_a_context_that_was_destroyed_are_not_found() {
     let _guard = one_at_a_time();
     let (theirs, handle) = their_context();
-    let held = theirs.allocate(4 << 20, Placement::Alone).expect("room");
+    let held = theirs.allocate(32 << 20, Placement::Alone).expect("room");
     assert!(block_at(held.address(), held.address()).is_some());
     destroy(handle);
     assert_eq!(block_at(held.address(), held.address()), None);

@@ -126,6 +126,8 @@ struct RustApi {
                               bool is_mutable,
                               Failure *failure);
   void (*buffer_facts)(const RustBuffer *buffer, BufferFacts *out);
+  /// The address is about to reach other libraries.
+  void (*buffer_expose)(const RustBuffer *buffer);
   void (*buffer_release)(RustBuffer *buffer);
   /// Copies are complete when they return, and ordered after the default stream's work.
   bool (*copy_to_host)(const RustBuffer *from,
@@ -304,6 +306,8 @@ struct BridgeApi {
   RustWriter *(*writer_of)(PyObject *native_file);
   /// False when `buffer` is not an initialised `pyarrow.Buffer`.
   bool (*span_of)(PyObject *buffer, Span *out);
+  /// The address of such a buffer, which is exposed by this; false as above.
+  bool (*expose_address)(PyObject *buffer, uint64_t *out);
   /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
   /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
   /// the interpreter ends is unwound, which Rust frames do not survive.

@@ -27,6 +27,7 @@ constexpr BridgeApi kBridge{
     .reader_of = ReaderOfEntry,
     .writer_of = WriterOfEntry,
     .span_of = SpanOfEntry,
+    .expose_address = ExposeAddressEntry,
     .allocate_host = AllocateHostEntry,
     .has_batch = HasBatchEntry,
     .has_schema = HasSchemaEntry,

@@ -71,6 +71,14 @@ bool SpanOfEntry(PyObject* object, Span* out) noexcept {
   return true;
 }
 
+bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
+  const auto buffer = UnwrapBuffer(object);
+  if (buffer == nullptr) return false;
+  Expose(*buffer);
+  *out = buffer->address();
+  return true;
+}
+
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
   PyObject* allocated = nullptr;
   Guard(failure, [&]() -> arrow::Status {

@@ -18,6 +18,7 @@ bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, 
                         Failure* failure) noexcept;
 const RustBuffer* BufferOfEntry(PyObject* object) noexcept;
 bool SpanOfEntry(PyObject* object, Span* out) noexcept;
+bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept;
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept;
 
 // entries/files.cc

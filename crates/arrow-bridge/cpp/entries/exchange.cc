@@ -110,10 +110,12 @@ bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* 
   auto* array = static_cast<ArrowDeviceArray*>(exported);
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(array->reserved), std::end(array->reserved), 0);
-  // A newer pyarrow may have set an event already.
-  if (!IsOnGpu(*array) || array->sync_event != nullptr) return true;
+  if (!IsOnGpu(*array)) return true;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
     const auto columns = ColumnsOf(object);
+    Expose(columns);
+    // A newer pyarrow may have set an event already.
+    if (array->sync_event != nullptr) return arrow::Status::OK();
     WithoutGil unlocked;
     return AttachEvent(columns, array);
   });

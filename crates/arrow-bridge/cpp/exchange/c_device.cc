@@ -31,6 +31,16 @@ void AddEventsOf(const ArrayData& data, Events* events) {
   if (data.dictionary != nullptr) AddEventsOf(*data.dictionary, events);
 }
 
+void ExposeBuffersOf(const ArrayData& data) {
+  for (const auto& buffer : data.buffers) {
+    if (buffer != nullptr) Expose(*buffer);
+  }
+  for (const auto& child : data.child_data) {
+    if (child != nullptr) ExposeBuffersOf(*child);
+  }
+  if (data.dictionary != nullptr) ExposeBuffersOf(*data.dictionary);
+}
+
 // The private data of a structure with its own event, in addition to libarrow's.
 struct Attached {
   Handle<RustEvent> event;
@@ -85,6 +95,10 @@ Status CountNulls(int64_t device_id, ArrowArray* array) {
 
 bool IsOnGpu(const ArrowDeviceArray& array) {
   return array.device_type == ARROW_DEVICE_CUDA || array.device_type == ARROW_DEVICE_CUDA_MANAGED;
+}
+
+void Expose(const std::vector<std::shared_ptr<ArrayData>>& columns) {
+  for (const auto& column : columns) ExposeBuffersOf(*column);
 }
 
 Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,

@@ -16,6 +16,9 @@ namespace arrow_cuda {
 // Whether GPU work may be pending on the structure's memory.
 bool IsOnGpu(const ArrowDeviceArray& array);
 
+// Exposes all device memory of `columns`.
+void Expose(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns);
+
 // Adds an event for the pending work of `columns`, if any, to the structure that was exported from
 // them.  The event lives until the structure is released.
 arrow::Status AttachEvent(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,

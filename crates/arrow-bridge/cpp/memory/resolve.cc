@@ -83,6 +83,10 @@ bool IsOnDevice(const arrow::Buffer& buffer) {
   return IsCuda(*buffer.memory_manager()) || FindWhole(buffer) != nullptr;
 }
 
+void Expose(const arrow::Buffer& buffer) {
+  if (const auto* whole = FindWhole(buffer)) Rust().buffer_expose(whole->rust());
+}
+
 arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
     const std::shared_ptr<arrow::Buffer>& buffer) {
   if (auto ours = AsDeviceBuffer(buffer)) return ours;

@@ -21,6 +21,9 @@ arrow::Status WaitUntilReady(const arrow::Buffer& buffer);
 // Whether the memory is a GPU's, whatever the class of the buffer.
 bool IsOnDevice(const arrow::Buffer& buffer);
 
+// The address is about to reach other libraries, whose work nobody here knows.
+void Expose(const arrow::Buffer& buffer);
+
 // The same memory as a DeviceBuffer that keeps `buffer` alive, with its bytes ready.
 arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
     const std::shared_ptr<arrow::Buffer>& buffer);

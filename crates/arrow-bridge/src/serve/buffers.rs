@@ -1,6 +1,7 @@
 //! Device and pinned host memory for C++.
 
 use super::{context, hand_over};
+use crate::addresses;
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
 use std::ffi::{c_char, c_void};
@@ -52,7 +53,10 @@ pub(super) unsafe extern "C" fn allocate(
 ) -> *mut RustBuffer {
     let work = || {
         let size = unsigned("the size of a device buffer", size)?;
-        Ok(hand_over(RustBuffer::allocate_packed(&context(device)?, size)?))
+        let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
+        // libarrow hands the address on in ways that nobody here sees.
+        buffer.expose();
+        Ok(hand_over(buffer))
     };
     // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
@@ -99,12 +103,20 @@ pub(super) unsafe extern "C" fn facts(buffer: *const RustBuffer, out: *mut Buffe
     unsafe {
         let buffer = &*buffer;
         out.write(BufferFacts {
-            address: buffer.address(),
+            address: match addresses::are_watched() {
+                true => buffer.private_address(),
+                false => buffer.address(),
+            },
             size: buffer.size().cast_signed(),
             device: buffer.context().device().number().cast_signed(),
             is_mutable: buffer.is_mutable(),
         });
     }
+}
+
+pub(super) unsafe extern "C" fn expose(buffer: *const RustBuffer) {
+    // SAFETY: a live buffer of this table.
+    unsafe { &*buffer }.expose();
 }
 
 pub(super) unsafe extern "C" fn release(buffer: *mut RustBuffer) {

@@ -22,6 +22,7 @@ pub(crate) static API: RustApi = RustApi {
     buffer_view: buffers::view,
     buffer_slice: buffers::slice,
     buffer_facts: buffers::facts,
+    buffer_expose: buffers::expose,
     buffer_release: buffers::release,
     copy_to_host: buffers::copy_to_host,
     copy_from_host: buffers::copy_from_host,

@@ -28,24 +28,29 @@ impl DeviceBuffer {
         if self.size != other.size {
             return Ok(false);
         }
-        if self.is_empty() || self.address == other.address {
+        if self.is_empty() || self.private_address == other.private_address {
             return Ok(true);
         }
         self.check_memory()?;
         other.check_memory()?;
         if self.context().is_same(other.context()) {
-            return Ok(!kernel::differ(self.context(), self.address, other.address, self.size)?);
+            return Ok(!self.differs(self.private_address, other, self.size)?);
         }
         kernel::prepare(self.context())?; // before the piece takes the remaining memory
         let here = allocate_piece(self.context(), self.size)?;
         for (offset, length) in range::chunks(self.size, here.size) {
             here.copy_from_device(0, &other.slice(offset, length)?)?;
-            let (ours, theirs) = (self.address + offset, here.address);
-            if kernel::differ(self.context(), ours, theirs, length)? {
+            if self.differs(self.private_address + offset, &here, length)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Whether `size` bytes of the buffer, from an address on, and the first ones of another differ.
+    fn differs(&self, from: u64, other: &Self, size: u64) -> CudaResult<bool> {
+        let differ = kernel::differ(self.context(), from, other.private_address, size);
+        self.settle(other.settle(differ))
     }
 }
 

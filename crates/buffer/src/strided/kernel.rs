@@ -62,7 +62,8 @@ pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> CudaRe
     let current = to.context().enter()?;
     let begun = launch(&current, plan, to, from, StreamHandle::DEFAULT);
     // This waits even after a failure: some of the work may be queued.
-    begun.and(current.synchronize_stream(StreamHandle::DEFAULT))
+    let copied = begun.and(current.synchronize_stream(StreamHandle::DEFAULT));
+    to.settle(from.settle(copied))
 }
 
 /// Queues such a copy on a stream of the context, and retains both ends.
@@ -86,7 +87,7 @@ fn launch(
     for (span, size) in [(plan.target_span(), to.size), (plan.source_span(), from.size)] {
         assert!(span.start <= span.end && span.end <= size, "{span:?} of {size} bytes");
     }
-    for mut launch in launches(plan, to.address, from.address) {
+    for mut launch in launches(plan, to.private_address, from.private_address) {
         let function = Kernels::get(current, launch.kernel)?;
         let mut arguments: [*mut c_void; 1] = [(&raw mut launch.parameter).cast()];
         let shape = (launch.blocks, THREADS);

@@ -144,7 +144,7 @@ fn copy_checked(
     from: &DeviceBuffer,
 ) -> Result<Completed, Error> {
     let is_within = to.context().is_same(from.context());
-    if plan.is_plain() || is_within && !plan.overlaps(to.address, from.address) {
+    if plan.is_plain() || is_within && !plan.overlaps(to.private_address, from.private_address) {
         return order.copy(plan, to, from);
     }
     let (gather, scatter) = plan.in_two_steps();

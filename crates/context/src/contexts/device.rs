@@ -151,6 +151,16 @@ impl Device {
         Ok(())
     }
 
+    /// Whether a library of this process uses the device's primary context.
+    pub(super) fn is_active(self) -> CudaResult<bool> {
+        let device = self.handle()?;
+        let (mut flags, mut is_active) = (0u32, 0i32);
+        let (flags, active) = ((&raw mut flags).cast(), (&raw mut is_active).cast());
+        // SAFETY: stores two numbers through the pointers, which outlive the call.
+        unsafe { call!(cuDevicePrimaryCtxGetState(device, flags, active)) }?;
+        Ok(is_active != 0)
+    }
+
     /// The driver's handle of the device.
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;

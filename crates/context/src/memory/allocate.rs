@@ -1,9 +1,10 @@
-//! How an allocation is served: from an idle block, by the driver, or by the driver once memory was
+//! How an allocation is served: by released memory, by the driver, or by the driver once memory was
 //! reclaimed.
 
+use super::Placement;
 use super::block::Block;
-use super::ledger::{IdleLookup, Request};
-use super::{Placement, lookup};
+use super::ledger::{IdleLookup, Request, aligned};
+use super::lookup;
 use crate::streams::wait_for_all;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, Lock, blocking, report_failure};
@@ -14,90 +15,125 @@ const MAX_ATTEMPTS: u32 = 16;
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
-    /// Reuses an idle block of about that size, once no work can touch it any more.  When the
-    /// device has no room, all cached memory goes back to the driver first.
+    /// Released memory serves first, if no work can use it any more.  When the device has no room,
+    /// all cached memory goes back to the driver.
     ///
     /// # Errors
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY` when the device has no room; an error when the context is gone.
     pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
+        let request =
+            |context: &Self| Ok(context.manager().ledger.lock()?.request(size, placement));
+        let address = self.allocate_for(request)?;
+        Ok(Block::new(self, address, size))
+    }
+
+    /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
+    /// memory.  Each is aligned to 512 bytes, and is released by itself.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let blocks = Context::primary(0)?.allocate_adjacent(&[1, 600, 5])?;
+    /// let start = blocks[0].address();
+    /// assert_eq!(blocks[1].address() - start, 512);
+    /// assert_eq!(blocks[2].address() - start, 512 + 1024);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`allocate`](Self::allocate).
+    pub fn allocate_adjacent(&self, sizes: &[u64]) -> CudaResult<Vec<Block>> {
+        if sizes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let request = |context: &Self| Ok(context.manager().ledger.lock()?.request_adjacent(sizes));
+        let mut next = self.allocate_for(request)?;
+        self.manager().ledger.lock()?.divide(next, sizes);
+        let blocks = sizes.iter().map(|size| {
+            let block = Block::new(self, next, *size);
+            next += aligned(*size);
+            block
+        });
+        Ok(blocks.collect())
+    }
+
+    fn allocate_for(&self, request: impl FnOnce(&Self) -> CudaResult<Request>) -> CudaResult<u64> {
         let current = self.enter().inspect_err(|error| {
             if error.is_context_gone() {
                 self.abandon();
             }
         })?;
-        let total = self.total_memory()?;
         self.cache_limit()?; // sets the default limit at the first allocation
-        let request = self.manager().ledger.lock()?.request(size, placement, total);
-        if let Some(address) = self.reuse_idle(&current, &request)? {
-            return Ok(self.block(address, &request));
+        let request = request(self)?;
+        match self.reuse(&current, &request)? {
+            Some(address) => Ok(address),
+            None => self.allocate_from_driver(&current, &request),
         }
-        let (address, request) = self.allocate_from_driver(&current, request)?;
-        self.manager().ledger.lock()?.add(address, request);
-        lookup::extend_range(address, request.capacity);
-        Ok(self.block(address, &request))
     }
 
-    fn block(&self, address: u64, request: &Request) -> Block {
-        let Request { size, is_alone, .. } = *request;
-        Block { address, size, is_alone, context: self.clone() }
-    }
-
-    /// An idle block that no work can touch any more.
-    fn reuse_idle(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
+    /// A block of released memory that no work can use any more.
+    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
         let manager = self.manager();
-        let last_release = {
-            let mut ledger = manager.ledger.lock()?;
-            match ledger.reuse(request) {
-                IdleLookup::Hit { address } => return Ok(Some(address)),
-                // The fences below do not cover blocks that are released from here on.
-                IdleLookup::InFlight => ledger.last_release(),
-                IdleLookup::Miss => {
-                    ledger.count_miss(request);
-                    return Ok(None);
+        loop {
+            let (last_release, has_to_wait) = {
+                let mut ledger = manager.ledger.lock()?;
+                match ledger.reuse(request) {
+                    IdleLookup::Hit { address } => return Ok(Some(address)),
+                    // The fences below do not cover what is released from here on.
+                    IdleLookup::InFlight => (ledger.last_release(), ledger.has_to_wait()),
+                    IdleLookup::Miss => {
+                        ledger.count_miss(request);
+                        return Ok(None);
+                    }
                 }
+            };
+            let mut fences = manager.fences.lock()?;
+            let mut complete = fences.complete_up_to(current, last_release);
+            if complete == 0 && has_to_wait {
+                complete = blocking(|| fences.wait_for_one(current));
             }
-        };
-        let mut fences = manager.fences.lock()?;
-        let complete = fences.complete_up_to(current, last_release);
-        let mut ledger = manager.ledger.lock()?;
-        ledger.mark_complete(complete);
-        if let IdleLookup::Hit { address } = ledger.reuse(request) {
-            return Ok(Some(address));
+            let mut ledger = manager.ledger.lock()?;
+            ledger.mark_complete(complete);
+            let found = ledger.reuse(request);
+            if let IdleLookup::Hit { address } = found {
+                return Ok(Some(address));
+            }
+            // What is in flight has to become less with each turn.
+            if complete == 0 || !ledger.has_to_wait() {
+                ledger.count_miss(request);
+                return Ok(None);
+            }
         }
-        ledger.count_miss(request);
-        Ok(None)
     }
 
-    /// Allocates memory from the driver.  Returns its address and the request that succeeded.
-    fn allocate_from_driver(
-        &self,
-        current: &Current<'_>,
-        mut request: Request,
-    ) -> CudaResult<(u64, Request)> {
-        let ask = |request: &Request| {
-            let allocated = current.allocate_memory(request.capacity);
-            allocated.map_err(|error| error.while_allocating(request.size))
-        };
-        let mut allocated = ask(&request);
+    /// Has the driver allocate a segment for a request.  Returns the address of the request's block.
+    fn allocate_from_driver(&self, current: &Current<'_>, request: &Request) -> CudaResult<u64> {
+        let size = self.manager().ledger.lock()?.segment_size(request);
+        self.return_surplus(current, size).map_err(|error| error.while_allocating(request.size))?;
+        let ask = |size| current.allocate_memory(size).map(|address| (address, size));
+        let mut allocated = ask(size);
         for _ in 0..MAX_ATTEMPTS {
             if !is_out_of_memory(&allocated) || !self.reclaim() {
                 break;
             }
-            allocated = ask(&request);
+            allocated = ask(size);
         }
-        let mut ledger = self.manager().ledger.lock()?;
-        if is_out_of_memory(&allocated)
-            && let Some(packed) = ledger.pack(&request)
-        {
-            // The room that is left may be less than a whole block.
-            drop(ledger);
-            request = packed;
-            allocated = ask(&request);
-            ledger = self.manager().ledger.lock()?;
+        let mut request = *request;
+        if is_out_of_memory(&allocated) {
+            // The room that is left may be less than a whole segment.
+            let packed = self.manager().ledger.lock()?.pack(&request);
+            if let Some(packed) = packed {
+                request = packed;
+                allocated = ask(request.capacity);
+            }
         }
-        let address = allocated.inspect_err(|_| ledger.cancel(&request))?;
-        Ok((address, request))
+        let (address, capacity) =
+            allocated.map_err(|error| error.while_allocating(request.size))?;
+        self.manager().ledger.lock()?.add(address, capacity, &request);
+        lookup::extend_range(address, capacity);
+        Ok(address)
     }
 
     /// Reclaims memory of the device: gives back everything that this process has cached on it,
@@ -135,6 +171,6 @@ impl Context {
     }
 }
 
-fn is_out_of_memory(allocated: &CudaResult<u64>) -> bool {
+fn is_out_of_memory<T>(allocated: &CudaResult<T>) -> bool {
     allocated.as_ref().is_err_and(CudaError::is_out_of_memory)
 }

@@ -2,29 +2,57 @@
 
 use crate::Context;
 use arrow_cuda_driver::{may_release, report_failure};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An allocation. Dropping it gives the memory back: to its context, which caches it, or to the
 /// driver.
 ///
+/// As long as nobody outside this project has its address, the memory can serve again as soon as it
+/// is released: every copy, fill and kernel of this project is complete when its call returns, or
+/// retains the memory until it is.  Once the block is *exposed*, other libraries may have queued
+/// work that uses it, so it serves again only when there is evidence that this work is complete.
+///
 /// ```
 /// use arrow_cuda_context::{Context, Placement};
 ///
-/// let block = Context::primary(0)?.allocate(100, Placement::Alone)?;
-/// assert!(block.size() == 100 && block.is_alone());
+/// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+/// assert!(block.size() == 100 && !block.is_exposed());
+/// assert!(block.address() > 0 && block.is_exposed());
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Debug)]
 pub struct Block {
     pub(super) address: u64,
     pub(super) size: u64,
-    pub(super) is_alone: bool,
     pub(super) context: Context,
+    pub(super) is_exposed: AtomicBool,
 }
 
 impl Block {
-    /// The device address.
+    pub(super) fn new(context: &Context, address: u64, size: u64) -> Self {
+        Self { address, size, context: context.clone(), is_exposed: AtomicBool::new(false) }
+    }
+
+    /// The device address, for whoever asks: this exposes the block.
     pub fn address(&self) -> u64 {
+        self.expose();
         self.address
+    }
+
+    /// The device address, for work that is complete, or retains the block, when its caller returns
+    /// or fails.  It must not reach anybody else.
+    pub fn private_address(&self) -> u64 {
+        self.address
+    }
+
+    /// Marks the block as exposed: work that nobody here knows may use it from now on.
+    pub fn expose(&self) {
+        self.is_exposed.store(true, Ordering::Release);
+    }
+
+    /// Whether the block is exposed.
+    pub fn is_exposed(&self) -> bool {
+        self.is_exposed.load(Ordering::Acquire)
     }
 
     /// The size that was asked for, in bytes.
@@ -36,20 +64,13 @@ impl Block {
     pub fn context(&self) -> &Context {
         &self.context
     }
-
-    /// Whether no other allocation lies in the same driver block.
-    pub fn is_alone(&self) -> bool {
-        self.is_alone
-    }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if !may_release() {
-            return;
+        if may_release() {
+            let freed = self.context.release_block(self.address, self.is_exposed());
+            report_failure("device memory", freed);
         }
-        let released = self.context.manager().ledger.lock().map(|mut it| it.release(self.address));
-        let freed = released.and_then(|segments| self.context.free_segments(&segments).1);
-        report_failure("device memory", freed);
     }
 }

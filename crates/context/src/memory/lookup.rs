@@ -4,7 +4,7 @@
 //! still be allocated.  Checks of an address against its allocation must therefore look here first.
 
 use super::ledger::Ledger;
-use super::ledger::capacity::BLOCK;
+use super::ledger::classes::SEGMENT;
 use super::manager::Manager;
 use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
@@ -23,7 +23,7 @@ pub(super) fn extend_range(address: u64, capacity: u64) {
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.
 pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
-    let highest = HIGHEST.load(Ordering::Relaxed).saturating_add(BLOCK);
+    let highest = HIGHEST.load(Ordering::Relaxed).saturating_add(SEGMENT);
     if !(LOWEST.load(Ordering::Relaxed)..=highest).contains(&address) {
         return Vec::new();
     }

@@ -1,10 +1,48 @@
-//! Returning segments to the driver.
+//! Returning memory: blocks to the ledger, segments to the driver.
 
 use super::ledger::Segment;
-use crate::Context;
+use crate::{Context, Current};
 use arrow_cuda_driver::{CudaResult, blocking, may_release};
 
 impl Context {
+    /// Releases a block, whatever has become of its context.
+    pub(super) fn release_block(&self, address: u64, is_exposed: bool) -> CudaResult<()> {
+        let (segment, exceeds_limit) = {
+            let mut ledger = self.manager().ledger.lock()?;
+            (ledger.release(address, is_exposed), ledger.exceeds_limit())
+        };
+        let freed = self.free_segments(segment.as_slice()).1;
+        if !exceeds_limit {
+            return freed;
+        }
+        let returned = blocking(|| match self.enter() {
+            Ok(current) => self.return_surplus(&current, 0),
+            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) => Err(error),
+        });
+        freed.and(returned)
+    }
+
+    /// Gives the driver what is not worth keeping before it allocates `needed` bytes, if any.  This
+    /// does not wait: while the device is busy, it is left to a later call.
+    pub(super) fn return_surplus(&self, current: &Current<'_>, needed: u64) -> CudaResult<()> {
+        let last_release = {
+            let ledger = self.manager().ledger.lock()?;
+            if !ledger.has_surplus(needed) {
+                return Ok(());
+            }
+            ledger.last_release()
+        };
+        let idle = self.manager().fences.lock()?.is_idle(current, last_release);
+        let Some(complete) = idle else { return Ok(()) };
+        let surplus = {
+            let mut ledger = self.manager().ledger.lock()?;
+            ledger.mark_complete(complete);
+            ledger.take_surplus(needed)
+        };
+        self.free_segments(&surplus).1
+    }
+
     /// Has the driver free segments that the ledger has removed.  Returns how many bytes, and the
     /// first failure.  Waits for all work of the device.
     pub(super) fn free_segments(&self, segments: &[Segment]) -> (u64, CudaResult<()>) {

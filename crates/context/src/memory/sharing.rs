@@ -5,9 +5,10 @@ use super::lookup::query;
 use crate::Current;
 use arrow_cuda_driver::CudaResult;
 
-/// Prepares memory for another process, which can reach the whole block that contains it: wipes the
-/// residue of earlier buffers in the block, and excludes the block from reuse, since no fence
-/// covers that process's work.
+/// Prepares memory for another process, which can reach the whole segment that contains it: wipes
+/// the residue of earlier buffers there, and excludes the block from reuse, since no fence covers
+/// that process's work.  Other buffers that are in use there, or were released while work in flight
+/// uses them, stay as they are.
 ///
 /// Memory that was not allocated here is left unchanged.
 ///
@@ -15,12 +16,18 @@ use arrow_cuda_driver::CudaResult;
 ///
 /// Driver errors.
 pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
-    for (residue, size) in query(address, |ledger| ledger.share(address, Access::Lent)) {
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        if size > 0 {
-            // SAFETY: bytes of a block in use that its buffer does not use.
-            unsafe { current.fill_memory(residue, 0, size) }?;
+    for residue in query(address, |ledger| ledger.share(address, Access::Lent)) {
+        let mut wiped = Ok(());
+        for (start, size) in &residue {
+            let size = usize::try_from(*size).unwrap_or(usize::MAX);
+            // SAFETY: bytes that no buffer uses, until `finish_sharing`.
+            wiped = wiped.and_then(|()| unsafe { current.fill_memory(*start, 0, size) });
         }
+        query(address, |ledger| {
+            ledger.finish_sharing(&residue, wiped.is_ok());
+            Some(())
+        });
+        wiped?;
     }
     Ok(())
 }
@@ -28,5 +35,9 @@ pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
 /// Marks the memory at an address as exported: other processes may have it mapped at any time, so
 /// the block that contains it, if it was allocated here, is never freed.
 pub fn retain_exported(address: u64) {
-    query(address, |ledger| ledger.share(address, Access::Exported));
+    query(address, |ledger| {
+        let residue = ledger.share(address, Access::Exported)?;
+        ledger.finish_sharing(&residue, false);
+        Some(())
+    });
 }

@@ -130,6 +130,12 @@ impl Event {
         self.context().enter()?.record(self, stream.handle())
     }
 
+    /// Marks the end of all work that the context has queued so far, on any stream.
+    pub(crate) fn record_on_all_streams(&self) -> CudaResult<()> {
+        // SAFETY: the event lives as long as this.
+        unsafe { self.context().enter()?.record_event_on_all_streams(self.0.raw) }
+    }
+
     /// Blocks until the work before it is complete.  Returns the owners that were retained for
     /// completed work.
     ///

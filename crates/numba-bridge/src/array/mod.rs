@@ -81,9 +81,15 @@ impl DeviceArray {
         self.layout.element()
     }
 
-    /// The device address of the first element.
+    /// The device address of the first element, for whoever asks: this
+    /// [exposes](DeviceBuffer::expose) the memory.
     pub fn address(&self) -> u64 {
         self.buffer.address() + self.first()
+    }
+
+    /// The same address, which must not reach anybody else.
+    pub fn private_address(&self) -> u64 {
+        self.buffer.private_address() + self.first()
     }
 
     /// Where in the buffer the first element begins, in bytes.

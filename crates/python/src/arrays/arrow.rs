@@ -177,7 +177,7 @@ impl PyDeviceArray {
         if is_run && !entries.contains(&Index::New) {
             let start = match part.buffer().is_empty() {
                 true => 0,
-                false => (part.address() - self.array.address()) / size,
+                false => (part.private_address() - self.array.private_address()) / size,
             };
             let validity = validity.slice(start, part.layout().count().unsigned_abs());
             let (kind, whole) = (arrow.kind.clone_ref(py), arrow.whole.clone());

@@ -1,5 +1,6 @@
 //! Exchange with other libraries.
 
+mod addresses;
 pub(crate) mod array_interface;
 mod c_device;
 pub(crate) mod dlpack;
@@ -20,6 +21,8 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         wrap_pyfunction!(c_device::prepare_import, module)?,
         wrap_pyfunction!(c_device::finish_import, module)?,
         wrap_pyfunction!(c_device::class_changed, module)?,
+        wrap_pyfunction!(addresses::expose_address, module)?,
+        wrap_pyfunction!(addresses::watch_addresses, module)?,
         wrap_pyfunction!(numba::in_primary_context, module)?,
         wrap_pyfunction!(numba::allocate, module)?,
         wrap_pyfunction!(numba::allocation_of, module)?,

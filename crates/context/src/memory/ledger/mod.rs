@@ -2,176 +2,178 @@
 //! It only keeps books: it calls no driver and takes no lock.
 //!
 //! A *segment* is memory that the driver has allocated; a *block* is the part of a segment that
-//! serves an allocation.  Each segment holds one block today.
+//! serves an allocation.
 
-pub(crate) mod capacity;
-mod idle;
+mod blocks;
+pub(crate) mod classes;
 
 use super::stats::MemoryStats;
-use capacity::{BLOCK, MAX_PACKED};
-use idle::IdleBlocks;
-use std::collections::BTreeMap;
+use blocks::{Blocks, State};
+use classes::{ALIGNMENT, Class};
 
-/// Whether an allocation may share a driver block with others.
+pub(crate) use blocks::Segment;
+
+/// Whether an allocation may share its segment with others.
 ///
-/// The driver packs allocations of at most 1 MiB into blocks of 2 MiB (seen on an H200), and a
-/// process that imports one of them can reach the whole block from its kernels.  So memory that may
-/// be exported gets a driver block of its own, as long as that wastes little.
+/// A process that imports one of them can reach the whole segment, and finds the allocation by an
+/// offset that other implementations of `pyarrow.cuda` do not know.  So memory that may be exported
+/// gets a segment of its own, as long as that wastes little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// Alone in its driver block, unless too much memory is wasted that way already.
+    /// Alone in its segment, unless too much memory is wasted that way already.
     Alone,
-    /// Wherever the driver puts it.
+    /// With others.
     Packed,
 }
 
 /// Who may reach the memory of a block in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
-    /// This process.
-    Process,
-    /// Another process too, as long as the block is in use.
+    /// Work of this project, which is complete when the block is released.
+    Own,
+    /// Other processes, as long as the block is in use.
     Lent,
     /// Other processes, without a time limit.
     Exported,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    InUse(Access),
-    /// Released, and cached for reuse.
-    Idle,
-    /// Released by its owner, but other processes may still have it mapped.
-    Exported,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// The requested size, in bytes.
-    size: u64,
-    request: Request,
-    state: State,
-    /// Whether the bytes behind the requested size may hold residue of earlier buffers.
-    has_residue: bool,
-}
-
-/// An allocation's request, once its capacity and placement are decided.
+/// An allocation's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) size: u64,
-    /// The bytes that the driver is asked for.
+    /// The bytes that its block takes.
     pub(crate) capacity: u64,
-    /// The part of the capacity that counts as wasted.
-    slack: u64,
+    class: Class,
+    /// Whether the block is all of its segment.
     pub(crate) is_alone: bool,
-    /// Whether blocks of this capacity may be cached.
+    /// Whether released memory may serve it.
     is_cacheable: bool,
 }
 
-/// Memory that the driver has allocated, to be freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
-    pub(crate) address: u64,
-    pub(crate) capacity: u64,
-}
-
-/// The result of looking for an idle block.
+/// The result of looking for a ready block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleLookup {
     /// A block, in use from now on.
     Hit { address: u64 },
-    /// Only blocks that work in flight may still touch.
+    /// Perhaps, once work in flight is complete.
     InFlight,
-    /// No block of about that size.
+    /// No block is large enough.
     Miss,
 }
 
-/// One part in this many of a device's memory may be wasted on partly used blocks.
-const SLACK_DIVISOR: u64 = 32;
+/// A context keeps at most what it needed at its peak, and one part in this many more.
+const SURPLUS_DIVISOR: u64 = 6;
+/// Below this, it keeps everything.
+const MIN_KEPT: u64 = 64 << 20;
+
+/// How much may be wasted by blocks that are alone in segments which others could share.
+const MAX_SLACK: u64 = 48 << 20;
 
 /// The blocks of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// By address, idle and exported ones too.
-    blocks: BTreeMap<u64, Entry>,
-    idle: IdleBlocks,
+    blocks: Blocks,
+    /// What is wasted by blocks that are alone.
+    slack: u64,
     /// How many bytes may be idle, once a limit is set.
     limit: Option<u64>,
-    /// Bytes reserved beyond what was asked for.
-    slack: u64,
     stats: MemoryStats,
 }
 
 impl Ledger {
-    /// Decides the request for an allocation of `size` bytes, on a device with `total` bytes.
-    pub(crate) fn request(&mut self, size: u64, placement: Placement, total: u64) -> Request {
+    /// The request for an allocation of `size` bytes.
+    pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
+        let class = Class::of(size);
         let is_cacheable = self.limit.is_some_and(|limit| limit > 0);
-        if size > MAX_PACKED {
-            let capacity = if is_cacheable { capacity::alone(size) } else { size };
-            return Request { size, capacity, slack: 0, is_alone: true, is_cacheable };
+        let request = Request { size, capacity: size, class, is_alone: false, is_cacheable };
+        if !is_cacheable {
+            return request;
         }
-        let slack = BLOCK - size;
-        if placement == Placement::Alone && self.slack + slack <= total / SLACK_DIVISOR {
-            self.slack += slack;
-            return Request { size, capacity: BLOCK, slack, is_alone: true, is_cacheable };
-        }
-        Self::packed(size, is_cacheable)
+        let alone = class.segment(class.capacity(size), 0);
+        let is_alone = placement == Placement::Alone
+            && class != Class::Large
+            && self.slack + (alone - size) <= MAX_SLACK;
+        let capacity = if is_alone { alone } else { class.capacity(size) };
+        Request { capacity, is_alone, ..request }
     }
 
-    fn packed(size: u64, is_cacheable: bool) -> Request {
-        let capacity = if is_cacheable { capacity::packed(size) } else { size };
-        Request { size, capacity, slack: 0, is_alone: false, is_cacheable }
+    /// The request for several allocations in one block, one behind the other, each aligned.
+    pub(crate) fn request_adjacent(&self, sizes: &[u64]) -> Request {
+        let size = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
+        self.request(size, Placement::Packed)
     }
 
-    /// The packed request to fall back to if the driver has no room for a whole block; none if
-    /// `request` is packed already.
-    pub(crate) fn pack(&mut self, request: &Request) -> Option<Request> {
-        (request.slack > 0).then(|| {
-            self.cancel(request);
-            Self::packed(request.size, request.is_cacheable)
-        })
+    /// The request to fall back to if the driver has no room for a whole segment; none if there is
+    /// no smaller one.
+    pub(crate) fn pack(&self, request: &Request) -> Option<Request> {
+        let capacity = request.class.capacity(request.size);
+        let is_smaller = capacity < self.segment_size(request);
+        is_smaller.then_some(Request { capacity, is_alone: false, ..*request })
     }
 
-    /// Cancels a request.
-    pub(crate) fn cancel(&mut self, request: &Request) {
-        self.slack -= request.slack;
-    }
-
-    /// Takes an idle block for a request.
+    /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> IdleLookup {
-        let found = match request.is_cacheable {
-            true => self.idle.take(request.capacity, request.is_alone),
-            false => return IdleLookup::Miss,
-        };
-        if let IdleLookup::Hit { address } = found {
-            let entry = self.blocks.get_mut(&address).expect("an idle block has an entry");
-            let capacity = entry.request.capacity;
-            let request = Request { capacity, ..*request };
-            *entry = Entry {
-                size: request.size,
-                request,
-                state: State::InUse(Access::Process),
-                has_residue: true,
-            };
-            self.stats.cache_hits += 1;
-            self.count_allocated(request.size);
+        let Request { size, capacity, class, is_alone, is_cacheable } = *request;
+        if !is_cacheable {
+            return IdleLookup::Miss;
         }
-        found
+        // While a program needs less than at its peak, there is room enough to split any segment.
+        let needed = self.stats.allocated_bytes.saturating_add(size);
+        let is_scarce = needed > self.stats.peak_allocated_bytes / 4 * 3;
+        let largest_unused = if is_scarce { class.largest_unused(capacity) } else { u64::MAX };
+        let found = match is_alone {
+            true => self.blocks.vacant_of(class, capacity),
+            false => self.blocks.best_fit(class, capacity, largest_unused),
+        };
+        match found {
+            Some(address) => {
+                self.take(address, request);
+                self.stats.cache_hits += 1;
+                IdleLookup::Hit { address }
+            }
+            None if self.blocks.in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
+            None => IdleLookup::Miss,
+        }
     }
 
-    /// Counts a request that idle blocks did not serve.
+    /// Counts a request that ready blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
         self.stats.cache_misses += u64::from(request.is_cacheable);
     }
 
-    /// Adds a block that the driver has allocated for a request.
-    pub(crate) fn add(&mut self, address: u64, request: Request) {
-        let state = State::InUse(Access::Process);
-        let entry = Entry { size: request.size, request, state, has_residue: false };
-        self.blocks.insert(address, entry);
+    /// How much the driver is to allocate for a request.  If it has no room for that, the request's
+    /// capacity is enough.
+    pub(crate) fn segment_size(&self, request: &Request) -> u64 {
+        let Request { capacity, class, .. } = *request;
+        match request.is_cacheable && !request.is_alone {
+            true => class.segment(capacity, self.blocks.reserved(class)),
+            false => capacity,
+        }
+    }
+
+    /// Adds a segment that the driver has allocated for a request, and takes the request's block.
+    pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) {
+        let segment = Segment { address, capacity, class: request.class };
+        self.blocks.add_segment(segment, request.is_cacheable);
         self.stats.driver_allocations += 1;
-        self.count_reserved(request.capacity);
+        self.count_reserved(capacity);
+        self.take(address, request);
+    }
+
+    fn take(&mut self, address: u64, request: &Request) {
+        self.blocks.take(address, request.capacity, request.size);
         self.count_allocated(request.size);
+        if request.is_alone {
+            self.slack += self.blocks.mark_alone(address);
+        }
+    }
+
+    /// Divides the block at an address, which was requested for these sizes, into one for each.
+    pub(crate) fn divide(&mut self, address: u64, sizes: &[u64]) {
+        let Some(block) = self.blocks.get(address) else { return };
+        self.stats.allocated_bytes -= block.size;
+        self.stats.allocated_bytes += sizes.iter().sum::<u64>();
+        self.blocks.divide(address, sizes.iter().map(|size| (*size, aligned(*size))));
     }
 
     fn count_reserved(&mut self, bytes: u64) {
@@ -186,43 +188,43 @@ impl Ledger {
             self.stats.peak_allocated_bytes.max(self.stats.allocated_bytes);
     }
 
-    /// Releases the block at an address.  Returns the segments that the driver is to free, which
-    /// the ledger no longer holds.  A block that a reset of the device has destroyed has no entry,
-    /// and frees nothing.
+    /// Releases the block at an address.  If it is *exposed*, work that is still in flight may use
+    /// it.  Returns the segment that the driver is to free, which the ledger no longer holds.  A
+    /// block that a reset of the device has destroyed has no entry, and frees nothing.
     #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn release(&mut self, address: u64) -> Vec<Segment> {
-        let Some(entry) = self.blocks.get_mut(&address) else { return Vec::new() };
-        let Request { size, capacity, slack, is_alone, is_cacheable } = entry.request;
-        match entry.state {
-            State::InUse(Access::Exported) => {
-                // Its memory stays allocated, and counts as reserved.
-                entry.state = State::Exported;
-                return Vec::new();
-            }
-            State::InUse(_) => {}
-            State::Idle | State::Exported => return Vec::new(),
+    pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<Segment> {
+        let block = self.blocks.get(address)?;
+        let State::InUse(access) = block.state else { return None };
+        let (size, segment) = (block.size, block.segment);
+        let block = self.blocks.block_mut(address);
+        if access == Access::Exported {
+            // Its memory stays allocated, and counts as reserved; so does its slack.
+            block.state = State::Exported;
+            return None;
+        }
+        block.has_residue = true;
+        if std::mem::take(&mut block.is_alone) {
+            self.slack -= block.capacity - size;
         }
         self.stats.allocated_bytes -= size;
-        self.slack -= slack;
-        if is_cacheable && entry.state == State::InUse(Access::Process) {
-            entry.state = State::Idle;
-            let limit = self.limit.unwrap_or(0);
-            let evicted = self.idle.add(address, capacity, is_alone, limit);
-            return self.remove_segments(evicted);
+        if access == Access::Lent {
+            // No evidence covers the work of a process that the memory was lent to.
+            self.blocks.close(address);
         }
-        // No fence covers the work of a process that the memory was lent to.
-        self.remove_segments(vec![Segment { address, capacity }])
+        match is_exposed {
+            true => self.blocks.return_in_flight(address),
+            false => self.blocks.return_ready(address),
+        }
+        self.blocks.is_finished(segment).then(|| self.remove_segment(segment))
     }
 
-    /// Removes segments from the ledger.  Once the driver has freed them, another thread may get
-    /// the same addresses.
-    fn remove_segments(&mut self, segments: Vec<Segment>) -> Vec<Segment> {
-        for segment in &segments {
-            self.blocks.remove(&segment.address);
-            self.stats.driver_frees += 1;
-            self.stats.reserved_bytes -= segment.capacity;
-        }
-        segments
+    /// Removes a segment from the ledger.  Once the driver has freed it, another thread may get the
+    /// same address.
+    fn remove_segment(&mut self, address: u64) -> Segment {
+        let segment = self.blocks.remove_segment(address);
+        self.stats.driver_frees += 1;
+        self.stats.reserved_bytes -= segment.capacity;
+        segment
     }
 
     /// Restores a segment that the driver has failed to free.
@@ -231,32 +233,86 @@ impl Ledger {
         self.count_reserved(segment.capacity);
     }
 
-    /// Widens the access to the block in use at an address.  Returns the address and size, which
-    /// may be 0, of the residue of earlier buffers behind the block's own bytes.
-    pub(crate) fn share(&mut self, address: u64, access: Access) -> Option<(u64, u64)> {
-        let (start, entry) = self.blocks.range_mut(..=address).next_back()?;
-        let State::InUse(known) = entry.state else { return None };
-        let capacity = entry.request.capacity;
-        if address - start >= capacity {
-            return None;
+    /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
+    /// flight.
+    pub(crate) fn has_surplus(&self, needed: u64) -> bool {
+        let has_idle =
+            self.blocks.oldest_vacant().is_some() || self.blocks.all_in_flight_bytes() > 0;
+        has_idle && self.is_surplus(needed)
+    }
+
+    fn is_surplus(&self, needed: u64) -> bool {
+        let MemoryStats { allocated_bytes, peak_allocated_bytes, reserved_bytes, .. } = self.stats;
+        let peak = peak_allocated_bytes.max(allocated_bytes.saturating_add(needed));
+        let kept = peak.saturating_add(peak / SURPLUS_DIVISOR).max(MIN_KEPT);
+        self.exceeds_limit() || needed > 0 && reserved_bytes.saturating_add(needed) > kept
+    }
+
+    /// Whether more is idle than the limit allows.
+    pub(crate) fn exceeds_limit(&self) -> bool {
+        self.limit.is_some_and(|limit| self.blocks.idle().0 > limit)
+    }
+
+    /// Whether work in flight may still use more than the limit.  To wait for it then is better
+    /// than to take ever more memory.
+    pub(crate) fn has_to_wait(&self) -> bool {
+        self.limit.is_some_and(|limit| self.blocks.all_in_flight_bytes() > limit)
+    }
+
+    /// Removes the segments that have been vacant for longest and are not worth keeping: those
+    /// beyond the limit, and if the driver is to allocate `needed` bytes, those beyond what the
+    /// context needed at its peak.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
+        let mut surplus = Vec::new();
+        // What is too large to be kept at all displaces nothing else.
+        if let Some(newest) = self.blocks.newest_vacant()
+            && self.limit.is_some_and(|limit| newest.capacity > limit)
+        {
+            surplus.push(self.remove_segment(newest.address));
         }
-        entry.state = State::InUse(known.max(access));
-        let residue = if entry.has_residue { capacity - entry.size } else { 0 };
-        Some((start + entry.size, residue))
+        while self.is_surplus(needed)
+            && let Some(oldest) = self.blocks.oldest_vacant()
+        {
+            surplus.push(self.remove_segment(oldest));
+        }
+        surplus
+    }
+
+    /// Widens the access to the block in use at an address, for a process that can reach its whole
+    /// segment.  Returns what holds residue of earlier buffers, as addresses and sizes: nobody gets
+    /// it before [`finish_sharing`](Self::finish_sharing).  What others use in the segment stays
+    /// as it is.
+    pub(crate) fn share(&mut self, address: u64, access: Access) -> Option<Vec<(u64, u64)>> {
+        let (start, block) = self.blocks.containing(address)?;
+        let State::InUse(known) = block.state else { return None };
+        let (end, unused) = (start + block.size, block.capacity - block.size);
+        let own = (block.has_residue && unused > 0).then_some((end, unused));
+        self.blocks.block_mut(start).state = State::InUse(known.max(access));
+        Some(self.blocks.take_neighbours(start).into_iter().chain(own).collect())
+    }
+
+    /// The residue that [`share`](Self::share) has returned is wiped, or not.
+    pub(crate) fn finish_sharing(&mut self, residue: &[(u64, u64)], is_wiped: bool) {
+        for (address, _) in residue {
+            if self.blocks.get(*address).is_some_and(|block| block.state == State::Wiping) {
+                self.blocks.block_mut(*address).has_residue = !is_wiped;
+                self.blocks.return_ready(*address);
+            }
+        }
     }
 
     /// The address and size of the block in use that contains an address.  The driver reserved its
     /// memory from `reserved_from` on.
     pub(crate) fn block_at(&self, address: u64, reserved_from: u64) -> Option<(u64, u64)> {
-        let (start, entry) = self.blocks.range(reserved_from..=address).next_back()?;
-        (entry.state != State::Idle).then_some((*start, entry.size))
+        let (start, block) = self.blocks.last_in(reserved_from..=address)?;
+        matches!(block.state, State::InUse(_) | State::Exported).then_some((start, block.size))
     }
 
-    /// Whether an address lies in an idle block.
+    /// Whether an address lies in released memory.
     pub(crate) fn is_idle(&self, address: u64) -> bool {
-        self.blocks.range(..=address).next_back().is_some_and(|(start, entry)| {
-            address - start < entry.request.capacity && entry.state == State::Idle
-        })
+        let block = self.blocks.containing(address);
+        block.is_some_and(|(_, block)| block.state.is_idle() || block.state == State::Wiping)
     }
 
     /// How many bytes may be idle, if a limit is set.
@@ -268,32 +324,43 @@ impl Ledger {
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn set_limit(&mut self, bytes: u64) -> Vec<Segment> {
         self.limit = Some(bytes);
-        let evicted = self.idle.shrink_to(bytes);
-        self.remove_segments(evicted)
+        self.remove_unused(bytes)
     }
 
-    /// Removes all idle blocks.
+    /// Removes all segments in which nothing is in use.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn clear(&mut self) -> Vec<Segment> {
-        let evicted = self.idle.shrink_to(0);
-        self.remove_segments(evicted)
+        self.remove_unused(0)
+    }
+
+    /// Removes segments in which nothing is in use until at most `bytes` are idle.  The driver frees
+    /// them once it has completed all work, so some may be in flight.
+    pub(crate) fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+        let mut removed = Vec::new();
+        for segment in self.blocks.unused() {
+            if self.blocks.idle().0 <= bytes {
+                break;
+            }
+            removed.push(self.remove_segment(segment));
+        }
+        removed
     }
 
     /// Forgets all blocks, which a reset of the device has destroyed.
     pub(crate) fn abandon(&mut self) {
-        self.blocks.clear();
-        self.idle = IdleBlocks::default();
+        self.blocks = Blocks::default();
+        self.slack = 0;
         self.limit = Some(0);
     }
 
-    /// The number of the last release.
+    /// The number of the last release of a block that was exposed.
     pub(crate) fn last_release(&self) -> u64 {
-        self.idle.last_release()
+        self.blocks.last_release()
     }
 
-    /// Records that all work that could touch memory released up to that number is complete.
+    /// Records that all work that could use memory released up to that number is complete.
     pub(crate) fn mark_complete(&mut self, up_to: u64) {
-        self.idle.mark_complete(up_to);
+        self.blocks.mark_complete(up_to);
     }
 
     pub(crate) fn count_retry(&mut self) {
@@ -302,10 +369,15 @@ impl Ledger {
 
     /// The statistics.
     pub(crate) fn stats(&self) -> MemoryStats {
-        let (cached_bytes, cached_blocks) = self.idle.total();
+        let (cached_bytes, cached_blocks) = self.blocks.idle();
         let cache_limit = self.limit.unwrap_or(0);
         MemoryStats { cached_bytes, cached_blocks, cache_limit, ..self.stats }
     }
+}
+
+/// What an allocation of `size` bytes takes among several.
+pub(crate) fn aligned(size: u64) -> u64 {
+    size.checked_next_multiple_of(ALIGNMENT).unwrap_or(size)
 }
 
 #[cfg(test)]

@@ -1,0 +1,18 @@
+//! Whether the addresses of buffers reach other libraries only by ways that expose the memory.
+//!
+//! Python code reads the address of a device buffer by `pyarrow.Buffer.address`, whoever has made the
+//! object.  As long as nobody has replaced that property, every buffer that C++ sees is exposed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// `pyarrow.Buffer.address` calls [`Bridge::expose_address`](crate::Bridge::expose_address) from now
+/// on.
+pub fn watch_addresses() {
+    ARE_WATCHED.store(true, Ordering::Release);
+}
+
+pub(crate) fn are_watched() -> bool {
+    ARE_WATCHED.load(Ordering::Acquire)
+}

@@ -1,0 +1,21 @@
+//! `pyarrow.Buffer.address`: `pyarrow_cuda_compat/_addresses.py` puts it in place of pyarrow's own.
+
+use crate::pyarrow::pyarrow;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// The address of a buffer, whose device memory is exposed by this.
+#[pyfunction]
+#[pyo3(name = "_expose_address")]
+pub(crate) fn expose_address(buffer: &Bound<'_, PyAny>) -> PyResult<u64> {
+    // SAFETY: a live object, and the GIL is held.
+    let address = unsafe { pyarrow(buffer.py())?.bridge.expose_address(buffer.as_ptr().cast()) };
+    address.ok_or_else(|| PyTypeError::new_err("expected an initialised pyarrow.Buffer"))
+}
+
+/// Buffers are exposed only when their address is asked for, from now on.
+#[pyfunction]
+#[pyo3(name = "_watch_addresses")]
+pub(crate) fn watch_addresses() {
+    arrow_cuda_bridge::watch_addresses();
+}
