@@ -4,6 +4,19 @@ import pytest
 
 
 @pytest.mark.simulator
+def test_an_older_driver_frees_what_exceeds_the_limit(run_python):
+    """Nothing else tells when memory that others have seen may be reused."""
+    script = """if True:
+        import pyarrow_cuda_compat as compat
+        ctx = compat.Context(0)
+        for _ in range(10):
+            ctx.new_buffer(32 << 20).address
+        print(compat.memory_stats(ctx)["reserved_bytes"] >> 20)"""
+    settings = {"CUDA_SIM_FAULT": "cuCtxRecordEvent:1+=500", "PYARROW_CUDA_CACHE": "64M"}
+    assert run_python(script, **settings) == (0, "64\n", "")
+
+
+@pytest.mark.simulator
 @pytest.mark.parametrize("code", [500, 900])
 def test_without_evidence_nothing_is_reused_that_others_have_seen(run_python, code):
     """Older drivers have no events for whole contexts, and a capture allows none."""

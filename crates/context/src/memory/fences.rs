@@ -8,7 +8,7 @@
 use crate::calls::{DISABLE_TIMING, RawEvent};
 use crate::contexts::others_that_may_reach;
 use crate::{Current, Event};
-use arrow_cuda_driver::{CudaResult, report_failure};
+use arrow_cuda_driver::{CudaResult, codes, report_failure};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -65,22 +65,38 @@ impl Fences {
         }
     }
 
-    /// Whether the device has nothing to do: so the driver would free memory without a wait.
-    pub(super) fn is_idle(&mut self, current: &Current<'_>, last_release: u64) -> Option<u64> {
+    /// Whether the device has nothing to do, so that the driver frees memory without a wait: all
+    /// work is complete that could use what was released up to the number that is returned then.
+    ///
+    /// # Errors
+    ///
+    /// When the driver has no events that tell.
+    pub(super) fn is_idle(
+        &mut self,
+        current: &Current<'_>,
+        last_release: u64,
+    ) -> CudaResult<Option<u64>> {
         if self.fences.len() >= MAX_FENCES {
             self.complete_up_to(current, last_release);
         }
-        if self.fences.len() >= MAX_FENCES || self.add(current, last_release).is_err() {
-            return None;
+        if self.fences.len() >= MAX_FENCES {
+            return Ok(None);
+        }
+        match self.add(current, last_release) {
+            Ok(()) => {}
+            Err(error) if error.code().is_some_and(|it| codes::STREAM_CAPTURE.contains(&it)) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
         }
         let start = Instant::now();
-        while !self.fences.back()?.is_reached(current) {
+        while !self.fences.back().is_none_or(|fence| fence.is_reached(current)) {
             if start.elapsed() > POLL_TIME {
-                return None;
+                return Ok(None);
             }
             std::hint::spin_loop();
         }
-        Some(self.remove(self.fences.len()))
+        Ok(Some(self.remove(self.fences.len())))
     }
 
     /// Removes the first fences.  Returns the number of the last release before them.

@@ -34,11 +34,17 @@ impl Context {
             ledger.last_release()
         };
         let idle = self.manager().fences.lock()?.is_idle(current, last_release);
-        let Some(complete) = idle else { return Ok(()) };
         let surplus = {
             let mut ledger = self.manager().ledger.lock()?;
-            ledger.mark_complete(complete);
-            ledger.take_surplus(needed)
+            match idle {
+                Ok(Some(complete)) => {
+                    ledger.mark_complete(complete);
+                    ledger.take_surplus(needed)
+                }
+                Ok(None) => return Ok(()),
+                // Without events, the driver's own wait is the only evidence.
+                Err(_) => ledger.remove_beyond_limit(),
+            }
         };
         self.free_segments(&surplus).1
     }

@@ -333,9 +333,15 @@ impl Ledger {
         self.remove_unused(0)
     }
 
+    /// Removes segments in which nothing is in use until the rest is within the limit.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
+        self.limit.map_or_else(Vec::new, |limit| self.remove_unused(limit))
+    }
+
     /// Removes segments in which nothing is in use until at most `bytes` are idle.  The driver frees
     /// them once it has completed all work, so some may be in flight.
-    pub(crate) fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+    fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
         let mut removed = Vec::new();
         for segment in self.blocks.unused() {
             if self.blocks.idle().0 <= bytes {
