@@ -178,6 +178,7 @@ def test_arrays_in_pinned_memory_wait_too(ctx, driver, make_stream, make):
     driver.call("cuMemcpyHtoDAsync_v2", *arguments)
     del array
     gc.collect()
+    assert pinned_memory_stats()["cached_blocks"] == 1
     others = [make() for _ in range(3)]
     for other in others:
         other.view(np.uint8)[:] = 0x55
