@@ -135,9 +135,9 @@ WAYS = {
     "foreign_buffer": lambda ctx, buffer: ctx.foreign_buffer(buffer.address, 1).address,
     "buffer_from_object": lambda ctx, buffer: ctx.buffer_from_object(buffer).address,
     "get_device_address": lambda ctx, buffer: ctx.get_device_address(buffer.address),
-    "array over it": lambda ctx, buffer: (
-        DeviceArray(ctx.buffer_from_object(buffer), np.uint8).__cuda_array_interface__["data"][0]
-    ),
+    "array over it": lambda ctx, buffer: DeviceArray(
+        ctx.buffer_from_object(buffer), np.uint8
+    ).__cuda_array_interface__["data"][0],
 }
 
 

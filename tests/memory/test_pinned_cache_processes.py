@@ -1,5 +1,7 @@
 """Released pinned memory in processes that begin, fork, are reset and end."""
 
+from pathlib import Path
+
 import pytest
 
 SCRIPT = """
@@ -27,8 +29,8 @@ def test_the_environment_decides(run_python, value, told):
 
 @pytest.mark.parametrize("value", [None, ""])
 def test_else_the_machine_decides(run_python, value):
-    with open("/proc/meminfo") as described:
-        total = next(int(line.split()[1]) for line in described if line.startswith("MemTotal:"))
+    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    total = next(int(line.split()[1]) for line in lines if line.startswith("MemTotal:"))
     limit = min(1 << 30, total * 1024 // 16)
     told = (0, f"{limit} 2 0\n", "")
     assert run_python(SCRIPT, PYARROW_CUDA_PINNED_CACHE=value) == told
@@ -69,7 +71,6 @@ def test_streams_that_are_captured_are_no_evidence(run_python):
 @pytest.mark.simulator
 def test_another_device_that_fails_only_costs_the_reuse(run_python):
     code = """if True:
-        import ctypes
         import pyarrow_cuda_compat as compat
         from support.driver import the_driver
         compat.new_host_buffer(1 << 20)
