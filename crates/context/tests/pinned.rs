@@ -5,15 +5,15 @@
 mod common;
 
 use arrow_cuda_context::{
-    Context, Device, PinnedBlock, PinnedMemoryStats, Stream, block_at, empty_pinned_cache,
-    is_released, pinned_memory_stats, set_pinned_cache_limit,
+    Context, Device, Extension, PinnedBlock, PinnedMemoryStats, Stream, block_at,
+    empty_pinned_cache, is_released, pinned_memory_stats, set_pinned_cache_limit,
 };
-use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_driver::{CudaError, call, is_simulated};
 use common::Gate;
 use rstest::rstest;
 use std::ffi::c_void;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 const MIB: usize = 1 << 20;
@@ -146,6 +146,25 @@ fn leaked_memory_waits_for_contexts_of_other_libraries() {
         (stats().cache_hits, stats().cache_misses),
         (before.cache_hits + 1, before.cache_misses)
     );
+}
+
+/// Tells when its context is forgotten.
+struct Witness(Arc<()>);
+
+impl Extension for Witness {}
+
+#[test]
+fn contexts_that_are_gone_are_not_remembered() {
+    let (_guard, context) = alone();
+    let (theirs, handle) = their_context();
+    let witness = Arc::new(());
+    let made = theirs.extension_or(|| Ok::<_, CudaError>(Witness(Arc::clone(&witness))));
+    assert_eq!(Arc::strong_count(&made.expect("room").0), 2);
+    (0..3).for_each(|_| assert_ne!(leak(&context, MIB), 0)); // fences have events there
+    destroy(handle);
+    drop(theirs);
+    (0..3).for_each(|_| assert_ne!(leak(&context, MIB), 0));
+    assert_eq!(Arc::strong_count(&witness), 1);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Fences {
     }
 
     /// What is known about the work that came before the release of number `last_release`, which is
-    /// the last one so far, in these contexts.  `current` is one of them.
+    /// the last one so far, in these contexts, which exist.  `current` is one of them.
     ///
     /// This is the one place that decides when leaked memory may be reused.  A driver error proves
     /// nothing, so it makes no memory reusable.  Events that are of no use any more go to `useless`,
@@ -86,7 +86,7 @@ impl Fences {
         for context in contexts {
             match self.record_in(current, context) {
                 Ok(event) => events.push(event),
-                // Its work has gone with it.
+                // Its work has gone with it, just now.
                 Err(error) if error.is_context_gone() => {}
                 Err(error) => {
                     recorded = Err(error);
@@ -135,7 +135,8 @@ impl Fence {
 }
 
 /// All contexts whose work may use pinned memory: the primary ones that exist, whichever library
-/// has made them, and those of other libraries that this process has been shown.
+/// has made them, and those of other libraries that this process has been shown and that still
+/// exist.
 ///
 /// # Errors
 ///
@@ -150,5 +151,7 @@ pub(super) fn contexts_of_the_process(current: &Current<'_>) -> CudaResult<Vec<C
             Context::primary(number)?;
         }
     }
-    Ok(contexts::all())
+    let mut contexts = contexts::all();
+    contexts.retain(|context| context.is_same(known) || context.is_alive());
+    Ok(contexts)
 }

@@ -3,7 +3,8 @@
 //! The driver takes some hundred microseconds for each megabyte that it pins, and waits for the
 //! device when it releases one.  So released blocks are cached, as those of device memory are.  Host
 //! memory is one resource: there is one cache for the process, although a block serves again only in
-//! the context that it was allocated in, which destroys it at its end.
+//! the context that it was allocated in, which destroys it at its end.  All blocks are of one kind:
+//! pinned for every context, and cached by the processor.
 //!
 //! *Leaked* is a block whose address somebody outside this project may have.  All work of this
 //! project that uses a block is complete when the block is released, because work in flight retains

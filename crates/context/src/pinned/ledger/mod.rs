@@ -159,7 +159,7 @@ impl Ledger {
     fn shrink_to(&mut self, bytes: u64) -> Vec<Segment> {
         let mut evicted = Vec::new();
         while self.idle.total().0 > bytes {
-            evicted.extend(self.idle.remove_oldest(|_, _| true));
+            evicted.extend(self.idle.remove_oldest(false));
         }
         self.remove_segments(evicted)
     }
@@ -222,7 +222,7 @@ impl Ledger {
     pub(crate) fn refuse_leaked(&mut self) -> Vec<Segment> {
         self.lacks_evidence = true;
         let mut evicted = Vec::new();
-        while let Some(segment) = self.idle.remove_oldest(|_, is_leaked| is_leaked) {
+        while let Some(segment) = self.idle.remove_oldest(true) {
             evicted.push(segment);
         }
         self.remove_segments(evicted)

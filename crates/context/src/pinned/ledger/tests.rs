@@ -124,7 +124,10 @@ impl Model {
         let is_ready = |(released, is_leaked): (u64, bool)| !is_leaked || released <= complete;
         let ready = fitting.into_iter().filter(|block| block.idle.is_some_and(is_ready));
         let best = ready.min_by_key(|block| {
-            (block.capacity, block.idle.map(|(released, _)| u64::MAX - released))
+            (
+                block.capacity,
+                block.idle.map(|(released, is_leaked)| (is_leaked, u64::MAX - released)),
+            )
         });
         match best {
             Some(block) => {
