@@ -109,6 +109,18 @@ def on_the_device() -> Iterator[Row]:
         yield Row(name, title, "table", "allocate", size, goal=goal, limit="alloc-async")
 
 
+def pinned_memory() -> Iterator[Row]:
+    for size in map(size_of, ["4K", "64M"]):
+        yield Row(
+            f"pinned-alloc-{short(size)}",
+            f"pin and release {size_text(size)}",
+            "table",
+            "allocate_pinned",
+            size,
+            goal=Goal(at_most=5 * US) if size == 64 << 20 else None,
+        )
+
+
 def equality() -> Iterator[Row]:
     size = 1 << 30
     goal = Goal(at_most=520 * US)
@@ -276,6 +288,7 @@ def sweep() -> Iterator[Row]:
 ROWS: tuple[Row, ...] = (
     *copies(),
     *on_the_device(),
+    *pinned_memory(),
     *equality(),
     *batches(),
     *calls(),

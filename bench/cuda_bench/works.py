@@ -81,6 +81,21 @@ def allocate(peer: Peer, space: Space, size: int) -> Case:
     return Case.plain(allocator, check)
 
 
+def allocate_pinned(peer: Peer, space: Space, size: int) -> Case:
+    allocator = peer.pinned_allocator(size)
+
+    def check() -> None:
+        memory, device, source = allocator(), peer.allocator(size)(), space.source(size)
+        # CuPy's and Arrow's have the buffer protocol, PyTorch's is an array.
+        array = np.asarray(memory) if hasattr(memory, "__array__") else np.frombuffer(memory, "u1")
+        pinned = Host(array[:size], is_pinned=True)
+        pinned.array[:] = source.array
+        peer.upload(device, pinned)()
+        expect_device(peer, space, device, source)
+
+    return Case.plain(allocator, check)
+
+
 def equal(
     peer: Peer, space: Space, size: int, *, first: int = 0, second: int = 0, differs: bool = False
 ) -> Case:
@@ -243,6 +258,7 @@ WORKS: dict[str, Work] = {
         fresh,
         device_copy,
         allocate,
+        allocate_pinned,
         equal,
         equal_host,
         serialize,

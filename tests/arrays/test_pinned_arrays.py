@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import memory
+from pyarrow_cuda_compat import empty_pinned_cache, memory
 
 
 @pytest.fixture
@@ -146,8 +146,10 @@ def test_what_is_computed_from_a_mapped_array_is_not_mapped():
 
 @pytest.mark.simulator
 def test_pinned_and_mapped_memory_is_released(driver):
+    empty_pinned_cache()
     before = driver.library.cuda_sim_live_host_allocations()
     arrays = [memory.pinned_array(1000), memory.mapped_array(1000)[1:], memory.pinned_array(9)[::2]]
     assert driver.library.cuda_sim_live_host_allocations() == before + 3
     del arrays
+    empty_pinned_cache()
     assert driver.library.cuda_sim_live_host_allocations() == before

@@ -76,7 +76,8 @@ CACHES = pytest.mark.parametrize("cache", ["1G", "off"])
 
 
 def take_tour(run_python, spec, text, cache):
-    returncode, out, error = run_python(TOUR, spec, text, PYARROW_CUDA_CACHE=cache)
+    caches = {"PYARROW_CUDA_CACHE": cache, "PYARROW_CUDA_PINNED_CACHE": cache}
+    returncode, out, error = run_python(TOUR, spec, text, **caches)
     lines = out.splitlines()
     failed = [line for line in lines if ", call " in line]
     last = lines[-1] if lines else ""
@@ -151,7 +152,7 @@ fault("")
 assert len(reports) == 2, reports
 assert "'cuMemFreeHost'" in reports[1], reports
 """
-    check(run_python, code, PYARROW_CUDA_CACHE="off")
+    check(run_python, code, PYARROW_CUDA_CACHE="off", PYARROW_CUDA_PINNED_CACHE="off")
 
 
 def test_a_failed_release_does_not_disturb_an_exception(run_python):
@@ -186,6 +187,46 @@ del second  # it takes the first one's place
 fault("")
 assert reports == ["OSError releasing device memory failed: " + unknown], reports
 assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 1
+"""
+    check(run_python, code)
+
+
+def test_a_failed_release_of_cached_pinned_memory_is_raised_or_reported(run_python):
+    code = """
+unknown = "Cuda error 999 in function 'cuMemFreeHost': [CUDA_ERROR_UNKNOWN] unknown error"
+kept = [cuda.new_host_buffer(3 << 20) for _ in range(3)]
+del kept
+fault("cuMemFreeHost:2=999")
+# Asked for, so it is raised, when the others were tried.
+assert says(pyarrow_cuda_compat.empty_pinned_cache) == "OSError " + unknown
+fault("")
+stats = pyarrow_cuda_compat.pinned_memory_stats()
+assert (stats["cached_blocks"], stats["reserved_bytes"]) == (0, 3 << 20), stats
+assert sim.cuda_sim_live_host_allocations() == 1
+pyarrow_cuda_compat.set_pinned_cache_limit(4 << 20)
+first, second = cuda.new_host_buffer(3 << 20), cuda.new_host_buffer(3 << 20)
+del first
+assert not reports
+fault("cuMemFreeHost:1=999")
+del second  # it takes the first one's place
+fault("")
+assert reports == ["OSError releasing pinned host memory failed: " + unknown], reports
+assert pyarrow_cuda_compat.pinned_memory_stats()["cached_blocks"] == 1
+"""
+    check(run_python, code)
+
+
+def test_cached_pinned_memory_makes_room(run_python):
+    code = """
+kept = [cuda.new_host_buffer(size << 20) for size in (1, 2)]
+kept.clear()
+fault("cuMemHostAlloc:1=2")
+pinned = cuda.new_host_buffer(9 << 20)
+fault("")
+stats = pyarrow_cuda_compat.pinned_memory_stats()
+assert (stats["cached_blocks"], stats["out_of_memory_retries"]) == (0, 1), stats
+assert sim.cuda_sim_live_host_allocations() == 1
+assert not reports
 """
     check(run_python, code)
 
@@ -290,5 +331,6 @@ assert len(reports) == 7, reports  # two of pinned memory, four of the device, t
 assert all("Cuda error 700" in report for report in reports)
 """
     code = PREPARED + code + "\nprint('done')"
-    returncode, out, error = run_python(code, PYARROW_CUDA_CACHE="off")
+    caches = {"PYARROW_CUDA_CACHE": "off", "PYARROW_CUDA_PINNED_CACHE": "off"}
+    returncode, out, error = run_python(code, **caches)
     assert (returncode, out) == (0, "done\n"), error

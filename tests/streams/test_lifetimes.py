@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from pyarrow_cuda_compat import Event, Stream
+from pyarrow_cuda_compat import Event, Stream, pinned_memory_stats
 from support.streams import AFTER, BEFORE, SIZE, START, pinned_of, pointer
 from support.work import LONG, Queue
 
@@ -47,13 +47,12 @@ def test_memory_that_is_copied_to_outlives_its_names(cuda, ctx, begin):
     assert all(host.to_pybytes() == b"\x55" * SIZE for host in hosts)
 
 
-@pytest.mark.simulator
-def test_pinned_memory_is_released_when_the_copy_is_made(cuda, ctx, driver, begin):
-    before, busy = driver.library.cuda_sim_live_host_allocations(), begin()
+def test_pinned_memory_is_released_when_the_copy_is_made(cuda, ctx, begin):
+    before, busy = pinned_memory_stats()["allocated_bytes"], begin()
     ctx.buffer_from_data(AFTER).copy_to_host(buf=cuda.new_host_buffer(SIZE), stream=busy)
-    assert driver.library.cuda_sim_live_host_allocations() == before + 1
+    assert pinned_memory_stats()["allocated_bytes"] == before + SIZE
     busy.synchronize()
-    assert driver.library.cuda_sim_live_host_allocations() == before
+    assert pinned_memory_stats()["allocated_bytes"] == before
 
 
 @pytest.mark.alone

@@ -39,6 +39,7 @@ def test_goals():
             "up-pageable-4KiB": 8e-6,
             "up-pageable-1MiB": 45e-6,
             "alloc-64MiB": 2e-6,
+            "pinned-alloc-64MiB": 5e-6,
             "equal-1GiB": 520e-6,
             "equal-1GiB-1-1": 520e-6,
             "equal-1GiB-0-1": 520e-6,

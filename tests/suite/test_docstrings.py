@@ -51,6 +51,7 @@ RETURNING_NOTHING = {
     "memory.pinned",
     "memory.synchronize",
     "set_cache_limit",
+    "set_pinned_cache_limit",
     "set_transfer_limits",
 }
 HAS_NUMBA = importlib.util.find_spec("numba_cuda") or importlib.util.find_spec("numba")

@@ -314,6 +314,7 @@ def test_what_the_snapshots_mask():
         "differences__foreign_memory",
         "differences__read_only",
         "host_buffer__new",
+        "memory__pinned",
         "memory__released",
         "streams__two_devices",
     }

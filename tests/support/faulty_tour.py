@@ -96,6 +96,7 @@ def state():
     gc.collect()
     for number in range(2):  # what is cached is not lost
         pyarrow_cuda_compat.empty_cache(cuda.Context(number))
+    pyarrow_cuda_compat.empty_pinned_cache()
     current = ctypes.c_void_p()
     assert SIMULATOR.cuCtxGetCurrent(ctypes.byref(current)) == 0
     return {

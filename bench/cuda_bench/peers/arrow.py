@@ -23,6 +23,9 @@ class ArrowLike(Peer):
     def allocator(self, size: int) -> Callable[[], Any]:
         return partial(self.context.new_buffer, size)
 
+    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.cuda.new_host_buffer, size)
+
     def view(self, device: Any, start: int, size: int) -> Any:
         return device.slice(start, size)
 

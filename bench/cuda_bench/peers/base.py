@@ -46,6 +46,10 @@ class Peer:
         """A call that gives device memory, which goes with its last reference."""
         raise NotImplementedError
 
+    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+        """A call that gives pinned host memory for NumPy, which goes with its last reference."""
+        raise NotOffered("no pinned memory")
+
     def view(self, device: Any, start: int, size: int) -> Any:
         raise NotImplementedError
 

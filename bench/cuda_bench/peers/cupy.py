@@ -27,6 +27,9 @@ class CuPy(Peer):
     def allocator(self, size: int) -> Callable[[], Any]:
         return partial(self.cupy.empty, size, self.cupy.uint8)
 
+    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.cupy.cuda.alloc_pinned_memory, size)
+
     def view(self, device: Any, start: int, size: int) -> Any:
         return device[start : start + size]
 

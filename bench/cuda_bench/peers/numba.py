@@ -31,6 +31,9 @@ class Numba(Peer):
     def allocator(self, size: int) -> Callable[[], Any]:
         return partial(self.cuda.device_array, size, np.uint8)
 
+    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.cuda.pinned_array, size, np.uint8)
+
     def view(self, device: Any, start: int, size: int) -> Any:
         return device[start : start + size]
 

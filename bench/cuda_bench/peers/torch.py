@@ -27,6 +27,9 @@ class PyTorch(Peer):
     def allocator(self, size: int) -> Callable[[], Any]:
         return partial(self.torch.empty, size, dtype=self.torch.uint8, device="cuda")
 
+    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+        return partial(self.torch.empty, size, dtype=self.torch.uint8, pin_memory=True)
+
     def view(self, device: Any, start: int, size: int) -> Any:
         return device[start : start + size]
 

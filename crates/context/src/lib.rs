@@ -9,6 +9,7 @@ mod contexts;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
 mod memory;
+mod pinned;
 mod streams;
 
 pub use calls::{Attribute, Function, RawStream, StreamHandle};
@@ -18,5 +19,8 @@ pub use cust_types::{CustOwned, CustStream};
 pub use memory::{
     Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
     set_default_cache_limit,
+};
+pub use pinned::{
+    PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats, set_pinned_cache_limit,
 };
 pub use streams::{Completed, Consumer, Event, Pending, Retained, Stream, completed};

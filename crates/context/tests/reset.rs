@@ -4,7 +4,8 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{
-    Block, Context, Device, Extension, Placement, block_at, is_released, prepare_sharing,
+    Block, Context, Device, Extension, Placement, block_at, empty_pinned_cache, is_released,
+    pinned_memory_stats, prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
@@ -113,6 +114,41 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
     drop(held);
     old.set_cache_limit(0).expect("nothing to do");
     assert_eq!(old.memory_stats().expect("bookkeeping").driver_frees, frees);
+}
+
+#[test]
+fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
+    let _guard = one_at_a_time();
+    let old = Context::primary(0).expect("a device");
+    let held = old.allocate_pinned(1 << 20).expect("room");
+    let leaked = old.allocate_pinned(1 << 20).expect("room").leak_address();
+    let stats = || pinned_memory_stats().expect("bookkeeping");
+    let before = stats();
+    assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 1 << 20));
+    reset();
+    // Nobody here has noticed, and another library may have the addresses by now.
+    assert!(!is_released(leaked));
+    assert_eq!(block_at(held.address(), held.address()), None);
+    assert_eq!(old.allocate_pinned(1 << 20).expect_err("gone").code(), Some(201));
+    let after = stats();
+    assert_eq!((after.cached_blocks, after.allocated_bytes, after.reserved_bytes), (0, 0, 0));
+    let new = Context::primary(0).expect("a device");
+    let block = new.allocate_pinned(1 << 20).expect("room");
+    drop(held);
+    assert_eq!((stats().cached_blocks, stats().driver_frees), (0, before.driver_frees));
+    assert_eq!(stats().cache_hits, before.cache_hits);
+    drop(block);
+    assert_eq!(empty_pinned_cache().expect("alive"), 1 << 20);
+}
+
+#[test]
+fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
+    let _guard = one_at_a_time();
+    let old = Context::primary(0).expect("a device");
+    drop(old.allocate_pinned(1 << 20).expect("room"));
+    reset();
+    assert_eq!(empty_pinned_cache().expect("nothing to do"), 0);
+    assert_eq!(pinned_memory_stats().expect("bookkeeping").reserved_bytes, 0);
 }
 
 /// A context of another library, on the same device.

@@ -34,7 +34,7 @@ pub fn queue_upload(
     position: u64,
     data: Arc<HostBuffer>,
 ) -> Result<Completed, Error> {
-    let (address, size) = (data.as_ptr(), data.size());
+    let (address, size) = (data.as_slice().as_ptr(), data.size());
     // SAFETY: pinned memory, which the queued copy retains; nobody can write to it while it is
     // shared.
     unsafe { buffer.queue_copy_from_host(stream, position, address, size, Box::new(data)) }
@@ -61,8 +61,10 @@ pub fn queue_download(
     position: u64,
     out: HostBuffer,
 ) -> Result<Download, Error> {
+    let mut out = out;
+    let (address, size) = (out.as_mut_slice().as_mut_ptr(), out.size());
     let memory = Arc::new(out);
-    let (address, size, owner) = (memory.as_ptr(), memory.size(), Box::new(Arc::clone(&memory)));
+    let owner = Box::new(Arc::clone(&memory));
     // SAFETY: pinned memory, which the queued copy retains; nobody gets it back before the copy is
     // complete.
     drop(unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }?);

@@ -1,13 +1,14 @@
 //! Pinned host memory.
 
-use arrow_cuda_context::{Context, Current};
+use arrow_cuda_context::{Context, Current, PinnedBlock};
 use arrow_cuda_driver::CudaResult;
 use std::ptr::NonNull;
 use std::slice;
 
 /// Host memory that the device can access directly, which makes copies fastest.
 ///
-/// Dropping it unmaps the memory at once: a stale address must fault rather than show other data.
+/// Dropping it releases the memory: the process caches it for its next pinned memory, and everything
+/// that checks an address refuses it until then.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
@@ -20,16 +21,9 @@ use std::slice;
 /// ```
 #[derive(Debug)]
 pub struct HostBuffer {
-    context: Context,
-    /// Dangling when there are no bytes.
-    data: NonNull<u8>,
-    size: usize,
+    /// None when there are no bytes.
+    block: Option<PinnedBlock>,
 }
-
-// SAFETY: plain memory without thread affinity; Rust's borrows guard access to it.
-unsafe impl Send for HostBuffer {}
-// SAFETY: as above.
-unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
     /// Allocates `size` bytes.  Their content is unspecified: zeros, or what this process had in
@@ -39,33 +33,45 @@ impl HostBuffer {
     ///
     /// Driver errors, when it cannot pin that much memory.
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        let data = match size {
-            0 => NonNull::dangling(),
-            _ => context.enter()?.allocate_host_memory(size)?,
+        let block = match size {
+            0 => None,
+            _ => Some(context.allocate_pinned(size)?),
         };
-        Ok(Self { context: context.clone(), data, size })
+        Ok(Self { block })
     }
 
-    /// The memory's address.  Dangling, but not null, when there are no bytes.
+    /// The memory's address, for others, who may queue work that does not retain the buffer.  Once
+    /// it is dropped, its memory serves again only when all work in the process is complete that
+    /// was queued before.  Dangling, but not null, when there are no bytes.
+    ///
+    /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
     pub fn as_ptr(&self) -> *mut u8 {
-        self.data.as_ptr()
+        let leaked = self.block.as_ref().map(PinnedBlock::leak_address);
+        leaked.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
+    }
+
+    /// The memory's address, for work that retains the buffer.
+    pub(crate) fn start(&self) -> *mut u8 {
+        let address = self.block.as_ref().map(PinnedBlock::address);
+        address.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
     }
 
     /// The size, in bytes.
     pub fn size(&self) -> usize {
-        self.size
+        // The size was asked for as a `usize`.
+        self.block.as_ref().map_or(0, |block| block.size() as usize)
     }
 
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `size` bytes are allocated at `data`, in pages that the driver has touched.
-        unsafe { slice::from_raw_parts(self.as_ptr(), self.size) }
+        // SAFETY: `size` bytes are allocated there, in pages that the driver has touched.
+        unsafe { slice::from_raw_parts(self.start(), self.size()) }
     }
 
     /// The bytes, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and the borrow is exclusive.
-        unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.size) }
+        unsafe { slice::from_raw_parts_mut(self.start(), self.size()) }
     }
 }
 
@@ -85,15 +91,4 @@ pub(crate) fn is_device_accessible(
 ) -> CudaResult<bool> {
     let knows = |address: *const u8| Ok(current.device_address(address as u64)?.is_some());
     Ok(size > 0 && knows(start)? && knows(start.wrapping_add(size - 1))?)
-}
-
-impl Drop for HostBuffer {
-    fn drop(&mut self) {
-        if self.size > 0 {
-            self.context.release("pinned host memory", |current| {
-                // SAFETY: allocated in `allocate`, and released once, here.
-                unsafe { current.release_host_memory(self.data) }
-            });
-        }
-    }
 }

@@ -178,6 +178,7 @@ pub(super) unsafe extern "C" fn host_facts(buffer: *const RustHostBuffer, out: *
     // SAFETY: a live buffer, and a writable place.
     unsafe {
         let buffer = &*buffer;
+        // Python gives the address to anybody, so it has leaked.
         out.write(HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 });
     }
 }

@@ -24,8 +24,8 @@ impl Current<'_> {
         Ok(NonNull::new(data.cast()).expect("a driver that succeeds gives an address"))
     }
 
-    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory) at once: any access
-    /// to it faults from now on.
+    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory), once the device has
+    /// completed all its work.  Any access to it faults from then on.
     ///
     /// # Safety
     ///

@@ -133,6 +133,20 @@ impl Device {
         Ok(None)
     }
 
+    /// Whether the device has a primary context, whichever library of this process has made it.
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot tell.
+    pub(crate) fn has_primary_context(self) -> CudaResult<bool> {
+        let device = self.handle()?;
+        let (mut flags, mut is_active) = (0u32, 0i32);
+        let places = ((&raw mut flags).cast(), (&raw mut is_active).cast());
+        // SAFETY: stores two numbers through the pointers, which outlive the call.
+        unsafe { call!(cuDevicePrimaryCtxGetState(device, places.0, places.1)) }?;
+        Ok(is_active != 0)
+    }
+
     /// Destroys the device's primary context with everything in it, whichever library of this
     /// process has made it.  The next use of the device makes a new one.
     ///

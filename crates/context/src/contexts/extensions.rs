@@ -1,4 +1,4 @@
-//! State that the layers above attach to a context: the memory ledger, compiled kernels, copy
+//! State that the layers above attach to a context: the memory ledgers, compiled kernels, copy
 //! threads.
 
 use arrow_cuda_driver::Lock;
@@ -16,7 +16,7 @@ pub trait Extension: Any + Send + Sync {
 }
 
 /// The number of layers that attach an extension.
-const MAX_EXTENSIONS: usize = 4;
+const MAX_EXTENSIONS: usize = 5;
 
 /// Each slot is written once, in order, so that a look-up takes no lock.
 #[derive(Default)]

@@ -118,7 +118,7 @@ impl Context {
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may
     /// destroy at any time, nor where the driver does not number contexts, so that a reset would go
     /// undetected.
-    fn may_cache(&self) -> bool {
+    pub(crate) fn may_cache(&self) -> bool {
         self.is_primary() && self.is_numbered()
     }
 }

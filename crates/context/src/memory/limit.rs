@@ -41,7 +41,7 @@ pub(crate) fn default_limit(total_memory: u64) -> u64 {
 }
 
 /// A number of bytes, where `K`, `M` and `G` are powers of 1024.
-fn parse(text: &str) -> Option<u64> {
+pub(crate) fn parse(text: &str) -> Option<u64> {
     let text = text.to_ascii_lowercase();
     let (digits, shift) = match text.as_bytes().last()? {
         _ if text == "off" => return Some(0),

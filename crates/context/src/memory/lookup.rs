@@ -6,7 +6,7 @@
 use super::ledger::Ledger;
 use super::ledger::classes::SEGMENT;
 use super::manager::Manager;
-use crate::{Attribute, Context, Current, contexts};
+use crate::{Attribute, Context, Current, contexts, pinned};
 use arrow_cuda_driver::CudaResult;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,7 +42,8 @@ pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>
 /// assert!(!arrow_cuda_context::is_released(0x1000));
 /// ```
 pub fn is_released(address: u64) -> bool {
-    !query(address, |ledger| ledger.is_idle(address).then_some(())).is_empty()
+    pinned::is_released(address)
+        || !query(address, |ledger| ledger.is_idle(address).then_some(())).is_empty()
 }
 
 /// The address and requested size, in bytes, of the block that contains `address`.  The driver
@@ -54,7 +55,8 @@ pub fn is_released(address: u64) -> bool {
 /// ```
 pub fn block_at(address: u64, reserved_from: u64) -> Option<(u64, u64)> {
     // Contexts of one device have adjacent blocks: the nearest one counts.
-    query(address, |ledger| ledger.block_at(address, reserved_from)).into_iter().max()
+    let on_devices = query(address, |ledger| ledger.block_at(address, reserved_from));
+    on_devices.into_iter().max().or_else(|| pinned::block_at(address))
 }
 
 impl Current<'_> {

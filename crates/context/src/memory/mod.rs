@@ -17,6 +17,7 @@ mod stats;
 
 pub use block::Block;
 pub use ledger::Placement;
+pub(crate) use limit::parse as parse_bytes;
 pub use limit::set_default_cache_limit;
 pub use lookup::{block_at, is_released};
 pub use sharing::{prepare_sharing, retain_exported};

@@ -197,6 +197,14 @@ impl Current<'_> {
         unsafe { self.record_event(event.0.raw, stream) }
     }
 
+    /// Records an event behind all work of the context, on all streams, those of other libraries
+    /// included.
+    pub(crate) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
+        self.check_is_from_here(event)?;
+        // SAFETY: the event lives as long as its owner.
+        unsafe { self.record_event_on_all_streams(event.0.raw) }
+    }
+
     /// Like [`Event::is_complete`], under a guard that the caller holds already.
     ///
     /// # Errors

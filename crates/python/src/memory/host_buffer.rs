@@ -19,7 +19,8 @@ pub(crate) const CLASS: Class = Class {
         `pyarrow.Buffer`, so NumPy can use the memory.  Copies between it and a device\n\
         are the fastest.\n\
         \n\
-        The memory is released with the last buffer or array over it.\n\
+        The memory is released with the last buffer or array over it.  The process caches\n\
+        released memory for its next host buffers: see `pinned_memory_stats`.\n\
         \n\
         Examples\n\
         --------\n\
@@ -128,7 +129,8 @@ impl Methods {
 /// Returns
 /// -------
 /// dbuf : HostBuffer
-///     Owns the memory, which is mutable.
+///     Owns the memory, which is mutable, and may hold bytes of earlier host buffers of this
+///     process.
 ///
 /// Raises
 /// ------

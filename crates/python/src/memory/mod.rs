@@ -1,9 +1,10 @@
-//! Contexts, the buffers that they allocate, and the released memory that they cache.
+//! Contexts, the buffers that they allocate, and the released memory that is cached.
 
 pub(crate) mod buffer;
 mod cache;
 pub(crate) mod context;
 pub(crate) mod host_buffer;
+mod pinned_cache;
 
 use crate::errors::out_of_memory_class;
 use crate::names::{Names, PACKAGE, PYARROW};
@@ -17,5 +18,8 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     names.function(wrap_pyfunction!(host_buffer::new_host_buffer, module)?, PYARROW)?;
     names.function(wrap_pyfunction!(cache::memory_stats, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(cache::empty_cache, module)?, PACKAGE)?;
-    names.function(wrap_pyfunction!(cache::set_cache_limit, module)?, PACKAGE)
+    names.function(wrap_pyfunction!(cache::set_cache_limit, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(pinned_cache::pinned_memory_stats, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(pinned_cache::empty_pinned_cache, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)
 }

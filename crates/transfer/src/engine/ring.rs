@@ -34,7 +34,7 @@ impl Ring {
 
     /// The start of the slots.
     pub(super) fn slots(&self) -> *mut u8 {
-        self.pinned.as_ptr()
+        self.pinned.start()
     }
 
     /// Has the device move all pieces of a job, to or from `device` on.

@@ -1,0 +1,112 @@
+//! How an allocation is served: from an idle block, by the driver, or by the driver once the cache
+//! was emptied.
+
+use super::fences::{Evidence, contexts_of_the_process};
+use super::ledger::{IdleLookup, Ledger, Request};
+use super::pool::{FENCES, ensure_limit, follow, with_ledger};
+use super::{PinnedBlock, lookup, segments};
+use crate::{Context, Current};
+use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
+use std::sync::atomic::AtomicBool;
+
+impl Context {
+    /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.  Their
+    /// content is unspecified: zeros, or what this process had in pinned memory before.
+    ///
+    /// Reuses an idle block of about that size, once no work can touch it any more.  When the driver
+    /// cannot pin more, all cached pinned memory goes back to it first.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin so much memory; an error when the
+    /// context is gone.
+    pub fn allocate_pinned(&self, size: usize) -> CudaResult<PinnedBlock> {
+        let current = self.enter().inspect_err(|error| {
+            if error.is_context_gone() {
+                self.abandon();
+            }
+        })?;
+        ensure_limit()?;
+        let (home, may_cache) = (self.identity(), self.may_cache());
+        let request = with_ledger(|ledger| ledger.request(home, size as u64, may_cache))?;
+        let address = match reuse_idle(&current, &request)? {
+            Some(address) => address,
+            None => {
+                let address = allocate_from_driver(&current, &request)?;
+                follow(self);
+                with_ledger(|ledger| ledger.add(address, request))?;
+                lookup::extend_range(address, request.capacity);
+                address
+            }
+        };
+        let (context, is_leaked) = (self.clone(), AtomicBool::new(false));
+        Ok(PinnedBlock { address, size: request.size, context, is_leaked })
+    }
+}
+
+/// An idle block that no work can touch any more.
+fn reuse_idle(current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
+    let (found, last_release) =
+        with_ledger(|ledger| (take(ledger, request), ledger.last_release()))?;
+    match found {
+        IdleLookup::Hit { address } => return Ok(Some(address)),
+        IdleLookup::Miss => return Ok(None),
+        IdleLookup::InFlight => {}
+    }
+    // The fences below do not cover blocks that are released from here on.
+    let mut useless = Vec::new();
+    let evidence = match contexts_of_the_process(current) {
+        Ok(contexts) => FENCES.lock()?.ask(current, &contexts, last_release, &mut useless),
+        Err(_) => Evidence::CompleteUpTo(0),
+    };
+    drop(useless);
+    match evidence {
+        Evidence::CompleteUpTo(number) => with_ledger(|ledger| {
+            ledger.mark_complete(number);
+            match ledger.reuse(request) {
+                IdleLookup::Hit { address } => Some(address),
+                IdleLookup::InFlight | IdleLookup::Miss => {
+                    ledger.count_miss(request);
+                    None
+                }
+            }
+        }),
+        Evidence::Impossible => {
+            let leaked = with_ledger(|ledger| {
+                ledger.count_miss(request);
+                ledger.refuse_leaked()
+            })?;
+            report_failure("pinned host memory", segments::free(&leaked, None).1);
+            Ok(None)
+        }
+    }
+}
+
+/// Takes an idle block.  Counts a miss, unless evidence may make it a hit.
+fn take(ledger: &mut Ledger, request: &Request) -> IdleLookup {
+    let found = ledger.reuse(request);
+    if found == IdleLookup::Miss {
+        ledger.count_miss(request);
+    }
+    found
+}
+
+fn allocate_from_driver(current: &Current<'_>, request: &Request) -> CudaResult<u64> {
+    let ask = || {
+        let bytes = usize::try_from(request.capacity).unwrap_or(usize::MAX);
+        let allocated = current.allocate_host_memory(bytes);
+        let allocated = allocated.map_err(|error| error.while_allocating(request.size));
+        allocated.map(|start| start.as_ptr() as u64)
+    };
+    let allocated = ask();
+    if !allocated.as_ref().is_err_and(CudaError::is_out_of_memory) {
+        return allocated;
+    }
+    let (bytes, outcome) = segments::free(&with_ledger(Ledger::clear)?, None);
+    report_failure("pinned host memory", outcome);
+    if bytes == 0 {
+        return allocated;
+    }
+    with_ledger(Ledger::count_retry)?;
+    ask()
+}

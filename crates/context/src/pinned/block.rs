@@ -1,0 +1,61 @@
+//! A block of pinned memory in use.
+
+use super::{pool, segments};
+use crate::Context;
+use arrow_cuda_driver::{may_release, report_failure};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An allocation of pinned host memory.  Dropping it gives the memory back: to the cache of the
+/// process, or to the driver.
+///
+/// ```
+/// use arrow_cuda_context::Context;
+///
+/// let block = Context::primary(0)?.allocate_pinned(100)?;
+/// assert!(block.size() == 100 && block.address() != 0);
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Debug)]
+pub struct PinnedBlock {
+    pub(super) address: u64,
+    pub(super) size: u64,
+    pub(super) context: Context,
+    pub(super) is_leaked: AtomicBool,
+}
+
+impl PinnedBlock {
+    /// The address, for work that retains the block until it is complete.  Others must get it from
+    /// [`leak_address`](Self::leak_address).
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The address, for others, who may queue work that does not retain the block.  Once the block
+    /// is dropped, its memory serves again only when all such work is complete.
+    pub fn leak_address(&self) -> u64 {
+        self.is_leaked.store(true, Ordering::Relaxed);
+        self.address
+    }
+
+    /// The size that was asked for, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Where the block was allocated.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for PinnedBlock {
+    fn drop(&mut self) {
+        if !may_release() {
+            return;
+        }
+        let (home, is_leaked) = (self.context.identity(), *self.is_leaked.get_mut());
+        let released = pool::with_ledger(|ledger| ledger.release(home, self.address, is_leaked));
+        let freed = released.and_then(|evicted| segments::free(&evicted, Some(&self.context)).1);
+        report_failure("pinned host memory", freed);
+    }
+}

@@ -1,0 +1,155 @@
+//! Which uses of pinned memory let its address leak: released memory that has not leaked is reused
+//! at once, whatever the device does; that which has leaked waits.
+
+#![allow(clippy::disallowed_macros, reason = "keeps a stream busy, past the crates")]
+
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{
+    Context, PinnedMemoryStats, Stream, completed, empty_pinned_cache, pinned_memory_stats,
+};
+use arrow_cuda_driver::call;
+use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download, queue_upload};
+use arrow_cuda_transfer::{TransferLimits, set_transfer_limits};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+const MIB: usize = 1 << 20;
+
+/// The whole process shares the cache: one test at a time, each with an empty cache.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let context = Context::primary(0).expect("a device");
+    context.synchronize().expect("alive");
+    drop(completed());
+    empty_pinned_cache().expect("alive");
+    (guard, context)
+}
+
+fn stats() -> PinnedMemoryStats {
+    pinned_memory_stats().expect("bookkeeping")
+}
+
+fn allocate(context: &Context, size: usize) -> HostBuffer {
+    HostBuffer::allocate(context, size).expect("room")
+}
+
+/// Asserts that the cache has one block of `size` bytes, and serves it whatever the device does.
+fn assert_ready(context: &Context, size: usize) {
+    let before = stats();
+    assert_eq!((before.cached_blocks, before.cached_bytes), (1, size as u64));
+    drop(allocate(context, size));
+    assert_eq!(stats().cache_hits, before.cache_hits + 1);
+}
+
+/// A stream that is busy until it is dropped.
+struct Busy(Stream, &'static AtomicBool);
+
+impl Busy {
+    fn new(context: &Context) -> Self {
+        extern "C" fn wait(is_over: *mut c_void) {
+            // SAFETY: a flag that is never freed.
+            while !unsafe { &*is_over.cast::<AtomicBool>() }.load(Ordering::Acquire) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        let stream = Stream::non_blocking(context).expect("room");
+        let is_over: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let _current = context.enter().expect("alive");
+        let (wait, flag) = (wait as *mut c_void, (&raw const *is_over).cast_mut().cast());
+        // SAFETY: a live stream, and a function that takes such an argument.
+        unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait, flag)) }.expect("room");
+        Self(stream, is_over)
+    }
+
+    /// Ends it in some seconds: a driver may wait for the stream before it pins memory.
+    fn end_later(&self) {
+        let is_over = self.1;
+        thread::spawn(move || {
+            thread::sleep(Duration::from_secs(5));
+            is_over.store(true, Ordering::Release);
+        });
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.1.store(true, Ordering::Release);
+        let _waited = self.0.synchronize();
+    }
+}
+
+#[test]
+fn an_address_that_others_get_has_leaked() {
+    let (_alone, context) = alone();
+    let pinned = allocate(&context, MIB);
+    let busy = Busy::new(&context);
+    let address = pinned.as_ptr();
+    drop(pinned);
+    busy.end_later();
+    assert_ne!(allocate(&context, MIB).as_slice().as_ptr(), address.cast_const());
+    drop(busy);
+    let both = [allocate(&context, MIB), allocate(&context, MIB)];
+    assert!(both.iter().any(|pinned| pinned.as_slice().as_ptr() == address.cast_const()));
+}
+
+#[test]
+fn slices_do_not_leak() {
+    let (_alone, context) = alone();
+    let mut pinned = allocate(&context, MIB);
+    let _busy = Busy::new(&context);
+    let first = pinned.as_slice()[0];
+    pinned.as_mut_slice()[0] = first;
+    drop(pinned);
+    assert_ready(&context, MIB);
+}
+
+#[test]
+fn queued_copies_do_not_leak_and_retain_the_memory() {
+    let (_alone, context) = alone();
+    let buffer = DeviceBuffer::allocate(&context, MIB as u64).expect("room");
+    drop(allocate(&context, MIB));
+    let _other = Busy::new(&context);
+    for is_upload in [true, false] {
+        let busy = Busy::new(&context);
+        let pinned = allocate(&context, MIB);
+        if is_upload {
+            drop(queue_upload(&busy.0, &buffer, 0, Arc::new(pinned)).expect("alive"));
+        } else {
+            drop(queue_download(&busy.0, &buffer, 0, pinned).expect("alive"));
+        }
+        assert_eq!((stats().cached_blocks, stats().allocated_bytes), (0, MIB as u64));
+        drop(busy);
+        drop(completed());
+        assert_ready(&context, MIB);
+    }
+}
+
+#[test]
+fn the_buffer_of_a_writer_does_not_leak() {
+    let (_alone, context) = alone();
+    let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
+    let writer = BufferWriter::open(buffer).expect("mutable");
+    writer.set_buffer_size(MIB).expect("room");
+    let _busy = Busy::new(&context);
+    writer.write(b"abc").expect("room");
+    writer.flush().expect("alive");
+    drop(writer);
+    assert_ready(&context, MIB);
+}
+
+#[test]
+fn the_slots_of_copies_by_threads_do_not_leak() {
+    let (_alone, context) = alone();
+    set_transfer_limits(TransferLimits::with_threads(2));
+    let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
+    buffer.copy_from_host(0, &vec![7; 4 << 20]).expect("alive");
+    let slots = stats().allocated_bytes;
+    let _busy = Busy::new(&context);
+    assert!(slots > 0, "the threads copy through pinned memory");
+    set_transfer_limits(TransferLimits::with_threads(0));
+    assert_ready(&context, usize::try_from(slots).expect("little"));
+}

@@ -1,0 +1,127 @@
+//! The pinned host memory that the process caches for later allocations: its limit, its statistics,
+//! and its release.
+
+use crate::errors::{OrRaise, non_negative};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Return how much pinned host memory is in use and cached.
+///
+/// The package caches the pinned memory of released buffers and reuses it: the driver takes
+/// milliseconds to pin memory.  There is one cache for the process; each GPU's context reuses
+/// what it has allocated.  Pinned memory of other libraries does not count.
+///
+/// Returns
+/// -------
+/// dict of str to int
+///     In this process:
+///
+///     * ``allocated_bytes``: the requested bytes that are in use, by host buffers and by the
+///       package itself; ``peak_allocated_bytes``: their maximum so far.
+///     * ``reserved_bytes``: the memory that the driver has pinned for the package: in use, or
+///       cached; ``peak_reserved_bytes``: its maximum so far.
+///     * ``cached_bytes``, ``cached_blocks``: the cached memory; ``cache_limit``: the most
+///       bytes that the process caches.
+///     * ``cache_hits``, ``cache_misses``: how many allocations reused cached memory, and
+///       how many did not.
+///     * ``driver_allocations``, ``driver_frees``: how often the driver was called.
+///     * ``out_of_memory_retries``: how often all cached memory was returned to the driver
+///       because it could not pin more.
+///
+/// Raises
+/// ------
+/// OSError
+///     In a forked process, which cannot use CUDA.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import pinned_memory_stats
+/// >>> pinned = cuda.new_host_buffer(1000)
+/// >>> pinned_memory_stats()["allocated_bytes"] >= 1000
+/// True
+#[pyfunction]
+pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let stats = py.detach(arrow_cuda_context::pinned_memory_stats).or_raise(py)?;
+    let dict = PyDict::new(py);
+    for (name, value) in [
+        ("allocated_bytes", stats.allocated_bytes),
+        ("peak_allocated_bytes", stats.peak_allocated_bytes),
+        ("reserved_bytes", stats.reserved_bytes),
+        ("peak_reserved_bytes", stats.peak_reserved_bytes),
+        ("cached_bytes", stats.cached_bytes),
+        ("cached_blocks", stats.cached_blocks),
+        ("cache_limit", stats.cache_limit),
+        ("cache_hits", stats.cache_hits),
+        ("cache_misses", stats.cache_misses),
+        ("driver_allocations", stats.driver_allocations),
+        ("driver_frees", stats.driver_frees),
+        ("out_of_memory_retries", stats.out_of_memory_retries),
+    ] {
+        dict.set_item(name, value)?;
+    }
+    Ok(dict)
+}
+
+/// Return all cached pinned host memory to the driver, and so to the system.
+///
+/// Buffers in use are not affected; neither is device memory, which `empty_cache` returns.
+/// Waits for all work of the GPUs.
+///
+/// Returns
+/// -------
+/// int
+///     The number of bytes returned.
+///
+/// Raises
+/// ------
+/// OSError
+///     If the driver fails to release some of the memory, after the rest was released; or in a
+///     forked process.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import empty_pinned_cache, pinned_memory_stats
+/// >>> pinned = cuda.new_host_buffer(1000)
+/// >>> del pinned
+/// >>> _ = empty_pinned_cache()
+/// >>> pinned_memory_stats()["cached_bytes"]
+/// 0
+#[pyfunction]
+pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
+    py.detach(arrow_cuda_context::empty_pinned_cache).or_raise(py)
+}
+
+/// Set how much released pinned host memory the process may cache.
+///
+/// Cached memory above the limit returns to the driver, the memory released longest ago
+/// first.  The environment variable ``PYARROW_CUDA_PINNED_CACHE`` sets the initial limit; the
+/// default is a sixteenth of the machine's memory, and at most 1 GiB.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     The most bytes of released pinned memory that the process caches; 0 disables the cache.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `nbytes` is negative.
+/// OSError
+///     If the driver fails to release memory, after the rest was released; or in a forked
+///     process.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow_cuda_compat import pinned_memory_stats, set_pinned_cache_limit
+/// >>> before = pinned_memory_stats()["cache_limit"]
+/// >>> set_pinned_cache_limit(64 << 20)
+/// >>> pinned_memory_stats()["cache_limit"]
+/// 67108864
+/// >>> set_pinned_cache_limit(before)
+#[pyfunction]
+pub(crate) fn set_pinned_cache_limit(py: Python<'_>, nbytes: i64) -> PyResult<()> {
+    let nbytes = non_negative("nbytes", nbytes)?;
+    py.detach(|| arrow_cuda_context::set_pinned_cache_limit(nbytes)).or_raise(py)
+}
