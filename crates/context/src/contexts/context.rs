@@ -170,7 +170,7 @@ impl Context {
     ///
     /// # Panics
     ///
-    /// When there are more than four types of them.
+    /// When there are more than six types of them.
     pub fn extension_or<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

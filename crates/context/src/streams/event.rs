@@ -86,8 +86,17 @@ impl Event {
     ///
     /// `CUDA_ERROR_INVALID_VALUE` for flags that do not go together, or driver errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
-        let raw = context.enter()?.create_event(flags)?;
-        Ok(Self::of(context, raw, flags & DISABLE_TIMING == 0, Owner::Ours))
+        Self::made_in(&context.enter()?, flags)
+    }
+
+    /// As [`new`](Self::new), under a guard that the caller holds already.
+    pub(super) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
+        Self::made_in(current, DISABLE_TIMING)
+    }
+
+    fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
+        let raw = current.create_event(flags)?;
+        Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, Owner::Ours))
     }
 
     /// An event of another library, which `owner` keeps alive.
@@ -131,7 +140,7 @@ impl Event {
     }
 
     /// Blocks until the work before it is complete.  Returns the owners that were retained for
-    /// completed work.
+    /// completed work, on whatever stream.
     ///
     /// # Errors
     ///
