@@ -7,6 +7,7 @@ mod host_memory;
 mod ipc;
 mod memory;
 mod modules;
+mod peers;
 mod pointers;
 mod streams;
 

@@ -151,6 +151,15 @@ impl Device {
         Ok(())
     }
 
+    /// Whether work of the device can access memory of another one directly, once that is enabled.
+    pub(crate) fn can_access(self, peer: Self) -> CudaResult<bool> {
+        let mut can = 0i32;
+        let (device, peer) = (self.handle()?, peer.handle()?);
+        // SAFETY: stores a number through the pointer, which outlives the call.
+        unsafe { call!(cuDeviceCanAccessPeer((&raw mut can).cast(), device, peer)) }?;
+        Ok(can != 0)
+    }
+
     /// The driver's handle of the device.
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;

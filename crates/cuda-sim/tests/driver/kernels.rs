@@ -161,3 +161,19 @@ fn another_devices_memory_needs_peer_access() {
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
     });
 }
+
+#[test]
+fn devices_may_be_unable_to_be_peers() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_PEERS", "off")], || {
+        let first = ready(0);
+        let p = alloc(16);
+        assert_eq!(write(p, &[7; 16]), OK);
+        let second = ready(1);
+        let mut can = 7;
+        assert_eq!((cuDeviceCanAccessPeer(&mut can, 0, 1), can), (OK, 0));
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), 217);
+        let q = alloc(16);
+        assert_eq!(cuMemcpyPeer(q, second, p, first, 16), OK, "by way of the host");
+        assert_eq!(read(q, 16), Ok(vec![7; 16]));
+    });
+}

@@ -35,6 +35,7 @@ unsafe extern "C" {
     pub safe fn cuCtxGetApiVersion(context: Handle, version: &mut u32) -> i32;
     pub safe fn cuCtxGetId(context: Handle, id: &mut u64) -> i32;
     pub safe fn cuCtxSynchronize() -> i32;
+    pub safe fn cuDeviceCanAccessPeer(can: &mut i32, device: i32, peer: i32) -> i32;
     pub safe fn cuCtxEnablePeerAccess(context: Handle, flags: u32) -> i32;
     pub safe fn cuCtxDisablePeerAccess(context: Handle) -> i32;
     pub safe fn cuMemGetInfo_v2(free: &mut usize, total: &mut usize) -> i32;
