@@ -62,6 +62,10 @@ unsafe extern "C" {
     pub safe fn cuIpcCloseMemHandle(pointer: u64) -> i32;
     pub safe fn cuStreamGetCtx(stream: Handle, context: &mut Handle) -> i32;
     pub safe fn cuStreamIsCapturing(stream: Handle, status: &mut i32) -> i32;
+    pub safe fn cuStreamBeginCapture_v2(stream: Handle, mode: i32) -> i32;
+    pub safe fn cuStreamEndCapture(stream: Handle, graph: &mut Handle) -> i32;
+    pub safe fn cuThreadExchangeStreamCaptureMode(mode: &mut i32) -> i32;
+    pub safe fn cuGraphDestroy(graph: Handle) -> i32;
     pub safe fn cuStreamCreate(stream: &mut Handle, flags: u32) -> i32;
     pub safe fn cuStreamDestroy_v2(stream: Handle) -> i32;
     pub safe fn cuStreamSynchronize(stream: Handle) -> i32;
