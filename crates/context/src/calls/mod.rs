@@ -1,6 +1,7 @@
 //! The driver's functions that work in the current context, grouped by noun, as methods of
 //! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.
 
+mod captures;
 mod copies;
 mod events;
 mod host_memory;

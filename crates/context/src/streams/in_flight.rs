@@ -167,6 +167,7 @@ fn collect_in(
     let collected = match &entered {
         Err(error) if error.is_context_gone() => forget(context),
         entered => InFlight::of(context).0.lock().map(|mut work| {
+            let _disregarded = entered.as_ref().map(Current::disregard_captures);
             let is_over = |event: &Event| match entered {
                 Ok(current) => is_over(&current.is_reached(event)),
                 Err(error) => is_over(&Err(error.clone())),
@@ -200,6 +201,10 @@ fn forget(context: &Context) -> CudaResult<(Completed, Vec<Event>)> {
 impl Work {
     /// The owners for complete work on a stream and on a few others, and events beyond the spare ones.
     fn collect(&mut self, current: &Current<'_>, stream: usize) -> (Completed, Vec<Event>) {
+        if self.queues.is_empty() {
+            return (Completed::default(), Vec::new());
+        }
+        let _disregarded = current.disregard_captures();
         let is_reached = |event: &Event| is_over(&current.is_reached(event));
         let mut taken = self.queues.take_from(stream, is_reached);
         taken.append(&mut self.queues.take_from_some(Some(stream), OTHERS, is_reached));
