@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use crate::common::busy::busy;
 use crate::common::process::*;
 use crate::common::*;
 
@@ -158,6 +159,23 @@ fn another_devices_memory_needs_peer_access() {
         let word = alloc(8);
         let kernel = function("arrow_cuda_differs");
         assert_eq!(launch(kernel, 0, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
+        assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
+    });
+}
+
+#[test]
+fn freeing_does_not_wait_for_a_kernel_of_another_device() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
+        let first = ready(0);
+        let p = alloc(16);
+        ready(1);
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
+        let (q, word, s) = (alloc(16), alloc(8), stream(1));
+        let kernel = function("arrow_cuda_differs");
+        let work = busy(s);
+        assert_eq!(launch(kernel, s, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
+        assert_eq!(cuMemFree_v2(p), OK);
+        work.release();
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
     });
 }
