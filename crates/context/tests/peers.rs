@@ -154,14 +154,14 @@ fn a_copy_within_a_context_asks_for_nothing() {
 }
 
 #[test]
-#[ignore = "run by `copies_without_access`, in a process of its own"]
+#[ignore = "run by `in_other_circumstances`, in a process of its own"]
 fn copies_that_enable_nothing() {
     copies_that_ask_once();
     assert_eq!(enabled(), Some(0));
 }
 
 #[test]
-#[ignore = "run by `copies_without_access`, in a process of its own"]
+#[ignore = "run by `in_other_circumstances`, in a process of its own"]
 fn copies_that_ask_once() {
     let (_alone, pair) = alone().expect("two devices");
     let before = asked().expect("a simulated driver");
@@ -173,7 +173,7 @@ fn copies_that_ask_once() {
 }
 
 #[test]
-#[ignore = "run by `copies_without_access`, in a process of its own"]
+#[ignore = "run by `in_other_circumstances`, in a process of its own"]
 fn copies_that_ask_again() {
     let (_alone, pair) = alone().expect("two devices");
     let before = enabled().expect("a simulated driver");
@@ -183,18 +183,34 @@ fn copies_that_ask_again() {
     assert_eq!(enabled(), Some(before + 3), "one way has failed once");
 }
 
+#[test]
+#[ignore = "run by `in_other_circumstances`, in a process of its own"]
+fn a_copy_that_leaves_nothing_in_flight() {
+    let (_alone, Pair { first, second }) = alone().expect("two devices");
+    second.context().set_cache_limit(0).expect("alive");
+    let current = first.context().enter().expect("alive");
+    let to = (second.address(), second.context());
+    // SAFETY: two blocks of that size.
+    let failed = unsafe { current.copy_to_context(to, first.address(), SIZE) };
+    assert_eq!(failed.expect_err("the wait").code(), Some(999));
+    drop(second);
+    current.synchronize().expect("nothing has written to memory that was released");
+}
+
 #[rstest]
 #[case::devices_that_cannot("copies_that_enable_nothing", ("CUDA_SIM_PEERS", "off"))]
 #[case::a_driver_that_does_not("copies_that_ask_once", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=217"))]
 #[case::too_many_peers("copies_that_ask_once", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=711"))]
 #[case::a_passing_failure("copies_that_ask_again", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1=2"))]
-fn copies_without_access(#[case] test: &str, #[case] (name, value): (&str, &str)) {
+#[case::a_wait_that_fails("a_copy_that_leaves_nothing_in_flight", ("CUDA_SIM_FAULT", "cuStreamSynchronize:1=999"))]
+fn in_other_circumstances(#[case] test: &str, #[case] (name, value): (&str, &str)) {
     if !is_simulated().expect("a driver") {
         return; // hardware fails when it likes
     }
     let output = Command::new(std::env::current_exe().expect("a test binary"))
         .args(["--exact", test, "--ignored"])
         .env("CUDA_SIM_DEVICES", "2")
+        .env("CUDA_SIM_LATENCY", "20000") // what is not waited for comes too late
         .env(name, value)
         .output()
         .expect("the test binary runs");

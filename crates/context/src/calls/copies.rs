@@ -81,7 +81,11 @@ impl Current<'_> {
         drop(target.enter()?);
         // SAFETY: guaranteed by the caller; both contexts are alive.
         unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
-        self.synchronize_stream(StreamHandle::DEFAULT)
+        self.synchronize_stream(StreamHandle::DEFAULT).inspect_err(|_| {
+            // The target's device does not wait for work of this one when it releases the memory, so
+            // none may be left.  If this fails too, the context executes nothing any more.
+            let _waited = self.synchronize();
+        })
     }
 
     /// Queues a copy of device memory to the host.
