@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ from typing import Any
 NON_BLOCKING = 1
 WITHOUT_TIMING = 2
 PORTABLE = 1
+
+# A stream calls it with an address, which is the number of microseconds.
+USLEEP = ctypes.CDLL(None).usleep
 
 # What calls with plain integers need; `Any`: ctypes has no type for types.
 ARGUMENTS: dict[str, list[Any]] = {
@@ -111,6 +114,16 @@ class Driver:
         event = c_void_p()
         self.call("cuEventCreate", byref(event), WITHOUT_TIMING)
         return event.value or 0
+
+    def hold(self, streams: Sequence[int], seconds: float) -> None:
+        """Keeps streams busy for a while: the first one sleeps, and the others wait for it."""
+        first, *others = map(c_void_p, streams)
+        event = c_void_p(self.make_event())
+        self.call("cuLaunchHostFunc", first, USLEEP, c_void_p(int(seconds * 1e6)))
+        self.call("cuEventRecord", event, first)
+        for stream in others:
+            self.call("cuStreamWaitEvent", stream, event, 0)
+        self.call("cuEventDestroy_v2", event)
 
     def device_name(self) -> str:
         name = ctypes.create_string_buffer(256)

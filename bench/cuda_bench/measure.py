@@ -47,6 +47,8 @@ class Case:
     check: Callable[[], None] = nothing
     # Without a device to wait for, short calls are timed by the hundred.
     is_repeatable: bool = False
+    # Work that stays in flight fills the driver's queues, which makes later calls wait.
+    most: int | None = None
 
     @classmethod
     def waited(
@@ -79,7 +81,8 @@ def measure(case: Case, budget: Budget, clock: Callable[[], float] = time.perf_c
             take = lambda: timer.timeit(loops) / loops  # noqa: E731
         times: list[float] = []
         end = clock() + budget.seconds
-        while len(times) < budget.least or (clock() < end and len(times) < budget.most):
+        most = budget.most if case.most is None else min(case.most, budget.most)
+        while len(times) < budget.least or (clock() < end and len(times) < most):
             times.append(take())
         return Summary.of(times, loops)
 

@@ -259,12 +259,33 @@ def streams() -> Iterator[Row]:
         limit="pinned-up",
     )
     yield Row(
+        "stream-busy-512",
+        "queue 4 KiB up beside 512 busy streams",
+        "table",
+        "queue_beside_busy",
+        4096,
+        (("streams", 512),),
+        Goal(at_most=5 * US),
+    )
+    yield Row(
         "stream-both-64MiB",
         "64 MiB up and down at once, pinned",
         "table",
         "both_ways",
         128 << 20,
         limit="pinned-both",
+        as_rate=True,
+    )
+
+
+def between_devices() -> Iterator[Row]:
+    yield Row(
+        "devices-1GiB",
+        "1 GiB from one device to another",
+        "table",
+        "to_second_device",
+        1 << 30,
+        goal=Goal(at_least=390 * GB),
         as_rate=True,
     )
 
@@ -294,6 +315,7 @@ ROWS: tuple[Row, ...] = (
     *calls(),
     *arrays(),
     *streams(),
+    *between_devices(),
     *sweep(),
 )
 PARTS = ("limits", "table", "sweep")

@@ -43,7 +43,7 @@ class Space:
     """Two ordinary arrays and a pinned one, random or touched, of `largest` bytes."""
 
     def __init__(self, driver: Driver, largest: int) -> None:
-        self._driver = driver
+        self.driver = driver
         self._random = np.random.default_rng()
         largest = max(largest, LEAST)
         self._pinned = driver.allocate_pinned(largest)
@@ -89,7 +89,7 @@ class Space:
 
     def close(self) -> None:
         del self._pinned_array
-        self._driver.free_pinned(self._pinned)
+        self.driver.free_pinned(self._pinned)
 
 
 _memcmp = ctypes.CDLL(None).memcmp

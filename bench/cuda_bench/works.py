@@ -14,6 +14,8 @@ from .space import LEAST, Host, Space, expect, expect_equal
 
 Work = Callable[..., Case]
 
+# For how long streams are kept busy, in seconds: longer than anybody needs to use them.
+BUSY = 0.5
 # Buffers that are compared at other alignments lie in larger ones.
 MARGIN = 16
 
@@ -233,6 +235,29 @@ def stream_copy(peer: Peer, space: Space, size: int) -> Case:
     return Case.plain(run, lambda: expect_device(peer, space, device, source))
 
 
+def queue_beside_busy(peer: Peer, space: Space, size: int, *, streams: int) -> Case:
+    device = peer.allocator(size)()
+    source = space.source(size, pinned=True)
+    peer.waiter()()
+    queue, handles = peer.queued_copies(device, source, streams + 1)
+    space.driver.hold(handles, BUSY)
+    *others, run = queue
+    for other in others:
+        other()
+
+    def check() -> None:
+        space.driver.call("cuCtxSynchronize")
+        expect_device(peer, space, device, source)
+
+    return Case("run()", {"run": run}, check, most=200)
+
+
+def to_second_device(peer: Peer, space: Space, size: int) -> Case:
+    device, source = uploaded(peer, space, size)
+    there, run = peer.to_second_device(device)
+    return Case.plain(run, lambda: expect_device(peer, space, there, source))
+
+
 def both_ways(peer: Peer, space: Space, size: int) -> Case:
     part = size // 2
     there, back = peer.allocator(part)(), peer.allocator(part)()
@@ -269,6 +294,8 @@ WORKS: dict[str, Work] = {
         array_from_numpy,
         array_transpose,
         stream_copy,
+        queue_beside_busy,
         both_ways,
+        to_second_device,
     )
 }

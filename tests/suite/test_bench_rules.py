@@ -32,6 +32,7 @@ def test_goals():
         "up-pageable-1GiB": 45e9,
         "down-pageable-1GiB": 38e9,
         "up-pinned-1GiB": 54e9,
+        "devices-1GiB": 390e9,
     }
     at_most = {name: goal.at_most for name, goal in goals.items() if goal.at_most}
     assert at_most == pytest.approx(
@@ -53,6 +54,7 @@ def test_goals():
             "array-index": 1e-6,
             "array-slice": 1e-6,
             "array-dlpack": 0.5e-6,
+            "stream-busy-512": 5e-6,
         }
     )
 
@@ -181,6 +183,10 @@ def test_times_keep_three_digits(seconds):
 # --- what is kept ------------------------------------------------------------------------------
 
 
+# Rows that are newer than the kept results.
+NEWER = {"stream-busy-512", "devices-1GiB"}
+
+
 @pytest.mark.parametrize(
     "path", sorted((BENCH / "results").glob("*.json")), ids=lambda path: path.stem
 )
@@ -188,9 +194,13 @@ def test_a_kept_result_is_of_these_rows(path):
     result = cli.loaded(path)
     assert result["is_finished"]
     assert not result["machine"]["is_simulated"]
-    assert [row["name"] for row in result["rows"]] == [row.name for row in rows.ROWS]
-    for row, now in zip(result["rows"], rows.ROWS, strict=True):
-        assert "median" in row["cells"]["ours"], row["name"]
+    kept = [row for row in rows.ROWS if row.name not in NEWER]
+    assert [row["name"] for row in result["rows"]] == [row.name for row in kept]
+    for row, now in zip(result["rows"], kept, strict=True):
+        ours = row["cells"]["ours"]
+        # One of a machine with one device lacks the copies between two.
+        is_lacking = row["name"].startswith("devices-") and ours == {"not_offered": "one device"}
+        assert "median" in ours or is_lacking, row["name"]
         assert judge.judged(row) == row
         goal = {"at_most": now.goal.at_most, "at_least": now.goal.at_least} if now.goal else None
         assert row["goal"] == goal, row["name"]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..space import Host
-from .base import Call, Peer
+from .base import Call, NotOffered, Peer
 
 
 class ArrowLike(Peer):
@@ -40,6 +40,12 @@ class ArrowLike(Peer):
 
     def device_copy(self, source: Any, target: Any) -> Call:
         return partial(target.copy_from_device, source)
+
+    def to_second_device(self, source: Any) -> tuple[Any, Call]:
+        if self.cuda.Context.get_num_devices() < 2:
+            raise NotOffered("one device")
+        target = self.cuda.Context(1).new_buffer(source.size)
+        return target, partial(target.copy_from_device, source)
 
     def serialize(self, batch: Any) -> Callable[[], Any]:
         return partial(self.cuda.serialize_record_batch, batch, self.context)

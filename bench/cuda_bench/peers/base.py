@@ -98,6 +98,16 @@ class Peer:
         """An upload from pinned memory on a stream of its own, and the wait for it."""
         raise NotOffered("no streams")
 
+    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
+        """Calls that queue an upload from pinned memory, each on a stream of its own, and the
+        handles of these streams.
+        """
+        raise NotOffered("no streams")
+
+    def to_second_device(self, source: Any) -> tuple[Any, Call]:
+        """Memory of another device, and a call that copies to it and waits for that."""
+        raise NotOffered("no copies between devices")
+
     def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
         """Two pinned copies on two streams, and the wait for both."""
         raise NotOffered("no streams")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..space import Host
-from .base import Call, Peer, imported
+from .base import Call, NotOffered, Peer, imported
 
 
 class CuPy(Peer):
@@ -69,6 +69,26 @@ class CuPy(Peer):
             stream.synchronize()
 
         return run
+
+    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
+        streams = [self.cupy.cuda.Stream(non_blocking=True) for _ in range(count)]
+        queue: list[Call] = [partial(device.set, host.array, stream=stream) for stream in streams]
+        return queue, [stream.ptr for stream in streams]
+
+    def to_second_device(self, source: Any) -> tuple[Any, Call]:
+        if self.cupy.cuda.runtime.getDeviceCount() < 2:
+            raise NotOffered("one device")
+        second = self.cupy.cuda.Device(1)
+        with second:
+            target = self.cupy.empty_like(source)
+        wait = self.waiter()
+
+        def run() -> None:
+            target.data.copy_from_device_async(source.data, source.nbytes)
+            wait()
+            second.synchronize()
+
+        return target, run
 
     def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
         first, second = (self.cupy.cuda.Stream(non_blocking=True) for _ in range(2))

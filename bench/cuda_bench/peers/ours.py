@@ -46,6 +46,12 @@ class Ours(ArrowLike):
 
         return run
 
+    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
+        streams = self.streams(count)
+        copy = device.copy_from_host
+        queue: list[Call] = [partial(copy, host.array, stream=stream) for stream in streams]
+        return queue, [stream.handle for stream in streams]
+
     def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
         first, second = self.streams(2)
         result = pa.py_buffer(target.array)

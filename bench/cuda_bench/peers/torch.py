@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..space import Host
-from .base import Call, Missing, Peer, imported
+from .base import Call, Missing, NotOffered, Peer, imported
 
 
 class PyTorch(Peer):
@@ -73,6 +73,22 @@ class PyTorch(Peer):
             stream.synchronize()
 
         return run
+
+    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
+        raise NotOffered("32 streams, which it hands out in turns")
+
+    def to_second_device(self, source: Any) -> tuple[Any, Call]:
+        if self.torch.cuda.device_count() < 2:
+            raise NotOffered("one device")
+        target = self.torch.empty_like(source, device="cuda:1")
+        wait = self.torch.cuda.synchronize
+
+        def run() -> None:
+            target.copy_(source)
+            wait(0)
+            wait(1)
+
+        return target, run
 
     def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
         first, second = (self.torch.cuda.Stream() for _ in range(2))

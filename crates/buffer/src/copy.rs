@@ -115,12 +115,7 @@ impl DeviceBuffer {
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         let current = data.context().enter()?;
         // SAFETY: both ranges were checked and do not overlap; both buffers own their memory.
-        let copied = unsafe {
-            match self.context().is_same(data.context()) {
-                true => current.copy_within_device(to, from, size),
-                false => current.copy_to_peer(to, self.context(), from, size),
-            }
-        };
+        let copied = unsafe { current.copy_to_context((to, self.context()), from, size) };
         Ok(self.settle(data.settle(copied))?)
     }
 

@@ -9,8 +9,8 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes};
 ///
 /// # Errors
 ///
-/// Driver errors, for memory that it does not know; [`Error::Invalid`] for memory of another
-/// device.
+/// Driver errors, for memory that it does not know; [`Error::Invalid`] for memory of another device that
+/// the context's device has no access to.
 ///
 /// ```
 /// use arrow_cuda_buffer::{DeviceBuffer, device_address};
@@ -22,10 +22,14 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes};
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
-    match context.enter()?.device_address(address)? {
-        Some(found) => Ok(found),
-        None => Err(other_device_error(context, address).unwrap_or(unknown_address().into())),
-    }
+    find(&context.enter()?, address)
+}
+
+fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
+    let found = current.device_address(address)?;
+    found.ok_or_else(|| {
+        other_device_error(current.context(), address).unwrap_or(unknown_address().into())
+    })
 }
 
 /// The driver's error for unknown memory.  It also applies to memory that was released here but
@@ -102,7 +106,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
         return Ok(());
     }
     let current = context.enter()?;
-    current.device_address(address)?.ok_or_else(unknown_address)?;
+    find(&current, address)?;
     if is_device_memory(&current, address)?
         && current.attribute(Attribute::IsManaged, address)? == 0
     {

@@ -112,12 +112,7 @@ impl DeviceBuffer {
         let retained = Box::new((self.clone(), data.clone()));
         Ok(stream.enqueue(retained, |current, stream| {
             // SAFETY: both ranges were checked and do not overlap; both buffers are retained.
-            unsafe {
-                match to.is_same(from) {
-                    true => current.queue_copy_within_device(target, source, size, stream),
-                    false => current.queue_copy_between((target, to), (source, from), size, stream),
-                }
-            }
+            unsafe { current.queue_copy_between((target, to), (source, from), size, stream) }
         })?)
     }
 

@@ -9,6 +9,8 @@ mod contexts;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
 mod memory;
+#[expect(unsafe_code, reason = "passes on what callers promise of addresses")]
+mod peers;
 mod pinned;
 mod streams;
 

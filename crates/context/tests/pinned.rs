@@ -40,8 +40,8 @@ fn stats() -> PinnedMemoryStats {
 }
 
 /// Allocates and releases memory whose address somebody else has.  Returns the address.
-fn leak(context: &Context, size: usize) -> u64 {
-    allocate(context, size).leak_address()
+fn expose(context: &Context, size: usize) -> u64 {
+    allocate(context, size).address()
 }
 
 /// A context of another library, on the first device.
@@ -66,7 +66,7 @@ fn released_memory_is_reused() {
     let (_guard, context) = alone();
     let before = stats();
     let block = allocate(&context, 64 * MIB);
-    let address = block.address();
+    let address = block.private_address();
     assert!(!is_released(address));
     drop(block);
     assert!(is_released(address) && is_released(address + 64 * MIB as u64 - 1));
@@ -74,14 +74,14 @@ fn released_memory_is_reused() {
     for _ in 0..100 {
         // A slightly smaller request reuses the same block.
         let block = allocate(&context, 60 * MIB + 5);
-        assert_eq!((block.address(), block.size()), (address, 60 * MIB as u64 + 5));
+        assert_eq!((block.private_address(), block.size()), (address, 60 * MIB as u64 + 5));
         assert!(!is_released(address));
     }
     let after = stats();
     assert_eq!(after.driver_allocations - before.driver_allocations, 1);
     assert_eq!(after.cache_hits - before.cache_hits, 100);
     assert_eq!(after.cache_misses - before.cache_misses, 1);
-    assert_ne!(allocate(&context, 33 * MIB).address(), address, "far too large for it");
+    assert_ne!(allocate(&context, 33 * MIB).private_address(), address, "far too large for it");
     assert_eq!(empty_pinned_cache().expect("alive"), (64 + 36) << 20);
     assert!(!is_released(address), "the driver has freed it");
     assert_eq!((stats().cached_bytes, stats().reserved_bytes), (0, before.reserved_bytes));
@@ -91,20 +91,20 @@ fn released_memory_is_reused() {
 fn a_block_ends_where_its_request_does() {
     let (_guard, context) = alone();
     let block = allocate(&context, 5000);
-    let address = block.address();
+    let address = block.private_address();
     assert_eq!(block_at(address + 8191, address), Some((address, 5000)));
     drop(block);
     assert_eq!(block_at(address, address), None);
 }
 
 #[test]
-fn memory_that_never_leaked_is_reused_whatever_goes_on() {
+fn private_memory_is_reused_whatever_goes_on() {
     let (_guard, context) = alone();
     let block = allocate(&context, MIB);
-    let address = block.address();
+    let address = block.private_address();
     let gate = Gate::on_default_stream(&context);
     drop(block);
-    assert_eq!(allocate(&context, MIB).address(), address);
+    assert_eq!(allocate(&context, MIB).private_address(), address);
     drop(gate);
     context.synchronize().expect("alive");
 }
@@ -129,26 +129,26 @@ fn allocate_beside(gate: &Gate, context: &Context, size: usize) -> PinnedBlock {
 fn assert_waits_for(stream: &Stream, context: &Context) {
     let block = allocate(context, 4 * MIB);
     let gate = Gate::on(stream);
-    let address = block.leak_address();
+    let address = block.address();
     drop(block);
     let other = allocate_beside(&gate, context, 4 * MIB);
-    assert_ne!(other.address(), address);
+    assert_ne!(other.private_address(), address);
     assert!(is_released(address), "cached nevertheless");
     gate.open();
     drop(stream.synchronize().expect("alive"));
-    assert_eq!(allocate(context, 4 * MIB).address(), address);
+    assert_eq!(allocate(context, 4 * MIB).private_address(), address);
     drop(other);
 }
 
 #[rstest]
-fn leaked_memory_waits_for_all_streams(#[values(0, 1)] flags: u32) {
+fn exposed_memory_waits_for_all_streams(#[values(0, 1)] flags: u32) {
     let (_guard, context) = alone();
     assert_waits_for(&Stream::with_flags(&context, flags).expect("room"), &context);
     assert_waits_for(&Stream::default_of(&context), &context);
 }
 
 #[test]
-fn leaked_memory_waits_for_contexts_of_other_libraries() {
+fn exposed_memory_waits_for_contexts_of_other_libraries() {
     let (_guard, context) = alone();
     let (theirs, handle) = their_context();
     assert_waits_for(&Stream::non_blocking(&theirs).expect("room"), &context);
@@ -158,13 +158,13 @@ fn leaked_memory_waits_for_contexts_of_other_libraries() {
     // Once such a context is gone, it holds nobody up, however many fences have an event there.
     let gate = Gate::on_default_stream(&context);
     for _ in 0..20 {
-        leak(&context, 8 * MIB);
+        expose(&context, 8 * MIB);
     }
     destroy(handle);
     gate.open();
     context.synchronize().expect("alive");
     let before = stats();
-    leak(&context, 8 * MIB);
+    expose(&context, 8 * MIB);
     assert_eq!(
         (stats().cache_hits, stats().cache_misses),
         (before.cache_hits + 1, before.cache_misses)
@@ -183,16 +183,16 @@ fn contexts_that_are_gone_are_not_remembered() {
     let witness = Arc::new(());
     let made = theirs.extension_or(|| Ok::<_, CudaError>(Witness(Arc::clone(&witness))));
     assert_eq!(Arc::strong_count(&made.expect("room").0), 2);
-    (0..3).for_each(|_| assert_ne!(leak(&context, MIB), 0)); // fences have events there
+    (0..3).for_each(|_| assert_ne!(expose(&context, MIB), 0)); // fences have events there
     destroy(handle);
     drop(theirs);
-    (0..3).for_each(|_| assert_ne!(leak(&context, MIB), 0));
+    (0..3).for_each(|_| assert_ne!(expose(&context, MIB), 0));
     assert_eq!(Arc::strong_count(&witness), 1);
 }
 
 #[test]
 #[ignore = "run by `with_other_drivers`, in a process of its own"]
-fn leaked_memory_waits_for_other_devices() {
+fn exposed_memory_waits_for_other_devices() {
     let (_guard, context) = alone();
     if Device::count().expect("a driver") < 2 {
         return;
@@ -205,28 +205,28 @@ fn leaked_memory_waits_for_other_devices() {
     let block = allocate(&context, 4 * MIB);
     let gate = Gate::on_default_stream(&borrowed);
     drop(borrowed);
-    let address = block.leak_address();
+    let address = block.address();
     drop(block);
     let other = allocate_beside(&gate, &context, 4 * MIB);
-    assert_ne!(other.address(), address);
+    assert_ne!(other.private_address(), address);
     gate.open();
     Context::primary(1).expect("a device").synchronize().expect("alive");
-    assert_eq!(allocate(&context, 4 * MIB).address(), address);
+    assert_eq!(allocate(&context, 4 * MIB).private_address(), address);
 }
 
 #[test]
 fn memory_serves_again_in_its_own_context_only() {
     let (_guard, context) = alone();
     let (theirs, handle) = their_context();
-    let address = allocate(&context, MIB).address();
+    let address = allocate(&context, MIB).private_address();
     let block = allocate(&theirs, MIB);
-    assert_ne!(block.address(), address);
+    assert_ne!(block.private_address(), address);
     // The owner of a borrowed context may destroy it at any time.
     let before = stats().driver_frees;
     drop(block);
     assert_eq!((stats().driver_frees, stats().cached_blocks), (before + 1, 1));
     let lost = allocate(&theirs, MIB);
-    let at = lost.address();
+    let at = lost.private_address();
     assert!(block_at(at, at).is_some());
     destroy(handle);
     assert_eq!(block_at(at, at), None, "others may have the address by now");
@@ -239,7 +239,7 @@ fn the_cache_respects_its_limit() {
     let (_guard, context) = alone();
     set_pinned_cache_limit(8 << 20).expect("alive");
     let blocks: Vec<_> = (0..4).map(|_| allocate(&context, 4 * MIB)).collect();
-    let addresses: Vec<_> = blocks.iter().map(PinnedBlock::address).collect();
+    let addresses: Vec<_> = blocks.iter().map(PinnedBlock::private_address).collect();
     for block in blocks {
         drop(block);
     }
@@ -269,16 +269,16 @@ fn threads_share_the_cache() {
                     if held.len() > 8 || draw.is_multiple_of(3) && !held.is_empty() {
                         let (block, mark) = held.swap_remove(draw % held.len());
                         // SAFETY: the block's first word, which nobody else has meanwhile.
-                        let found = unsafe { *(block.address() as *const u64) };
+                        let found = unsafe { *(block.private_address() as *const u64) };
                         assert_eq!(found, mark, "handed out twice");
                         if draw.is_multiple_of(2) {
-                            block.leak_address();
+                            block.address();
                         }
                     } else {
                         let block = allocate(context, draw % 100_000 + 8);
                         let mark = (seed * 1000 + step) as u64;
                         // SAFETY: as above.
-                        unsafe { *(block.address() as *mut u64) = mark };
+                        unsafe { *(block.private_address() as *mut u64) = mark };
                         held.push((block, mark));
                     }
                     if step % 100 == seed {
@@ -326,30 +326,30 @@ fn failures_of_the_driver_are_returned_once_all_was_tried() {
 #[ignore = "run by `with_other_drivers`, in a process of its own"]
 fn evidence_that_fails_makes_nothing_reusable() {
     let (_guard, context) = alone();
-    let address = leak(&context, MIB);
+    let address = expose(&context, MIB);
     let other = allocate(&context, MIB);
-    assert_ne!(other.address(), address, "the fault");
-    assert_eq!(allocate(&context, MIB).address(), address);
+    assert_ne!(other.private_address(), address, "the fault");
+    assert_eq!(allocate(&context, MIB).private_address(), address);
 }
 
 #[test]
 #[ignore = "run by `with_other_drivers`, in a process of its own"]
-fn older_drivers_cache_no_leaked_memory() {
+fn older_drivers_cache_no_exposed_memory() {
     let (_guard, context) = alone();
-    leak(&context, MIB);
+    expose(&context, MIB);
     drop(allocate(&context, 2 * MIB));
-    leak(&context, MIB); // finds that there is no evidence
+    expose(&context, MIB); // finds that there is no evidence
     assert_eq!((stats().cached_bytes, stats().driver_frees), (2 << 20, 2));
-    leak(&context, MIB);
+    expose(&context, MIB);
     assert_eq!(stats().cached_bytes, 2 << 20);
 }
 
 #[rstest]
-#[case("leaked_memory_waits_for_other_devices", "")]
+#[case("exposed_memory_waits_for_other_devices", "")]
 #[case("the_cache_makes_room", "cuMemHostAlloc:4=2,cuMemHostAlloc:6=2")]
 #[case("failures_of_the_driver_are_returned_once_all_was_tried", "cuMemFreeHost:2=999")]
 #[case("evidence_that_fails_makes_nothing_reusable", "cuCtxRecordEvent:1=900")]
-#[case("older_drivers_cache_no_leaked_memory", "cuCtxRecordEvent:1+=500")]
+#[case("older_drivers_cache_no_exposed_memory", "cuCtxRecordEvent:1+=500")]
 fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
     if !fault.is_empty() && !is_simulated().expect("a driver") {
         return; // hardware fails when it likes

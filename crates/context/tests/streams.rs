@@ -92,6 +92,21 @@ fn queueing_releases_owners_of_work_completed_on_other_streams() {
 }
 
 #[test]
+fn waiting_for_a_stream_releases_what_other_contexts_retained() {
+    let (_alone, context) = alone();
+    let (other, handle) = own_context();
+    let needed = Arc::new(());
+    let elsewhere = Stream::new(&other).expect("room");
+    elsewhere.enqueue(Box::new(needed.clone()), |_, _| Ok(())).expect("alive");
+    other.synchronize().expect("alive");
+    drop(Stream::new(&context).expect("room").synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&needed), 1);
+    drop(elsewhere);
+    destroy(handle);
+    drop(completed());
+}
+
+#[test]
 fn owners_are_retained_when_a_failed_call_may_have_queued_work() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");

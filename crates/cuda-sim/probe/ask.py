@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -119,7 +120,7 @@ class Driver:
 
 
 HOST = (c.c_ubyte * 4096)()
-# What the simulator exports.
+# What the simulator exports, but for what it has since for captures.
 EXPORTED = """
 cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxDisablePeerAccess cuCtxEnablePeerAccess cuCtxGetApiVersion
 cuCtxGetCurrent cuCtxGetDevice cuCtxGetId cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2
@@ -805,6 +806,65 @@ def peers(d: Driver) -> object:
             "peer_wrong_contexts": d.cuMemcpyPeer(q, d.context, p, second, 16),
             "free_of_first": d.cuMemFree_v2(p),
         },
+    }
+
+
+def captures(d: Driver) -> object:
+    """Which calls of another thread end a capture: what the call and the capture's end return.
+
+    It is not recorded yet, so it is no question: `ask.py LIBRARY captures` asks it.  The
+    simulator's answers come from NVIDIA's documentation.
+    """
+    d.ready()
+    stream, other, event = c.c_void_p(), c.c_void_p(), c.c_void_p()
+    for place in (stream, other):
+        assert d.cuStreamCreate(c.byref(place), c.c_uint(1)) == 0
+    assert d.cuEventCreate(c.byref(event), c.c_uint(2)) == 0
+    p, host = d.alloc(16), d.pinned(16)
+    spare = [d.alloc(16) for _ in range(8)]
+    calls: dict[str, Callable[[], int]] = {
+        "alloc": lambda: d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16),
+        "free": lambda: d.cuMemFree_v2(spare.pop()),
+        "host_alloc": lambda: d.cuMemHostAlloc(c.byref(c.c_void_p()), 16, c.c_uint(1)),
+        "event_create": lambda: d.cuEventCreate(c.byref(c.c_void_p()), c.c_uint(2)),
+        "event_record": lambda: d.cuEventRecord(event, other),
+        "event_record_context": lambda: d.cuCtxRecordEvent(d.context, event),
+        "event_query": lambda: d.cuEventQuery(event),
+        "event_synchronize": lambda: d.cuEventSynchronize(event),
+        "stream_query": lambda: d.cuStreamQuery(other),
+        "stream_synchronize": lambda: d.cuStreamSynchronize(other),
+        "default_stream_query": lambda: d.cuStreamQuery(None),
+        "synchronize": d.cuCtxSynchronize,
+        "copy": lambda: d.cuMemcpyHtoD_v2(p, host, 16),
+        "copy_async": lambda: d.cuMemcpyHtoDAsync_v2(p, host, 16, other),
+        "fill": lambda: d.cuMemsetD8_v2(p, c.c_ubyte(1), 16),
+        "info": lambda: d.cuMemGetInfo_v2(c.byref(c.c_size_t()), c.byref(c.c_size_t())),
+        "attribute": lambda: d.attribute(2, p)[0],
+    }
+
+    def elsewhere(call: Callable[[], int], mode: int) -> int:
+        codes: list[int] = []
+
+        def run() -> None:
+            respected = c.c_int(mode)
+            assert d.cuCtxPushCurrent_v2(d.context) == 0
+            assert d.cuThreadExchangeStreamCaptureMode(c.byref(respected)) == 0
+            codes.append(call())
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        return codes[0]
+
+    def ended(call: Callable[[], int], mode: int, respected: int) -> list[int]:
+        assert d.cuStreamBeginCapture_v2(stream, c.c_int(mode)) == 0
+        code = elsewhere(call, respected)
+        return [code, d.cuStreamEndCapture(stream, c.byref(c.c_void_p()))]
+
+    modes = {"global": (0, 0), "thread": (1, 0), "relaxed": (2, 0), "global, disregarded": (0, 2)}
+    return {
+        name: {mode: ended(call, *numbers) for mode, numbers in modes.items()}
+        for name, call in calls.items()
     }
 
 

@@ -11,14 +11,20 @@ pub const OUT_OF_MEMORY: i32 = 2;
 pub const NOT_INITIALIZED: i32 = 3;
 /// The context was destroyed, or the handle never named one.
 pub const INVALID_CONTEXT: i32 = 201;
+/// The two devices cannot access each other's memory.
+pub const PEER_ACCESS_UNSUPPORTED: i32 = 217;
 /// The handle does not fit the call.
 pub const INVALID_HANDLE: i32 = 400;
 /// The library has no such symbol.
 pub const NOT_FOUND: i32 = 500;
 /// The work has not completed yet.
 pub const NOT_READY: i32 = 600;
+/// The context has access to the other one's memory already.
+pub const PEER_ACCESS_ALREADY_ENABLED: i32 = 704;
 /// The current context was destroyed, or somebody has reset its device.
 pub const CONTEXT_IS_DESTROYED: i32 = 709;
+/// The device has access to as many others as it can.
+pub const TOO_MANY_PEERS: i32 = 711;
 /// A stream that captures a graph does not support the call.
 pub const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 

@@ -151,9 +151,11 @@ driver_functions! {
         dynamic_smem_size: usize, block_size_limit: i32
     );
     cuPointerGetAttribute(data: P, attribute: i32, ptr: u64);
+    cuStreamBeginCapture_v2(stream: P, mode: i32);
     cuStreamCreate(ph_stream: P, flags: u32);
     cuStreamCreateWithPriority(ph_stream: P, flags: u32, priority: i32);
     cuStreamDestroy_v2(stream: P);
+    cuStreamEndCapture(stream: P, ph_graph: P);
     cuStreamGetCtx(stream: P, pctx: P);
     cuStreamGetFlags(stream: P, flags: P);
     cuStreamGetPriority(stream: P, priority: P);
@@ -167,4 +169,5 @@ driver_functions! {
     cuTexObjectCreate(tex_object: P, res_desc: P, tex_desc: P, res_view_desc: P);
     cuTexObjectDestroy(tex_object: u64);
     cuTexObjectGetResourceDesc(res_desc: P, tex_object: u64);
+    cuThreadExchangeStreamCaptureMode(mode: P);
 }

@@ -47,3 +47,31 @@ macro_rules! call {
         }
     };
 }
+
+/// Calls a driver function that answers whether something is complete: `CUDA_ERROR_NOT_READY` becomes
+/// `Ok(false)`, at no cost, and success `Ok(true)`.
+///
+/// ```
+/// use arrow_cuda_driver::{CudaError, query};
+///
+/// # let mut context: *mut std::ffi::c_void = std::ptr::null_mut();
+/// # // SAFETY: the handle outlives the calls.
+/// # unsafe {
+/// #     arrow_cuda_driver::call!(cuInit(0))?;
+/// #     arrow_cuda_driver::call!(cuDevicePrimaryCtxRetain((&raw mut context).cast(), 0))?;
+/// #     arrow_cuda_driver::call!(cuCtxSetCurrent(context))?;
+/// # }
+/// // SAFETY: null stands for the current context's default stream.
+/// assert!(unsafe { query!(cuStreamQuery(std::ptr::null_mut())) }?);
+/// # Ok::<(), CudaError>(())
+/// ```
+#[macro_export]
+macro_rules! query {
+    ($function:ident($($arg:expr),* $(,)?)) => {
+        match $crate::sys::$function($($arg),*) {
+            0 => Ok(true),
+            $crate::codes::NOT_READY => Ok(false),
+            code => Err($crate::CudaError::of_call(stringify!($function), code)),
+        }
+    };
+}

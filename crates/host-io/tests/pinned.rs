@@ -1,5 +1,5 @@
-//! Which uses of pinned memory let its address leak: released memory that has not leaked is reused
-//! at once, whatever the device does; that which has leaked waits.
+//! Which uses of pinned memory show its address to others: released memory that is private is reused
+//! at once, whatever the device does; exposed memory waits.
 
 #![allow(clippy::disallowed_macros, reason = "keeps a stream busy, past the crates")]
 
@@ -83,7 +83,7 @@ impl Drop for Busy {
 }
 
 #[test]
-fn an_address_that_others_get_has_leaked() {
+fn an_address_that_others_get_exposes() {
     let (_alone, context) = alone();
     let pinned = allocate(&context, MIB);
     let busy = Busy::new(&context);
@@ -97,7 +97,7 @@ fn an_address_that_others_get_has_leaked() {
 }
 
 #[test]
-fn slices_do_not_leak() {
+fn slices_do_not_expose() {
     let (_alone, context) = alone();
     let mut pinned = allocate(&context, MIB);
     let _busy = Busy::new(&context);
@@ -108,7 +108,7 @@ fn slices_do_not_leak() {
 }
 
 #[test]
-fn queued_copies_do_not_leak_and_retain_the_memory() {
+fn queued_copies_do_not_expose_and_retain_the_memory() {
     let (_alone, context) = alone();
     let buffer = DeviceBuffer::allocate(&context, MIB as u64).expect("room");
     drop(allocate(&context, MIB));
@@ -129,7 +129,7 @@ fn queued_copies_do_not_leak_and_retain_the_memory() {
 }
 
 #[test]
-fn the_buffer_of_a_writer_does_not_leak() {
+fn the_buffer_of_a_writer_is_private() {
     let (_alone, context) = alone();
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
     let writer = BufferWriter::open(buffer).expect("mutable");
@@ -142,7 +142,7 @@ fn the_buffer_of_a_writer_does_not_leak() {
 }
 
 #[test]
-fn the_slots_of_copies_by_threads_do_not_leak() {
+fn the_slots_of_copies_by_threads_are_private() {
     let (_alone, context) = alone();
     set_transfer_limits(TransferLimits::with_threads(2));
     let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");

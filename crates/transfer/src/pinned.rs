@@ -46,13 +46,13 @@ impl HostBuffer {
     ///
     /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
     pub fn as_ptr(&self) -> *mut u8 {
-        let leaked = self.block.as_ref().map(PinnedBlock::leak_address);
-        leaked.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
+        let exposed = self.block.as_ref().map(PinnedBlock::address);
+        exposed.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
     }
 
     /// The memory's address, for work that retains the buffer.
     pub(crate) fn start(&self) -> *mut u8 {
-        let address = self.block.as_ref().map(PinnedBlock::address);
+        let address = self.block.as_ref().map(PinnedBlock::private_address);
         address.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
     }
 

@@ -1,4 +1,4 @@
-//! Copies between the host and devices.
+//! Copies between the host and devices, and between devices.
 //!
 //! Copies without a stream are ordered as the legacy default stream is, and are complete when they
 //! return.  Copies that are queued on a stream return at once if the host memory is pinned.
@@ -49,7 +49,12 @@ impl Current<'_> {
     /// # Errors
     ///
     /// Driver errors.
-    pub unsafe fn copy_within_device(&self, to: u64, from: u64, size: usize) -> CudaResult<()> {
+    pub(crate) unsafe fn copy_within_device(
+        &self,
+        to: u64,
+        from: u64,
+        size: usize,
+    ) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
         // The driver only queues such a copy, so this waits for its end.
@@ -66,7 +71,7 @@ impl Current<'_> {
     /// # Errors
     ///
     /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
-    pub unsafe fn copy_to_peer(
+    pub(crate) unsafe fn copy_to_peer(
         &self,
         to: u64,
         target: &Context,
@@ -76,7 +81,11 @@ impl Current<'_> {
         drop(target.enter()?);
         // SAFETY: guaranteed by the caller; both contexts are alive.
         unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
-        self.synchronize_stream(StreamHandle::DEFAULT)
+        self.synchronize_stream(StreamHandle::DEFAULT).inspect_err(|_| {
+            // The target's device does not wait for work of this one when it releases the memory, so
+            // none may be left.  If this fails too, the context executes nothing any more.
+            let _waited = self.synchronize();
+        })
     }
 
     /// Queues a copy of device memory to the host.
@@ -130,7 +139,7 @@ impl Current<'_> {
     /// # Errors
     ///
     /// Driver errors.
-    pub unsafe fn queue_copy_within_device(
+    pub(crate) unsafe fn queue_copy_within_device(
         &self,
         to: u64,
         from: u64,
@@ -152,7 +161,7 @@ impl Current<'_> {
     /// # Errors
     ///
     /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where a context is gone.
-    pub unsafe fn queue_copy_between(
+    pub(crate) unsafe fn queue_copy_to_peer(
         &self,
         (to, target): (u64, &Context),
         (from, source): (u64, &Context),

@@ -1,9 +1,8 @@
 //! Calls on raw event handles, which only [`Event`](crate::Event) and the ledger's fences hold.
 
 use super::StreamHandle;
-use super::streams::is_complete;
 use crate::Current;
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_driver::{CudaResult, call, query};
 use std::ffi::c_void;
 
 /// A `CUevent`.
@@ -56,7 +55,7 @@ impl Current<'_> {
     /// The handle must be live.
     pub(crate) unsafe fn is_event_complete(&self, event: RawEvent) -> CudaResult<bool> {
         // SAFETY: guaranteed by the caller.
-        is_complete(unsafe { call!(cuEventQuery(event)) })
+        unsafe { query!(cuEventQuery(event)) }
     }
 
     /// # Safety

@@ -1,12 +1,14 @@
 //! The driver's functions that work in the current context, grouped by noun, as methods of
 //! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.
 
+mod captures;
 mod copies;
 mod events;
 mod host_memory;
 mod ipc;
 mod memory;
 mod modules;
+mod peers;
 mod pointers;
 mod streams;
 

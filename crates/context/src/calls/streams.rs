@@ -2,7 +2,7 @@
 
 use super::RawEvent;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
 
 /// A `CUstream`, to be passed to other libraries.
@@ -31,15 +31,6 @@ impl<'stream> StreamHandle<'stream> {
     /// its context is destroyed.
     pub(crate) unsafe fn new(raw: RawStream, context: &'stream Context) -> Self {
         Self { raw, context: Some(context) }
-    }
-}
-
-/// Interprets the result of a query.
-pub(crate) fn is_complete(answer: CudaResult<()>) -> CudaResult<bool> {
-    match answer {
-        Ok(()) => Ok(true),
-        Err(error) if error.code() == Some(codes::NOT_READY) => Ok(false),
-        Err(error) => Err(error),
     }
 }
 
@@ -89,7 +80,7 @@ impl Current<'_> {
     pub fn is_stream_complete(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
-        is_complete(unsafe { call!(cuStreamQuery(stream)) })
+        unsafe { query!(cuStreamQuery(stream)) }
     }
 
     /// Makes work that is queued on a stream from now on wait for an event.

@@ -170,7 +170,7 @@ impl Context {
     ///
     /// # Panics
     ///
-    /// When there are more than five types of them.
+    /// When there are more than eight types of them.
     pub fn extension_or<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

@@ -165,14 +165,13 @@ impl Device {
         Ok(())
     }
 
-    /// Whether a library of this process uses the device's primary context.
-    pub(super) fn is_active(self) -> CudaResult<bool> {
-        let device = self.handle()?;
-        let (mut flags, mut is_active) = (0u32, 0i32);
-        let (flags, active) = ((&raw mut flags).cast(), (&raw mut is_active).cast());
-        // SAFETY: stores two numbers through the pointers, which outlive the call.
-        unsafe { call!(cuDevicePrimaryCtxGetState(device, flags, active)) }?;
-        Ok(is_active != 0)
+    /// Whether work of the device can access memory of another one directly, once that is enabled.
+    pub(crate) fn can_access(self, peer: Self) -> CudaResult<bool> {
+        let mut can = 0i32;
+        let (device, peer) = (self.handle()?, peer.handle()?);
+        // SAFETY: stores a number through the pointer, which outlives the call.
+        unsafe { call!(cuDeviceCanAccessPeer((&raw mut can).cast(), device, peer)) }?;
+        Ok(can != 0)
     }
 
     /// The driver's handle of the device.

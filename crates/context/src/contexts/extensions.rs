@@ -1,5 +1,5 @@
-//! State that the layers above attach to a context: the memory ledgers, compiled kernels, copy
-//! threads.
+//! State that the layers above attach to a context: the memory ledgers, work in flight, compiled kernels,
+//! copy threads.
 
 use arrow_cuda_driver::Lock;
 use std::any::Any;
@@ -16,7 +16,7 @@ pub trait Extension: Any + Send + Sync {
 }
 
 /// The number of layers that attach an extension.
-const MAX_EXTENSIONS: usize = 5;
+const MAX_EXTENSIONS: usize = 8;
 
 /// Each slot is written once, in order, so that a look-up takes no lock.
 #[derive(Default)]

@@ -17,4 +17,4 @@ pub use current::Current;
 pub use device::{Device, driver_version};
 pub use extensions::Extension;
 pub use readable::is_readable;
-pub(crate) use registry::{all, others_that_may_reach};
+pub(crate) use registry::all;

@@ -78,22 +78,3 @@ pub(crate) fn all() -> Vec<Context> {
     let Ok(contexts) = CONTEXTS.lock() else { return Vec::new() };
     contexts.iter().flat_map(HashMap::values).filter_map(WeakContext::upgrade).collect()
 }
-
-/// The contexts of this process whose work may reach the memory of `context`: all others in use, and
-/// the primary contexts of other devices that another library uses, as far as can be known.
-pub(crate) fn others_that_may_reach(context: &Context) -> Vec<Context> {
-    let used_elsewhere = |number: &u32| {
-        *number != context.device().number()
-            && Device::get(*number).and_then(Device::is_active).unwrap_or(false)
-    };
-    let mut others = all();
-    for device in (0..Device::count().unwrap_or(0)).filter(used_elsewhere) {
-        if let Ok(primary) = primary(device)
-            && !others.iter().any(|known| known.is_same(&primary))
-        {
-            others.push(primary);
-        }
-    }
-    others.retain(|other| !other.is_same(context));
-    others
-}

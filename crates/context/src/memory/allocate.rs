@@ -89,11 +89,15 @@ impl Context {
                     }
                 }
             };
-            let mut fences = manager.fences.lock()?;
-            let mut complete = fences.complete_up_to(current, last_release);
-            if complete == 0 && has_to_wait {
-                complete = blocking(|| fences.wait_for_one(current));
-            }
+            let (complete, useless) = {
+                let mut fences = manager.fences.lock()?;
+                let mut complete = fences.complete_up_to(current, last_release).unwrap_or(0);
+                if complete == 0 && has_to_wait {
+                    complete = blocking(|| fences.wait_for_one());
+                }
+                (complete, fences.take_useless())
+            };
+            drop(useless);
             let mut ledger = manager.ledger.lock()?;
             ledger.mark_complete(complete);
             let found = ledger.reuse(request);

@@ -1,8 +1,8 @@
-//! The memory manager of a context: its ledger, and the fences that tell which idle blocks may be
+//! The memory manager of a context: its ledger, and the fences that tell when exposed blocks may be
 //! reused.
 
-use super::fences::Fences;
 use super::ledger::Ledger;
+use crate::streams::Fences;
 use crate::{Context, Extension};
 use arrow_cuda_driver::Lock;
 use std::convert::Infallible;
@@ -19,9 +19,8 @@ pub(super) struct Manager {
 impl Extension for Manager {
     fn abandon(&self) {
         // In a forked child nothing can be saved.
-        if let Ok(mut fences) = self.fences.lock() {
-            fences.abandon();
-        }
+        let fences = self.fences.lock().map(|mut fences| std::mem::take(&mut *fences));
+        drop(fences); // under no lock: they own contexts, this one too
         if let Ok(mut ledger) = self.ledger.lock() {
             ledger.abandon();
         }

@@ -3,8 +3,6 @@
 mod allocate;
 mod block;
 mod cache;
-#[expect(unsafe_code, reason = "owns events of the driver")]
-mod fences;
 mod ledger;
 mod limit;
 mod lookup;

@@ -33,7 +33,11 @@ impl Context {
             }
             ledger.last_release()
         };
-        let idle = self.manager().fences.lock()?.is_idle(current, last_release);
+        let (idle, useless) = {
+            let mut fences = self.manager().fences.lock()?;
+            (fences.all_complete(current, last_release), fences.take_useless())
+        };
+        drop(useless);
         let surplus = {
             let mut ledger = self.manager().ledger.lock()?;
             match idle {

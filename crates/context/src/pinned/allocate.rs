@@ -1,7 +1,6 @@
 //! How an allocation is served: from an idle block, by the driver, or by the driver once the cache
 //! was emptied.
 
-use super::fences::{Evidence, contexts_of_the_process};
 use super::ledger::{IdleLookup, Ledger, Request};
 use super::pool::{FENCES, ensure_limit, follow, with_ledger};
 use super::{PinnedBlock, lookup, segments};
@@ -39,8 +38,8 @@ impl Context {
                 address
             }
         };
-        let (context, is_leaked) = (self.clone(), AtomicBool::new(false));
-        Ok(PinnedBlock { address, size: request.size, context, is_leaked })
+        let (context, is_exposed) = (self.clone(), AtomicBool::new(false));
+        Ok(PinnedBlock { address, size: request.size, context, is_exposed })
     }
 }
 
@@ -54,14 +53,13 @@ fn reuse_idle(current: &Current<'_>, request: &Request) -> CudaResult<Option<u64
         IdleLookup::InFlight => {}
     }
     // The fences below do not cover blocks that are released from here on.
-    let mut useless = Vec::new();
-    let evidence = match contexts_of_the_process(current) {
-        Ok(contexts) => FENCES.lock()?.ask(current, &contexts, last_release, &mut useless),
-        Err(_) => Evidence::CompleteUpTo(0),
+    let (complete, useless) = {
+        let mut fences = FENCES.lock()?;
+        (fences.complete_up_to(current, last_release), fences.take_useless())
     };
     drop(useless);
-    match evidence {
-        Evidence::CompleteUpTo(number) => with_ledger(|ledger| {
+    match complete {
+        Ok(number) => with_ledger(|ledger| {
             ledger.mark_complete(number);
             match ledger.reuse(request) {
                 IdleLookup::Hit { address } => Some(address),
@@ -71,12 +69,12 @@ fn reuse_idle(current: &Current<'_>, request: &Request) -> CudaResult<Option<u64
                 }
             }
         }),
-        Evidence::Impossible => {
-            let leaked = with_ledger(|ledger| {
+        Err(_) => {
+            let exposed = with_ledger(|ledger| {
                 ledger.count_miss(request);
-                ledger.refuse_leaked()
+                ledger.refuse_exposed()
             })?;
-            report_failure("pinned host memory", segments::free(&leaked, None).1);
+            report_failure("pinned host memory", segments::free(&exposed, None).1);
             Ok(None)
         }
     }

@@ -20,20 +20,19 @@ pub struct PinnedBlock {
     pub(super) address: u64,
     pub(super) size: u64,
     pub(super) context: Context,
-    pub(super) is_leaked: AtomicBool,
+    pub(super) is_exposed: AtomicBool,
 }
 
 impl PinnedBlock {
-    /// The address, for work that retains the block until it is complete.  Others must get it from
-    /// [`leak_address`](Self::leak_address).
+    /// The address, for whoever asks: this exposes the block.
     pub fn address(&self) -> u64 {
+        self.is_exposed.store(true, Ordering::Relaxed);
         self.address
     }
 
-    /// The address, for others, who may queue work that does not retain the block.  Once the block
-    /// is dropped, its memory serves again only when all such work is complete.
-    pub fn leak_address(&self) -> u64 {
-        self.is_leaked.store(true, Ordering::Relaxed);
+    /// The address, for work that retains the block until it is complete.  It must not reach anybody
+    /// else.
+    pub fn private_address(&self) -> u64 {
         self.address
     }
 
@@ -53,8 +52,8 @@ impl Drop for PinnedBlock {
         if !may_release() {
             return;
         }
-        let (home, is_leaked) = (self.context.identity(), *self.is_leaked.get_mut());
-        let released = pool::with_ledger(|ledger| ledger.release(home, self.address, is_leaked));
+        let (home, is_exposed) = (self.context.identity(), *self.is_exposed.get_mut());
+        let released = pool::with_ledger(|ledger| ledger.release(home, self.address, is_exposed));
         let freed = released.and_then(|evicted| segments::free(&evicted, Some(&self.context)).1);
         report_failure("pinned host memory", freed);
     }

@@ -6,14 +6,13 @@
 //! the context that it was allocated in, which destroys it at its end.  All blocks are of one kind:
 //! pinned for every context, and cached by the processor.
 //!
-//! *Leaked* is a block whose address somebody outside this project may have.  All work of this
+//! *Exposed* is a block whose address somebody outside this project may have.  All work of this
 //! project that uses a block is complete when the block is released, because work in flight retains
-//! it.  So a block that has not leaked serves again at once.  One that has leaked serves again when
-//! the fences show that all work in the process that came before its release is complete.
+//! it.  So a private block serves again at once.  An exposed one serves again when the fences show
+//! that all work in the process that came before its release is complete.
 
 mod allocate;
 mod block;
-mod fences;
 mod ledger;
 mod limit;
 mod lookup;

@@ -1,9 +1,9 @@
 //! The pool of pinned memory that the process has: one ledger, one limit.
 
-use super::fences::Fences;
 use super::ledger::{Home, Ledger};
 use super::limit::default_limit;
 use super::{PinnedMemoryStats, segments};
+use crate::streams::Fences;
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock};
 use std::convert::Infallible;
@@ -98,7 +98,7 @@ pub fn set_pinned_cache_limit(bytes: u64) -> CudaResult<()> {
 ///
 /// In a forked child; or the first error of a release, once all were tried.
 pub fn empty_pinned_cache() -> CudaResult<u64> {
-    let fences = std::mem::replace(&mut *FENCES.lock()?, Fences::new());
+    let fences = std::mem::take(&mut *FENCES.lock()?);
     drop(fences); // not under the lock: releasing events may block
     let cached = with_ledger(Ledger::clear)?;
     let (bytes, outcome) = segments::free(&cached, None);

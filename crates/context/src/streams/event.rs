@@ -86,8 +86,17 @@ impl Event {
     ///
     /// `CUDA_ERROR_INVALID_VALUE` for flags that do not go together, or driver errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
-        let raw = context.enter()?.create_event(flags)?;
-        Ok(Self::of(context, raw, flags & DISABLE_TIMING == 0, Owner::Ours))
+        Self::made_in(&context.enter()?, flags)
+    }
+
+    /// As [`new`](Self::new), under a guard that the caller holds already.
+    pub(super) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
+        Self::made_in(current, DISABLE_TIMING)
+    }
+
+    fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
+        let raw = current.create_event(flags)?;
+        Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, Owner::Ours))
     }
 
     /// An event of another library, which `owner` keeps alive.
@@ -130,22 +139,21 @@ impl Event {
         self.context().enter()?.record(self, stream.handle())
     }
 
-    /// Marks the end of all work that the context has queued so far, on any stream.
-    pub(crate) fn record_on_all_streams(&self) -> CudaResult<()> {
-        // SAFETY: the event lives as long as this.
-        unsafe { self.context().enter()?.record_event_on_all_streams(self.0.raw) }
-    }
-
     /// Blocks until the work before it is complete.  Returns the owners that were retained for
-    /// completed work.
+    /// completed work, on whatever stream.
     ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        // SAFETY: the event lives as long as this.
-        unsafe { self.context().enter()?.synchronize_event(self.0.raw) }?;
+        self.wait()?;
         Ok(completed())
+    }
+
+    /// As [`synchronize`](Self::synchronize), and leaves what was retained to others.
+    pub(crate) fn wait(&self) -> CudaResult<()> {
+        // SAFETY: the event lives as long as this.
+        unsafe { self.context().enter()?.synchronize_event(self.0.raw) }
     }
 
     /// Whether the work before it is complete.

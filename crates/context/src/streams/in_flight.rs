@@ -1,106 +1,114 @@
 //! Retains what work in flight uses until the work is complete, whatever else is dropped.
 //!
-//! Each piece of work has an event behind it.  The events of one stream are reached in order, so
-//! checking the first one is enough.  Nothing is dropped under the lock: a retained object may be a
+//! Each piece of work has an event behind it.  A context's work is an extension of it, so that streams
+//! of different contexts share no lock.  Nothing is dropped under a lock: a retained object may be a
 //! Python object, whose destructor may do anything.
 
-use crate::{Context, Event};
+use super::queues::Queues;
+use super::retained::{Completed, Retained};
+use crate::{Context, Current, Event, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, codes};
-use std::any::Any;
-use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 
-/// An owner that keeps memory valid.
-pub type Retained = Box<dyn Any + Send + Sync>;
+/// How many other streams a use of a stream asks for.  Asking for all would cost the more the more
+/// streams are busy; asking for none would retain for good what a stream used that is not used again.
+const OTHERS: usize = 2;
 
-/// The owners that were retained for work that is now complete.  The receiver chooses where to drop
-/// them.
-#[derive(Default)]
-pub struct Completed(Vec<Retained>);
-
-impl Completed {
-    pub(crate) fn add(&mut self, retained: Retained) {
-        self.0.push(retained);
-    }
-
-    /// Adds all owners of another one.
-    pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    /// The number of owners.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are no owners.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl std::fmt::Debug for Completed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Completed").field(&self.len()).finish()
-    }
-}
+/// More spare events than this are destroyed.
+const MAX_SPARE: usize = 1024;
 
 /// What a context's streams have in flight.
 #[derive(Default)]
+pub(super) struct InFlight(Lock<Work>);
+
+#[derive(Default)]
 struct Work {
-    /// By the stream's handle.  If the driver reuses a handle, the later work only waits longer.
-    queues: HashMap<usize, VecDeque<(Event, Retained)>>,
+    /// If the driver reuses a stream's handle, the later work only waits longer.
+    queues: Queues<Event, Retained>,
     /// Owners for work whose end cannot be determined.
     retained_for_good: Vec<Retained>,
     /// Events for reuse: creating and destroying one takes about as long as a copy.
     spare: Vec<Event>,
+    /// Whether the context is in [`LISTED`].
+    is_listed: bool,
 }
 
-/// More spare events than this are destroyed.
-const MAX_SPARE: usize = 64;
+/// The contexts that have, or had, work in flight.  They stay until they are gone: their events, and
+/// perhaps what they retain, own the context in turn.  Taken before the lock of a context's work.
+static LISTED: Lock<Vec<Context>> = Lock::new(Vec::new());
 
-/// By the identity of the context.
-type InFlight = HashMap<(usize, u64), (Context, Work)>;
+/// What it retains when the context is gone is for [`completed`] to hand out.
+impl Extension for InFlight {}
 
-static IN_FLIGHT: Lock<Option<InFlight>> = Lock::new(None);
+impl InFlight {
+    pub(super) fn of(context: &Context) -> &Self {
+        let made = context.extension_or(|| Ok::<_, Infallible>(Self::default()));
+        made.unwrap_or_else(|never| match never {})
+    }
 
-fn work_of<'a>(in_flight: &'a mut Option<InFlight>, context: &Context) -> &'a mut Work {
-    let in_flight = in_flight.get_or_insert_default();
-    &mut in_flight.entry(context.identity()).or_insert_with(|| (context.clone(), Work::default())).1
+    /// Collects what was retained for work that is complete by now, on this stream and on a few
+    /// others, and finds an event for the next work.
+    pub(super) fn begin(
+        &self,
+        current: &Current<'_>,
+        stream: usize,
+    ) -> CudaResult<(Completed, Event)> {
+        let (completed, surplus, spare) = {
+            let mut work = self.0.lock()?;
+            let (completed, surplus) = work.collect(current, stream);
+            (completed, surplus, work.spare.pop())
+        };
+        drop(surplus);
+        let event = match spare {
+            Some(event) => event,
+            None => Event::new_in(current)?,
+        };
+        Ok((completed, event))
+    }
+
+    /// Collects as [`begin`](Self::begin) does, and on a few streams of one other context, in turn.
+    pub(super) fn end(&self, current: &Current<'_>, stream: usize) -> CudaResult<Completed> {
+        let (mut completed, surplus) = self.0.lock()?.collect(current, stream);
+        drop(surplus);
+        if let Some(other) = next_listed(current.context())? {
+            completed.extend(collect_in(&other, |queues, is_over| {
+                queues.take_from_some(None, OTHERS, is_over)
+            }));
+        }
+        Ok(completed)
+    }
+
+    /// Retains an owner until an event, recorded on the stream with that handle, is reached.
+    pub(super) fn retain(&self, stream: usize, event: Event, retained: Retained) -> CudaResult<()> {
+        let context = event.context().clone();
+        self.add(&context, |work| work.queues.push(stream, event, retained))
+    }
+
+    /// Retains an owner as long as the context exists.
+    pub(super) fn retain_for_good(&self, context: &Context, retained: Retained) -> CudaResult<()> {
+        self.add(context, |work| work.retained_for_good.push(retained))
+    }
+
+    fn add(&self, context: &Context, add: impl FnOnce(&mut Work)) -> CudaResult<()> {
+        let is_listed = {
+            let mut work = self.0.lock()?;
+            add(&mut work);
+            std::mem::replace(&mut work.is_listed, true)
+        };
+        if !is_listed {
+            LISTED.lock()?.push(context.clone());
+        }
+        Ok(())
+    }
 }
 
-/// The owners of completed work in a context that was entered, and an event for the next work.
-pub(super) fn begin(context: &Context) -> CudaResult<(Completed, Event)> {
-    let (completed, spare, surplus) = {
-        let mut in_flight = IN_FLIGHT.lock()?;
-        let work = work_of(&mut in_flight, context);
-        let completed = work.take_completed();
-        (completed, work.spare.pop(), work.take_surplus())
-    };
-    drop(surplus);
-    let event = match spare {
-        Some(event) => event,
-        None => Event::new(context)?,
-    };
-    Ok((completed, event))
-}
-
-/// Retains an owner until an event, recorded on the stream with that handle, is reached.
-pub(super) fn retain(stream: usize, event: Event, retained: Retained) -> CudaResult<()> {
-    let context = event.context().clone();
-    let mut in_flight = IN_FLIGHT.lock()?;
-    let queues = &mut work_of(&mut in_flight, &context).queues;
-    queues.entry(stream).or_default().push_back((event, retained));
-    Ok(())
-}
-
-/// Retains an owner as long as the context exists.
-pub(super) fn retain_for_good(context: &Context, retained: Retained) -> CudaResult<()> {
-    work_of(&mut *IN_FLIGHT.lock()?, context).retained_for_good.push(retained);
-    Ok(())
-}
-
-/// The owners that were retained for work that is complete by now, on any stream.  Each call that
-/// queues work on a stream or waits for one collects them.
+/// The owners that were retained for work that is complete by now, on any stream of any context, and
+/// for work of contexts that are gone.
+///
+/// Each call that queues work on a stream, or waits for one, collects what that stream has completed; it
+/// also looks at a few other streams of the context, the next ones each time, and one that waits looks at
+/// some of another context.  So nothing is retained for long while streams are used, and this function
+/// is for when they are not.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Stream, completed};
@@ -110,28 +118,13 @@ pub(super) fn retain_for_good(context: &Context, retained: Retained) -> CudaResu
 /// let needed = Arc::new([7; 64]);
 /// stream.enqueue(Box::new(needed.clone()), |_current, _stream| Ok(()))?;
 /// while !stream.is_complete()? {}
-/// drop(completed()); // or any later use of a stream
+/// drop(completed()); // or a later use of the stream
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 pub fn completed() -> Completed {
     let mut completed = Completed::default();
-    let (mut lost, mut surplus) = (Vec::new(), Vec::new());
-    let _idle: Vec<_> = {
-        let Ok(mut in_flight) = IN_FLIGHT.lock() else { return completed };
-        let Some(contexts) = in_flight.as_mut() else { return completed };
-        for (context, work) in contexts.values_mut() {
-            if context.enter().is_err_and(|error| error.is_context_gone()) {
-                lost.push(std::mem::take(work));
-            } else {
-                completed.0.append(&mut work.take_completed().0);
-                surplus.append(&mut work.take_surplus());
-            }
-        }
-        contexts.extract_if(|_, (_, work)| work.is_empty()).collect()
-    };
-    for work in lost {
-        let queued = work.queues.into_values().flatten().map(|(_event, retained)| retained);
-        completed.0.extend(queued.chain(work.retained_for_good));
+    for context in listed() {
+        completed.extend(collect_in(&context, |queues, is_over| queues.take(is_over)));
     }
     completed
 }
@@ -139,11 +132,10 @@ pub fn completed() -> Completed {
 /// Waits for all work in flight, in every context: work of one device may retain memory of another.
 /// Returns whether that has released anything.
 pub(crate) fn wait_for_all() -> bool {
-    let busy: Vec<Context> = {
-        let Ok(in_flight) = IN_FLIGHT.lock() else { return false };
-        let contexts = in_flight.iter().flat_map(HashMap::values);
-        contexts.filter(|(_, work)| !work.queues.is_empty()).map(|(it, _)| it.clone()).collect()
+    let is_busy = |context: &Context| {
+        InFlight::of(context).0.lock().is_ok_and(|work| !work.queues.is_empty())
     };
+    let busy: Vec<Context> = listed().into_iter().filter(is_busy).collect();
     for context in &busy {
         // The caller that waits for the work gets its failure.
         let _waited = context.synchronize();
@@ -151,32 +143,89 @@ pub(crate) fn wait_for_all() -> bool {
     !busy.is_empty() && !completed().is_empty()
 }
 
+fn listed() -> Vec<Context> {
+    LISTED.lock().map(|listed| listed.clone()).unwrap_or_default()
+}
+
+/// A context other than this one; each time the next one.
+fn next_listed(context: &Context) -> CudaResult<Option<Context>> {
+    let mut listed = LISTED.lock()?;
+    let Some(next) = listed.iter().position(|other| !other.is_same(context)) else {
+        return Ok(None);
+    };
+    let next = listed.remove(next);
+    listed.push(next.clone());
+    Ok(Some(next))
+}
+
+/// The owners for work in a context that `take` finds to be over; for all of it if the context is gone.
+fn collect_in(
+    context: &Context,
+    take: impl FnOnce(&mut Queues<Event, Retained>, &dyn Fn(&Event) -> bool) -> Vec<(Event, Retained)>,
+) -> Completed {
+    let entered = context.enter();
+    let collected = match &entered {
+        Err(error) if error.is_context_gone() => forget(context),
+        entered => InFlight::of(context).0.lock().map(|mut work| {
+            let _disregarded = entered.as_ref().map(Current::disregard_captures);
+            let is_over = |event: &Event| match entered {
+                Ok(current) => is_over(&current.is_reached(event)),
+                Err(error) => is_over(&Err(error.clone())),
+            };
+            let taken = take(&mut work.queues, &is_over);
+            work.keep_events(taken)
+        }),
+    };
+    // Events beyond the spare ones are destroyed here, not under the lock.
+    collected.map(|(completed, _surplus)| completed).unwrap_or_default()
+}
+
+/// All that was retained in a context that is gone, and its events.
+fn forget(context: &Context) -> CudaResult<(Completed, Vec<Event>)> {
+    let (work, _context) = {
+        let mut listed = LISTED.lock()?;
+        // A thread that retains something after this lists the context again.
+        let work = std::mem::take(&mut *InFlight::of(context).0.lock()?);
+        (work, listed.extract_if(.., |other| other.is_same(context)).collect::<Vec<_>>())
+    };
+    let Work { mut queues, retained_for_good, spare: mut events, .. } = work;
+    let mut completed = Completed::default();
+    for (event, retained) in queues.take(|_| true) {
+        events.push(event);
+        completed.add(retained);
+    }
+    retained_for_good.into_iter().for_each(|retained| completed.add(retained));
+    Ok((completed, events))
+}
+
 impl Work {
-    fn is_empty(&self) -> bool {
-        self.queues.is_empty() && self.retained_for_good.is_empty() && self.spare.is_empty()
-    }
-
-    fn take_completed(&mut self) -> Completed {
-        let mut completed = Completed::default();
-        for queue in self.queues.values_mut() {
-            while let Some((event, retained)) = queue.pop_front_if(|(event, _)| is_over(event)) {
-                self.spare.push(event);
-                completed.0.push(retained);
-            }
+    /// The owners for complete work on a stream and on a few others, and events beyond the spare ones.
+    fn collect(&mut self, current: &Current<'_>, stream: usize) -> (Completed, Vec<Event>) {
+        if self.queues.is_empty() {
+            return (Completed::default(), Vec::new());
         }
-        self.queues.retain(|_, queue| !queue.is_empty());
-        completed
+        let _disregarded = current.disregard_captures();
+        let is_reached = |event: &Event| is_over(&current.is_reached(event));
+        let mut taken = self.queues.take_from(stream, is_reached);
+        taken.append(&mut self.queues.take_from_some(Some(stream), OTHERS, is_reached));
+        self.keep_events(taken)
     }
 
-    fn take_surplus(&mut self) -> Vec<Event> {
-        self.spare.split_off(self.spare.len().min(MAX_SPARE))
+    fn keep_events(&mut self, taken: Vec<(Event, Retained)>) -> (Completed, Vec<Event>) {
+        let mut completed = Completed::default();
+        for (event, retained) in taken {
+            self.spare.push(event);
+            completed.add(retained);
+        }
+        let surplus = self.spare.split_off(self.spare.len().min(MAX_SPARE));
+        (completed, surplus)
     }
 }
 
-/// Whether the work before an event is over, one way or the other.
-fn is_over(event: &Event) -> bool {
-    match event.is_complete() {
-        Ok(is_complete) => is_complete,
+/// Whether the work before an event that was asked for is over, one way or the other.
+fn is_over(answer: &CudaResult<bool>) -> bool {
+    match answer {
+        Ok(is_complete) => *is_complete,
         // After a fatal error the context executes nothing any more.  Any other error says nothing
         // about the work.
         Err(error) => error.code().is_some_and(|code| codes::FATAL.contains(&code)),

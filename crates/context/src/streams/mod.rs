@@ -4,12 +4,17 @@
 #[expect(unsafe_code, reason = "owns handles of the driver")]
 mod event;
 mod exchange;
+mod fences;
 mod in_flight;
+mod queues;
+mod retained;
 #[expect(unsafe_code, reason = "owns handles of the driver")]
 mod stream;
 
 pub use event::Event;
 pub use exchange::{Consumer, Pending};
+pub(crate) use fences::Fences;
+pub use in_flight::completed;
 pub(crate) use in_flight::wait_for_all;
-pub use in_flight::{Completed, Retained, completed};
+pub use retained::{Completed, Retained};
 pub use stream::Stream;

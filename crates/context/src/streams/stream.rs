@@ -1,8 +1,8 @@
 //! Streams: queues of work on a device.
 
-use super::in_flight;
+use super::in_flight::InFlight;
 use crate::calls::{NON_BLOCKING, RawStream, StreamHandle, context_of_stream};
-use crate::{Completed, Context, Current, Event, Retained, completed, is_readable};
+use crate::{Completed, Context, Current, Event, Retained, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::sync::Arc;
 
@@ -148,7 +148,8 @@ impl Stream {
     /// Queues work, and retains `retained` until it is complete, whatever becomes of the stream.
     ///
     /// `work` is called at once, under the guard of the stream's context; it must queue its work
-    /// and return.  The result holds the owners of earlier work that is complete by now.
+    /// and return.  The result holds the owners of earlier work that is complete by now, on this stream
+    /// and on a few others of the context.
     ///
     /// # Errors
     ///
@@ -165,15 +166,16 @@ impl Stream {
             let code = codes::STREAM_CAPTURE_UNSUPPORTED;
             return Err(CudaError::of_call("cuStreamIsCapturing", code));
         }
-        let (mut completed, event) = in_flight::begin(context)?;
+        let in_flight = InFlight::of(context);
+        let (mut completed, event) = in_flight.begin(&current, self.0.raw.addr())?;
         let queued = work(&current, handle);
         // Some of the work may be queued even if `work` failed.
-        match event.record(self) {
-            Ok(()) => in_flight::retain(self.0.raw.addr(), event, retained)?,
+        match current.record(&event, handle) {
+            Ok(()) => in_flight.retain(self.0.raw.addr(), event, retained)?,
             Err(error) => match current.synchronize_stream(handle) {
                 Ok(()) => completed.add(retained),
                 Err(_) => {
-                    in_flight::retain_for_good(context, retained)?;
+                    in_flight.retain_for_good(context, retained)?;
                     return Err(error);
                 }
             },
@@ -204,15 +206,16 @@ impl Stream {
         unsafe { self.context().enter()?.wait_for_event(self.handle(), event.as_raw()) }
     }
 
-    /// Blocks until all work queued so far is complete.  Returns the owners that were retained for
-    /// completed work.
+    /// Blocks until all work queued so far is complete.  Returns the owners that were retained for it,
+    /// and for completed work on a few other streams.
     ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        self.context().enter()?.synchronize_stream(self.handle())?;
-        Ok(completed())
+        let current = self.context().enter()?;
+        current.synchronize_stream(self.handle())?;
+        InFlight::of(self.context()).end(&current, self.0.raw.addr())
     }
 
     /// Whether all work queued so far is complete.

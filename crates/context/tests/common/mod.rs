@@ -13,6 +13,7 @@ use std::time::Duration;
 pub struct Gate(&'static AtomicBool);
 
 impl Gate {
+    #[allow(dead_code, reason = "for some of the test files")]
     pub fn on_default_stream(context: &Context) -> Self {
         Self::on(&Stream::default_of(context))
     }

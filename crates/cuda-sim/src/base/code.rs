@@ -20,6 +20,7 @@ pub const INVALID_CONTEXT: Code = 201;
 pub const PEER_ACCESS_UNSUPPORTED: Code = 217;
 pub const OPERATING_SYSTEM: Code = 304;
 pub const INVALID_HANDLE: Code = 400;
+pub const ILLEGAL_STATE: Code = 401;
 pub const NOT_FOUND: Code = 500;
 pub const NOT_READY: Code = 600;
 pub const ILLEGAL_ADDRESS: Code = 700;
@@ -31,9 +32,16 @@ pub const HOST_MEMORY_NOT_REGISTERED: Code = 713;
 pub const MISALIGNED_ADDRESS: Code = 716;
 pub const NOT_PERMITTED: Code = 800;
 pub const NOT_SUPPORTED: Code = 801;
+pub const STREAM_CAPTURE_UNSUPPORTED: Code = 900;
+pub const STREAM_CAPTURE_INVALIDATED: Code = 901;
+pub const STREAM_CAPTURE_ISOLATION: Code = 905;
+pub const STREAM_CAPTURE_IMPLICIT: Code = 906;
+pub const CAPTURED_EVENT: Code = 907;
+pub const STREAM_CAPTURE_WRONG_THREAD: Code = 908;
 pub const UNKNOWN: Code = 999;
 
-/// Name and text of a code, as recorded from a real driver; `None` for one that was not recorded.
+/// Name and text of a code, as recorded from a real driver (those of captures: as documented); `None` for
+/// one that is not known.
 pub fn describe(code: Code) -> Option<(&'static CStr, &'static CStr)> {
     TEXTS.binary_search_by_key(&code, |entry| entry.0).ok().map(|at| (TEXTS[at].1, TEXTS[at].2))
 }
@@ -104,6 +112,36 @@ const TEXTS: &[(Code, &CStr, &CStr)] = &[
         804,
         c"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
         c"forward compatibility was attempted on non supported HW",
+    ),
+    (
+        900,
+        c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+        c"operation not permitted when stream is capturing",
+    ),
+    (
+        901,
+        c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+        c"operation failed due to a previous error during capture",
+    ),
+    (
+        905,
+        c"CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+        c"dependency created on uncaptured work in another stream",
+    ),
+    (
+        906,
+        c"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+        c"operation would make the legacy stream depend on a capturing blocking stream",
+    ),
+    (
+        907,
+        c"CUDA_ERROR_CAPTURED_EVENT",
+        c"operation not permitted on an event last recorded in a capturing stream",
+    ),
+    (
+        908,
+        c"CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+        c"attempt to terminate a thread-local capture sequence from another thread",
     ),
     (999, c"CUDA_ERROR_UNKNOWN", c"unknown error"),
 ];

@@ -5,6 +5,7 @@ use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::entry::call::call;
 use crate::entry::out::Out;
+use crate::work::capture;
 
 /// The interface version that contexts of `cuCtxCreate_v2` report.
 const API_VERSION: u32 = 3020;
@@ -90,6 +91,7 @@ pub extern "C" fn cuCtxGetId(context: Handle, id: Out<u64>) -> Code {
 pub extern "C" fn cuCtxSynchronize() -> Code {
     call(|_| {
         let context = stack::current()?;
+        capture::refuse_in_context(context.id)?;
         context.synchronize();
         context.check()
     })

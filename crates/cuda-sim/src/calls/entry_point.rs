@@ -8,8 +8,9 @@ use std::ptr;
 
 use super::device::DRIVER_VERSION;
 use super::{
-    callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*, host_memory::*,
-    ipc::*, memory::*, module::*, peer::*, pointer::*, primary::*, stack::*, stream::*,
+    callback::*, capture::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
+    host_memory::*, ipc::*, memory::*, module::*, peer::*, pointer::*, primary::*, stack::*,
+    stream::*,
 };
 use crate::base::code::{Code, INVALID_VALUE, NOT_FOUND, Result};
 use crate::entry::call::call_early;
@@ -105,6 +106,7 @@ entry_points! {
     cuGetErrorString 6000;
     cuGetProcAddress 11030 to 12000;
     cuGetProcAddress_v2 12000;
+    cuGraphDestroy 10000;
     cuInit 2000;
     cuIpcCloseMemHandle 4010;
     cuIpcGetMemHandle 4010;
@@ -146,9 +148,11 @@ entry_points! {
     cuPointerGetAttribute 4000;
     cuPointerGetAttributes 7000;
     cuStreamAddCallback 5000, per_thread;
+    cuStreamBeginCapture_v2 10010, per_thread;
     cuStreamCreate 2000;
     cuStreamCreateWithPriority 5050;
     cuStreamDestroy_v2 4000;
+    cuStreamEndCapture 10000, per_thread;
     cuStreamGetCtx 9020 to 12050, per_thread;
     cuStreamGetFlags 5050, per_thread;
     cuStreamGetPriority 5050, per_thread;
@@ -156,6 +160,7 @@ entry_points! {
     cuStreamQuery 2000, per_thread;
     cuStreamSynchronize 2000, per_thread;
     cuStreamWaitEvent 3020, per_thread;
+    cuThreadExchangeStreamCaptureMode 10010;
 }
 
 /// Writes the address of a function, and whether it was found; null when it was not.

@@ -8,6 +8,7 @@ use crate::contexts::stack;
 use crate::entry::call::call;
 use crate::entry::out::Out;
 use crate::streams::event::Event;
+use crate::work::capture;
 
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
@@ -50,6 +51,7 @@ pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
         if event.context.id != context.id {
             return Err(INVALID_HANDLE);
         }
+        capture::refuse_in_context(context.id)?;
         event.record_all();
         Ok(())
     })
@@ -60,6 +62,7 @@ pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
 pub extern "C" fn cuEventQuery(event: Handle) -> Code {
     call(|driver| {
         let event = driver.event(event)?;
+        event.refuse_waiting()?;
         match event.is_reached() {
             true => Ok(()),
             false => Err(NOT_READY),
@@ -72,6 +75,7 @@ pub extern "C" fn cuEventQuery(event: Handle) -> Code {
 pub extern "C" fn cuEventSynchronize(event: Handle) -> Code {
     call(|driver| {
         let event = driver.event(event)?;
+        event.refuse_waiting()?;
         event.synchronize();
         event.context.check()
     })

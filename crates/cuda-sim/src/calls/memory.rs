@@ -48,7 +48,8 @@ pub extern "C" fn cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) 
     })
 }
 
-/// Frees device or managed memory when all queued work is done.  It needs no current context.
+/// Frees device memory when all work queued on its device is done, and managed memory when all work is.
+/// It needs no current context.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
     call(|driver| {
@@ -58,8 +59,11 @@ pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
         }
         let region = freeable(driver, pointer)?;
         region.context.check()?;
-        // Also for other devices: a copy from or to one of them may be under way.
-        driver.synchronize();
+        match region.is_on_host() {
+            true => driver.synchronize(),
+            // Work of other devices that uses the memory is not waited for, as on an H200.
+            false => driver.devices[region.device].synchronize(),
+        }
         let mut memory = driver.memory();
         // Another thread may have freed it meanwhile.
         if memory.regions.at(pointer).is_none_or(|now| now.id != region.id) {

@@ -2,6 +2,7 @@
 //! interface; what differs from the documentation there was asked of a real driver.
 
 mod callback;
+mod capture;
 mod context;
 mod control;
 mod copy;

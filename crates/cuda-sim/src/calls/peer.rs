@@ -9,13 +9,14 @@ use crate::contexts::stack;
 use crate::entry::call::call;
 use crate::entry::out::Out;
 
-/// Returns whether a device can access the memory of another; true unless they are the same.
+/// Returns whether a device can access the memory of another: never its own, and no other one's if
+/// `CUDA_SIM_PEERS` says so.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> Code {
     call(|driver| {
         let can = can.required()?;
         let (device, peer) = (driver.ordinal(device)?, driver.ordinal(peer)?);
-        can.set(i32::from(device != peer));
+        can.set(i32::from(device != peer && driver.config.peers));
         Ok(())
     })
 }
@@ -29,7 +30,7 @@ pub extern "C" fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) -> Code {
         if flags != 0 {
             return Err(INVALID_VALUE);
         }
-        if peer.device == context.device {
+        if peer.device == context.device || !driver.config.peers {
             return Err(PEER_ACCESS_UNSUPPORTED);
         }
         match context.add_peer(peer) {

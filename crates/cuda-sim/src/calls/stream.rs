@@ -7,6 +7,7 @@ use crate::driver::Driver;
 use crate::entry::call::call;
 use crate::entry::out::Out;
 use crate::streams::stream::Stream;
+use crate::work::capture;
 use crate::work::order::Order;
 
 /// The flag of a stream that is not ordered with the legacy default stream.
@@ -50,6 +51,7 @@ pub extern "C" fn cuStreamDestroy_v2(stream: Handle) -> Code {
         // Default streams are not in the table, so they are refused like any invalid handle.
         let stream = driver.streams.remove(stream)?;
         stream.close();
+        capture::forget(|place| stream.is_at(place));
         stream.context.check()
     })
 }
@@ -59,6 +61,7 @@ pub extern "C" fn cuStreamDestroy_v2(stream: Handle) -> Code {
 pub extern "C" fn cuStreamSynchronize(stream: Handle) -> Code {
     call(|driver| {
         let stream = driver.stream(stream)?;
+        capture::refuse_waiting_for(&stream.place())?;
         stream.synchronize();
         stream.context.check()
     })
@@ -69,6 +72,7 @@ pub extern "C" fn cuStreamSynchronize(stream: Handle) -> Code {
 pub extern "C" fn cuStreamQuery(stream: Handle) -> Code {
     call(|driver| {
         let stream = driver.stream(stream)?;
+        capture::refuse_waiting_for(&stream.place())?;
         match stream.is_idle() {
             true => Ok(()),
             false => Err(NOT_READY),
@@ -85,7 +89,7 @@ pub extern "C" fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) -
         if flags > 1 {
             return Err(INVALID_VALUE);
         }
-        event.marks().into_iter().try_for_each(|mark| stream.wait_for(mark))
+        event.hold_back(&stream)
     })
 }
 
@@ -95,16 +99,6 @@ pub extern "C" fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) -> Code {
     call(|driver| {
         let stream = driver.stream(stream)?;
         context.required()?.set(stream.context.handle());
-        Ok(())
-    })
-}
-
-/// Returns whether the stream's work is captured into a graph, which never happens here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuStreamIsCapturing(stream: Handle, status: Out<i32>) -> Code {
-    call(|driver| {
-        driver.stream(stream)?;
-        status.required()?.set(0);
         Ok(())
     })
 }

@@ -11,6 +11,8 @@ pub struct Config {
     pub memory: u64,
     /// How long queued work waits before it starts.
     pub latency: Duration,
+    /// Whether the devices can access each other's memory.
+    pub peers: bool,
 }
 
 impl Config {
@@ -33,6 +35,11 @@ impl Config {
                 Duration::ZERO,
                 |text| text.parse().ok().map(Duration::from_micros),
             )?,
+            peers: read("CUDA_SIM_PEERS", "on or off", true, |text| match text {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            })?,
         })
     }
 }

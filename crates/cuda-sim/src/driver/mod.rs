@@ -24,6 +24,7 @@ use crate::memory::allocator::BLOCK;
 use crate::memory::window::Window;
 use crate::streams::event::Event;
 use crate::streams::stream::Stream;
+use crate::work::capture;
 
 static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
 
@@ -42,6 +43,7 @@ pub struct Driver {
     pub events: Handles<Arc<Event>>,
     pub modules: Handles<Arc<Module>>,
     pub functions: Handles<Arc<Function>>,
+    pub graphs: Handles<()>,
 }
 
 impl Driver {
@@ -93,6 +95,7 @@ impl Driver {
             events: Handles::new(),
             modules: Handles::new(),
             functions: Handles::new(),
+            graphs: Handles::new(),
         })
     }
 
@@ -143,6 +146,7 @@ impl Driver {
     /// Ends a context when its work is done, and frees all memory that belongs to it.
     pub fn destroy_context(&self, context: &'static Context) {
         context.destroy();
+        capture::forget(|place| place.context == context.id);
         self.devices[context.device].disown(context);
         let mut memory = self.memory();
         let owned = memory.regions.iter().filter(|region| region.context.id == context.id);

@@ -9,6 +9,27 @@ use super::fault;
 use crate::base::code::{Code, NOT_INITIALIZED, NOT_PERMITTED, Result, SUCCESS, UNKNOWN};
 use crate::base::fork::is_forked;
 use crate::driver::Driver;
+use crate::work::capture;
+
+/// Calls that might wait for the device, which captures of streams forbid; so do queries and waits for
+/// one stream or event.
+const MAY_WAIT: [&str; 15] = [
+    "cuMemAllocHost_v2",
+    "cuMemAllocManaged",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemHostRegister_v2",
+    "cuMemHostUnregister",
+    "cuMemcpy",
+    "cuMemcpyDtoD_v2",
+    "cuMemcpyDtoH_v2",
+    "cuMemcpyHtoD_v2",
+    "cuMemcpyPeer",
+    "cuMemsetD32_v2",
+    "cuMemsetD8_v2",
+];
 
 thread_local! {
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
@@ -36,6 +57,12 @@ fn enter(name: &'static str, body: impl FnOnce() -> Result) -> Code {
         return NOT_PERMITTED;
     }
     if let Some(code) = fault::next_call(name) {
+        return code;
+    }
+    if capture::is_under_way()
+        && MAY_WAIT.contains(&name)
+        && let Err(code) = capture::refuse_unsafe()
+    {
         return code;
     }
     // A panic must not cross into the C caller.

@@ -69,8 +69,9 @@ impl Kernel {
                     let left = accessible(left, size)? as *const c_void;
                     let right = accessible(right, size)? as *const c_void;
                     // SAFETY: all four ranges were resolved: they are mapped, and stay so while
-                    // work of the context is queued, because freeing waits for it.  Others may
-                    // read the host's word while this is written, so the store is atomic.
+                    // work of the context is queued: pages of devices always, and others because
+                    // freeing waits for it.  Others may read the host's word while this is written,
+                    // so the store is atomic.
                     unsafe {
                         if libc::memcmp(left, right, size as usize) != 0 {
                             for word in words {

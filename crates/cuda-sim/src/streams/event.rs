@@ -4,9 +4,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use super::stream::Stream;
-use crate::base::code::{INVALID_HANDLE, NOT_READY, Result};
+use crate::base::code::{
+    CAPTURED_EVENT, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED, Result, STREAM_CAPTURE_ISOLATION,
+};
 use crate::base::lock::lock;
 use crate::contexts::context::Context;
+use crate::work::capture::{self, Place};
 use crate::work::queue::Mark;
 
 pub struct Event {
@@ -20,6 +23,8 @@ struct Record {
     /// The event is reached when all of these are.
     marks: Vec<Mark>,
     at: Arc<OnceLock<Instant>>,
+    /// The stream, if its work was captured.
+    captured_on: Option<Place>,
 }
 
 impl Event {
@@ -32,25 +37,61 @@ impl Event {
     /// # Errors
     /// Those of [`Stream::submit_or_run`].
     pub fn record(&self, stream: &Stream) -> Result {
+        let captured_on = stream.captures()?.then(|| stream.place());
         let at = Arc::new(OnceLock::new());
         let reached = Arc::clone(&at);
         let mark = stream.submit_or_run(move || {
             reached.get_or_init(Instant::now);
             Ok(())
         })?;
-        *lock(&self.record) = Some(Record { marks: vec![mark], at });
+        *lock(&self.record) = Some(Record { marks: vec![mark], at, captured_on });
         Ok(())
     }
 
     /// Records the ends of the work so far of all streams of its context, without the time.
     pub fn record_all(&self) {
         let marks = self.context.queues.tails();
-        *lock(&self.record) = Some(Record { marks, at: Arc::default() });
+        *lock(&self.record) = Some(Record { marks, at: Arc::default(), captured_on: None });
     }
 
     /// Where it was recorded; nowhere for an event that never was, which counts as reached.
     pub fn marks(&self) -> Vec<Mark> {
         lock(&self.record).as_ref().map(|record| record.marks.clone()).unwrap_or_default()
+    }
+
+    /// Holds the stream's later work back until the event is reached.
+    ///
+    /// # Errors
+    /// `NOT_SUPPORTED` where the stream would join another one's capture; `STREAM_CAPTURE_ISOLATION`
+    /// where captured work would wait for other work; those of [`Stream::wait_for`].
+    pub fn hold_back(&self, stream: &Stream) -> Result {
+        match (self.captured_on(), stream.captures()?) {
+            (Some(place), _) if stream.is_at(&place) => Ok(()),
+            (Some(_), _) => Err(NOT_SUPPORTED),
+            (None, true) => {
+                capture::invalidate(&stream.place());
+                Err(STREAM_CAPTURE_ISOLATION)
+            }
+            (None, false) => self.marks().into_iter().try_for_each(|mark| stream.wait_for(mark)),
+        }
+    }
+
+    /// Refuses to wait for the event, or to ask whether it is reached, because of a capture.
+    ///
+    /// # Errors
+    /// `CAPTURED_EVENT`, and the capture is invalidated; those of [`capture::refuse_unsafe`].
+    pub fn refuse_waiting(&self) -> Result {
+        match self.captured_on() {
+            None => capture::refuse_unsafe(),
+            Some(place) => {
+                capture::invalidate(&place);
+                Err(CAPTURED_EVENT)
+            }
+        }
+    }
+
+    fn captured_on(&self) -> Option<Place> {
+        lock(&self.record).as_ref().and_then(|record| record.captured_on.clone())
     }
 
     pub fn is_reached(&self) -> bool {

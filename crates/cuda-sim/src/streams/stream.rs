@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::code::{Result, SUCCESS};
 use crate::contexts::context::Context;
+use crate::work::capture::{self, Place};
 use crate::work::order::Order;
 use crate::work::queue::{Mark, Queue};
 
@@ -49,6 +50,9 @@ impl Stream {
     /// # Errors
     /// Those of [`Stream::submit`].
     pub fn submit_always(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
+        if self.captures()? {
+            return Ok(self.queue.start());
+        }
         let work = Box::new(work);
         self.context.queues.in_order(self.order, |after| self.queue.push(after, work))
     }
@@ -58,6 +62,9 @@ impl Stream {
     /// # Errors
     /// That of the work, or those of [`Stream::submit`].
     pub fn submit_or_run(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
+        if self.captures()? {
+            return Ok(self.queue.start());
+        }
         let ticket = self.context.queues.in_order(self.order, |after| {
             Ok(if after.is_empty() { self.queue.take_ticket_if_idle() } else { None })
         })?;
@@ -75,6 +82,9 @@ impl Stream {
     /// # Errors
     /// That of the work.
     pub fn run(&self, work: impl FnOnce() -> Result) -> Result {
+        if self.captures()? {
+            return Ok(());
+        }
         let (ticket, after) = self
             .context
             .queues
@@ -105,6 +115,24 @@ impl Stream {
     /// Whether the work for which [`Stream::synchronize`] waits is done.
     pub fn is_idle(&self) -> bool {
         self.tails().is_empty()
+    }
+
+    /// The stream, for whoever asks about captures.
+    pub fn place(&self) -> Place {
+        let (context, order) = (self.context.id, self.order);
+        Place { context, order, queue: Arc::clone(&self.queue) }
+    }
+
+    pub fn is_at(&self, place: &Place) -> bool {
+        Arc::ptr_eq(&self.queue, &place.queue)
+    }
+
+    /// Whether work becomes part of a graph instead of being done.
+    ///
+    /// # Errors
+    /// Those of [`capture::takes_work_of`].
+    pub fn captures(&self) -> Result<bool> {
+        capture::takes_work_of(&self.place())
     }
 
     /// Refuses more work; what was queued is still done.

@@ -1,5 +1,6 @@
-//! Queued work: queues with their threads, and which queue waits for which.
+//! Queued work: queues with their threads, which queue waits for which, and which one is captured.
 
+pub mod capture;
 pub mod health;
 pub mod order;
 pub mod queue;

@@ -71,6 +71,11 @@ impl Queue {
         (state.done < state.last).then(|| self.mark(state.last))
     }
 
+    /// A point that is reached already.
+    pub fn start(self: &Arc<Self>) -> Mark {
+        self.mark(0)
+    }
+
     /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use crate::common::busy::busy;
 use crate::common::process::*;
 use crate::common::*;
 
@@ -159,5 +160,38 @@ fn another_devices_memory_needs_peer_access() {
         let kernel = function("arrow_cuda_differs");
         assert_eq!(launch(kernel, 0, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
+    });
+}
+
+#[test]
+fn freeing_does_not_wait_for_a_kernel_of_another_device() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
+        let first = ready(0);
+        let p = alloc(16);
+        ready(1);
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
+        let (q, word, s) = (alloc(16), alloc(8), stream(1));
+        let kernel = function("arrow_cuda_differs");
+        let work = busy(s);
+        assert_eq!(launch(kernel, s, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
+        assert_eq!(cuMemFree_v2(p), OK);
+        work.release();
+        assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
+    });
+}
+
+#[test]
+fn devices_may_be_unable_to_be_peers() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_PEERS", "off")], || {
+        let first = ready(0);
+        let p = alloc(16);
+        assert_eq!(write(p, &[7; 16]), OK);
+        let second = ready(1);
+        let mut can = 7;
+        assert_eq!((cuDeviceCanAccessPeer(&mut can, 0, 1), can), (OK, 0));
+        assert_eq!(cuCtxEnablePeerAccess(first, 0), 217);
+        let q = alloc(16);
+        assert_eq!(cuMemcpyPeer(q, second, p, first, 16), OK, "by way of the host");
+        assert_eq!(read(q, 16), Ok(vec![7; 16]));
     });
 }

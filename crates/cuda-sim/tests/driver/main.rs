@@ -1,6 +1,7 @@
 //! What the exported functions do.  Most tests run in a process of their own, because the
 //! driver's state belongs to the process.
 
+mod captures;
 mod common;
 mod faults;
 mod ipc;

@@ -18,7 +18,7 @@ struct Idle {
 struct Kind {
     home: Home,
     capacity: u64,
-    is_leaked: bool,
+    is_exposed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -33,23 +33,23 @@ pub(super) struct IdleBlocks {
 
 impl IdleBlocks {
     /// Adds a released block.
-    pub(super) fn add(&mut self, segment: Segment, is_leaked: bool) {
+    pub(super) fn add(&mut self, segment: Segment, is_exposed: bool) {
         self.last_release += 1;
         let Segment { home, address, capacity } = segment;
-        let idles = self.by_kind.entry(Kind { home, capacity, is_leaked }).or_default();
+        let idles = self.by_kind.entry(Kind { home, capacity, is_exposed }).or_default();
         idles.push_back(Idle { address, released: self.last_release });
         self.bytes += capacity;
         self.blocks += 1;
     }
 
     /// The block that fits best, of those that no work can touch any more: the most recently
-    /// released one of the smallest capacity, one that has not leaked if there is any.
+    /// released one of the smallest capacity, one a private one if there is any.
     pub(super) fn take(&mut self, home: Home, capacity: u64) -> IdleLookup {
-        let first = Kind { home, capacity, is_leaked: false };
-        let last = Kind { home, capacity: capacity::largest_for(capacity), is_leaked: true };
+        let first = Kind { home, capacity, is_exposed: false };
+        let last = Kind { home, capacity: capacity::largest_for(capacity), is_exposed: true };
         let mut found = IdleLookup::Miss;
         for (kind, idles) in self.by_kind.range(first..=last) {
-            let ready = match kind.is_leaked {
+            let ready = match kind.is_exposed {
                 true => idles.partition_point(|idle| idle.released <= self.complete),
                 false => idles.len(),
             };
@@ -62,9 +62,9 @@ impl IdleBlocks {
         found
     }
 
-    /// Removes the block that was released longest ago, of all or of those that have leaked.
-    pub(super) fn remove_oldest(&mut self, only_leaked: bool) -> Option<Segment> {
-        let lists = self.by_kind.iter().filter(|(kind, _)| kind.is_leaked || !only_leaked);
+    /// Removes the block that was released longest ago, of all or of the exposed ones.
+    pub(super) fn remove_oldest(&mut self, only_exposed: bool) -> Option<Segment> {
+        let lists = self.by_kind.iter().filter(|(kind, _)| kind.is_exposed || !only_exposed);
         let fronts = lists.filter_map(|(kind, idles)| Some((idles.front()?.released, *kind)));
         let (_, kind) = fronts.min()?;
         Some(self.remove(kind, 0))
@@ -72,8 +72,8 @@ impl IdleBlocks {
 
     /// Removes the block at an address.
     pub(super) fn remove_at(&mut self, home: Home, capacity: u64, address: u64) {
-        for is_leaked in [false, true] {
-            let kind = Kind { home, capacity, is_leaked };
+        for is_exposed in [false, true] {
+            let kind = Kind { home, capacity, is_exposed };
             let idles = self.by_kind.get(&kind);
             let at = idles.and_then(|idles| idles.iter().position(|idle| idle.address == address));
             if let Some(at) = at {

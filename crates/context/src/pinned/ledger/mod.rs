@@ -58,7 +58,7 @@ pub(crate) struct Ledger {
     idle: IdleBlocks,
     /// How many bytes may be idle, once a limit is set.
     limit: Option<u64>,
-    /// Whether nothing can show that the work on leaked blocks is complete, so that they are not
+    /// Whether nothing can show that the work on exposed blocks is complete, so that they are not
     /// cached.
     lacks_evidence: bool,
     stats: PinnedMemoryStats,
@@ -138,7 +138,7 @@ impl Ledger {
     /// Releases the block at an address.  Returns the segments that the driver is to free, which
     /// the ledger no longer holds.  A block that went with its context frees nothing.
     #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn release(&mut self, home: Home, address: u64, is_leaked: bool) -> Vec<Segment> {
+    pub(crate) fn release(&mut self, home: Home, address: u64, is_exposed: bool) -> Vec<Segment> {
         let entry = self.blocks.get_mut(&address);
         let Some(entry) = entry.filter(|entry| !entry.is_idle && entry.request.home == home) else {
             return Vec::new();
@@ -148,11 +148,11 @@ impl Ledger {
         self.stats.allocated_bytes -= size;
         let segment = Segment { home, address, capacity };
         let limit = self.limit.unwrap_or(0);
-        if !is_cacheable || capacity > limit || is_leaked && self.lacks_evidence {
+        if !is_cacheable || capacity > limit || is_exposed && self.lacks_evidence {
             return self.remove_segments(vec![segment]);
         }
         let evicted = self.shrink_to(limit - capacity);
-        self.idle.add(segment, is_leaked);
+        self.idle.add(segment, is_exposed);
         evicted
     }
 
@@ -216,10 +216,10 @@ impl Ledger {
         self.shrink_to(0)
     }
 
-    /// Records that nothing can show that the work on leaked blocks is complete.  Returns the idle
+    /// Records that nothing can show that the work on exposed blocks is complete.  Returns the idle
     /// ones, and caches none from now on.
     #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn refuse_leaked(&mut self) -> Vec<Segment> {
+    pub(crate) fn refuse_exposed(&mut self) -> Vec<Segment> {
         self.lacks_evidence = true;
         let mut evicted = Vec::new();
         while let Some(segment) = self.idle.remove_oldest(true) {

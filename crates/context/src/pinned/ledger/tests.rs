@@ -17,7 +17,7 @@ enum Step {
     /// The block in use of that index, modulo how many there are.
     Release {
         index: usize,
-        is_leaked: bool,
+        is_exposed: bool,
     },
     /// The work of all releases but the last `but` is found complete.
     Complete {
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
     let allocate = (home(), size, proptest::bool::weighted(0.9));
     prop_oneof![
         80 => allocate.prop_map(|(home, size, may_cache)| Step::Allocate { home, size, may_cache }),
-        70 => any::<(usize, bool)>().prop_map(|(index, is_leaked)| Step::Release { index, is_leaked }),
+        70 => any::<(usize, bool)>().prop_map(|(index, is_exposed)| Step::Release { index, is_exposed }),
         30 => (0u64..4).prop_map(|but| Step::Complete { but }),
         10 => (0u64..LIMIT).prop_map(Step::Limit),
         10 => Just(Step::Clear),
@@ -58,7 +58,7 @@ struct ModelBlock {
     size: u64,
     capacity: u64,
     is_cacheable: bool,
-    /// The number of its release and whether it has leaked; none while it is in use.
+    /// The number of its release and whether it has exposed; none while it is in use.
     idle: Option<(u64, bool)>,
 }
 
@@ -97,17 +97,17 @@ impl Model {
         gone
     }
 
-    fn release(&mut self, address: u64, is_leaked: bool) -> Vec<u64> {
+    fn release(&mut self, address: u64, is_exposed: bool) -> Vec<u64> {
         let at = self.blocks.iter().position(|block| block.address == address).expect("known");
         let ModelBlock { capacity, is_cacheable, .. } = self.blocks[at];
-        if !is_cacheable || capacity > self.limit || is_leaked && self.lacks_evidence {
+        if !is_cacheable || capacity > self.limit || is_exposed && self.lacks_evidence {
             self.blocks.remove(at);
             return vec![address];
         }
         let gone = self.shrink(self.limit - capacity);
         self.last_release += 1;
         let block = self.blocks.iter_mut().find(|block| block.address == address);
-        block.expect("known").idle = Some((self.last_release, is_leaked));
+        block.expect("known").idle = Some((self.last_release, is_exposed));
         gone
     }
 
@@ -121,12 +121,12 @@ impl Model {
         };
         let fitting: Vec<_> = self.blocks.iter_mut().filter(fits).collect();
         let has_some = !fitting.is_empty();
-        let is_ready = |(released, is_leaked): (u64, bool)| !is_leaked || released <= complete;
+        let is_ready = |(released, is_exposed): (u64, bool)| !is_exposed || released <= complete;
         let ready = fitting.into_iter().filter(|block| block.idle.is_some_and(is_ready));
         let best = ready.min_by_key(|block| {
             (
                 block.capacity,
-                block.idle.map(|(released, is_leaked)| (is_leaked, u64::MAX - released)),
+                block.idle.map(|(released, is_exposed)| (is_exposed, u64::MAX - released)),
             )
         });
         match best {
@@ -168,14 +168,14 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
                     model.add(address, &request);
                 }
             }
-            Step::Release { index, is_leaked } => {
+            Step::Release { index, is_exposed } => {
                 let in_use = model.in_use();
                 let Some(block) = in_use.get(index.checked_rem(in_use.len()).unwrap_or(0)) else {
                     continue;
                 };
-                let freed = ledger.release(block.home, block.address, is_leaked);
-                prop_assert_eq!(addresses(&freed), model.release(block.address, is_leaked));
-                let again = ledger.release(block.home, block.address, is_leaked);
+                let freed = ledger.release(block.home, block.address, is_exposed);
+                prop_assert_eq!(addresses(&freed), model.release(block.address, is_exposed));
+                let again = ledger.release(block.home, block.address, is_exposed);
                 prop_assert!(again.is_empty(), "released once");
             }
             Step::Complete { but } => {
@@ -206,12 +206,12 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
             }
             Step::RefuseLeaked => {
                 model.lacks_evidence = true;
-                let mut leaked: Vec<_> = model.blocks.clone();
-                leaked.retain(|block| block.idle.is_some_and(|(_, is_leaked)| is_leaked));
-                leaked.sort_by_key(|block| block.idle);
-                let leaked: Vec<_> = leaked.iter().map(|block| block.address).collect();
-                model.blocks.retain(|block| !leaked.contains(&block.address));
-                prop_assert_eq!(addresses(&ledger.refuse_leaked()), leaked);
+                let mut exposed: Vec<_> = model.blocks.clone();
+                exposed.retain(|block| block.idle.is_some_and(|(_, is_exposed)| is_exposed));
+                exposed.sort_by_key(|block| block.idle);
+                let exposed: Vec<_> = exposed.iter().map(|block| block.address).collect();
+                model.blocks.retain(|block| !exposed.contains(&block.address));
+                prop_assert_eq!(addresses(&ledger.refuse_exposed()), exposed);
             }
         }
         let stats = ledger.stats();

@@ -35,6 +35,7 @@ unsafe extern "C" {
     pub safe fn cuCtxGetApiVersion(context: Handle, version: &mut u32) -> i32;
     pub safe fn cuCtxGetId(context: Handle, id: &mut u64) -> i32;
     pub safe fn cuCtxSynchronize() -> i32;
+    pub safe fn cuDeviceCanAccessPeer(can: &mut i32, device: i32, peer: i32) -> i32;
     pub safe fn cuCtxEnablePeerAccess(context: Handle, flags: u32) -> i32;
     pub safe fn cuCtxDisablePeerAccess(context: Handle) -> i32;
     pub safe fn cuMemGetInfo_v2(free: &mut usize, total: &mut usize) -> i32;
@@ -61,6 +62,10 @@ unsafe extern "C" {
     pub safe fn cuIpcCloseMemHandle(pointer: u64) -> i32;
     pub safe fn cuStreamGetCtx(stream: Handle, context: &mut Handle) -> i32;
     pub safe fn cuStreamIsCapturing(stream: Handle, status: &mut i32) -> i32;
+    pub safe fn cuStreamBeginCapture_v2(stream: Handle, mode: i32) -> i32;
+    pub safe fn cuStreamEndCapture(stream: Handle, graph: &mut Handle) -> i32;
+    pub safe fn cuThreadExchangeStreamCaptureMode(mode: &mut i32) -> i32;
+    pub safe fn cuGraphDestroy(graph: Handle) -> i32;
     pub safe fn cuStreamCreate(stream: &mut Handle, flags: u32) -> i32;
     pub safe fn cuStreamDestroy_v2(stream: Handle) -> i32;
     pub safe fn cuStreamSynchronize(stream: Handle) -> i32;

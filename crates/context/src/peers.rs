@@ -1,0 +1,118 @@
+//! Copies between the memory of contexts, and what makes those between devices fast: peer access.
+//!
+//! Without peer access the driver moves a copy between devices through memory of the host, at about a
+//! tenth of the speed.  A context gets access to another one's memory when memory is first copied
+//! between the two.  Where the devices cannot give it, the driver's own way stays.
+
+use crate::{Context, Current, Extension, StreamHandle};
+use arrow_cuda_driver::{CudaResult, Lock, codes};
+use std::convert::Infallible;
+
+/// The contexts whose memory a context can access, or cannot for good, by their identity: after a reset
+/// of its device, a context is another one, to which nobody has access.
+#[derive(Default)]
+struct Peers(Lock<Vec<(usize, u64)>>);
+
+impl Extension for Peers {}
+
+impl Context {
+    /// Gives the device access to memory of another context, unless the driver was asked before.  A
+    /// failure changes nothing but the speed, so nobody hears of it.
+    fn access(&self, peer: &Self) {
+        let made = self.extension_or(|| Ok::<_, Infallible>(Peers::default()));
+        let Peers(peers) = made.unwrap_or_else(|never| match never {});
+        let Ok(mut peers) = peers.lock() else { return };
+        if !peers.contains(&peer.identity()) && self.try_access(peer).is_ok() {
+            peers.push(peer.identity());
+        }
+    }
+
+    /// Succeeds when the answer is final.
+    fn try_access(&self, peer: &Self) -> CudaResult<()> {
+        if !self.device().can_access(peer.device())? {
+            return Ok(());
+        }
+        match self.enter()?.enable_peer_access(peer) {
+            Err(error) if error.code().is_some_and(|code| FINAL.contains(&code)) => Ok(()),
+            outcome => outcome,
+        }
+    }
+}
+
+/// Somebody else in the process has enabled the access; the devices do not offer it; a device has as many
+/// peers as it can.
+const FINAL: [i32; 3] =
+    [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
+
+/// How memory of one context gets to another one.
+enum Way {
+    /// Both are the same.
+    Within,
+    Peer,
+}
+
+impl Way {
+    fn between(one: &Context, other: &Context) -> Self {
+        if one.is_same(other) {
+            return Self::Within;
+        }
+        one.access(other);
+        other.access(one);
+        Self::Peer
+    }
+}
+
+impl Current<'_> {
+    /// Copies memory of this context to that of another one, or within it.  As other copies without a
+    /// stream, this one is ordered as the legacy default stream is, here and there.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live and must not overlap; `to` must be the caller's to write, and `target`
+    /// must not be destroyed meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
+    pub unsafe fn copy_to_context(
+        &self,
+        (to, target): (u64, &Context),
+        from: u64,
+        size: usize,
+    ) -> CudaResult<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match Way::between(self.context(), target) {
+                Way::Within => self.copy_within_device(to, from, size),
+                Way::Peer => self.copy_to_peer(to, target, from, size),
+            }
+        }
+    }
+
+    /// Queues a copy from one context to another one, or within one, on a stream of the current
+    /// context.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live until the stream has made the copy, and must not overlap; neither
+    /// context may be destroyed before.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where a context is gone.
+    pub unsafe fn queue_copy_between(
+        &self,
+        (to, target): (u64, &Context),
+        (from, source): (u64, &Context),
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match Way::between(source, target) {
+                Way::Within => self.queue_copy_within_device(to, from, size, stream),
+                Way::Peer => self.queue_copy_to_peer((to, target), (from, source), size, stream),
+            }
+        }
+    }
+}

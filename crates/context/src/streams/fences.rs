@@ -1,0 +1,211 @@
+//! Fences: they tell when all work is complete that could still use released memory.
+//!
+//! Nothing waits for that: events tell.  A fence has one in each context of the process, because
+//! pinned memory is every context's to use, and kernels of one device may use the memory of another.
+//! Each event covers all streams of its context, those of other libraries and those that are not
+//! ordered with the default stream, too (seen on an H200).
+
+use crate::{Context, Current, Device, Event, contexts};
+use arrow_cuda_driver::CudaResult;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// No more fences are recorded than this: a later fence covers all that came before it.
+const MAX_FENCES: usize = 8;
+/// An idle device reaches an event within this time.
+const POLL_TIME: Duration = Duration::from_micros(50);
+
+/// Points in the work of all contexts, each of which follows some releases.  Releases are numbered.
+///
+/// Dropping events may block, so it is left to callers that hold no lock.
+#[derive(Debug)]
+pub(crate) struct Fences {
+    fences: VecDeque<Fence>,
+    /// Events that can be recorded again.
+    spare: Vec<Event>,
+    /// Those of contexts that are gone.
+    useless: Vec<Event>,
+}
+
+#[derive(Debug)]
+struct Fence {
+    /// One in each context.
+    events: Vec<Event>,
+    /// The number of the last release before it.
+    after: u64,
+}
+
+impl Default for Fences {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fences {
+    pub(crate) const fn new() -> Self {
+        Self { fences: VecDeque::new(), spare: Vec::new(), useless: Vec::new() }
+    }
+
+    /// Returns the number of a release: all work that could use memory released up to then is
+    /// complete.  `last_release` is the number of the last release so far.
+    ///
+    /// This is the one place that decides when exposed memory may be reused.  A driver error proves
+    /// nothing, so it makes no memory reusable.
+    ///
+    /// # Errors
+    ///
+    /// When the driver has no events that cover all streams of a context: those before CUDA 12.5.
+    pub(crate) fn complete_up_to(
+        &mut self,
+        current: &Current<'_>,
+        last_release: u64,
+    ) -> CudaResult<u64> {
+        let is_new = self.fences.back().is_none_or(|last| last.after < last_release);
+        if is_new {
+            self.add(current, last_release)?;
+        }
+        // The latest fence comes first: usually nothing is in flight, and it covers all others.
+        let reached = self.fences.iter().rposition(|fence| fence.is_reached(current));
+        Ok(self.remove(reached.map_or(0, |last| last + 1)))
+    }
+
+    /// Waits for the oldest fence.  Returns the number of the last release before it; 0 if nothing
+    /// was proven.
+    pub(crate) fn wait_for_one(&mut self) -> u64 {
+        match self.fences.front().map(Fence::wait) {
+            Some(Ok(())) => self.remove(1),
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing is in flight, so that the driver frees memory without a wait.  Returns the
+    /// number as above then.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub(crate) fn all_complete(
+        &mut self,
+        current: &Current<'_>,
+        last_release: u64,
+    ) -> CudaResult<Option<u64>> {
+        if self.fences.len() >= MAX_FENCES {
+            self.complete_up_to(current, last_release)?;
+        }
+        if !self.add(current, last_release)? {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        while !self.fences.back().is_none_or(|fence| fence.is_reached(current)) {
+            if start.elapsed() > POLL_TIME {
+                return Ok(None);
+            }
+            std::hint::spin_loop();
+        }
+        Ok(Some(self.remove(self.fences.len())))
+    }
+
+    /// Events that are of no use any more, to be dropped under no lock.
+    pub(crate) fn take_useless(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.useless)
+    }
+
+    /// Removes the first fences.  Returns the number of the last release before them.
+    fn remove(&mut self, count: usize) -> u64 {
+        let mut complete = 0;
+        for fence in self.fences.drain(..count) {
+            complete = fence.after;
+            self.spare.extend(fence.events);
+        }
+        complete
+    }
+
+    /// Records a fence behind all work that is in flight.  Returns whether that was possible now: a
+    /// stream that is being captured is one reason why it may not be.
+    fn add(&mut self, current: &Current<'_>, after: u64) -> CudaResult<bool> {
+        if self.fences.len() >= MAX_FENCES {
+            return Ok(false);
+        }
+        let Ok(contexts) = contexts_of_the_process(current) else { return Ok(false) };
+        let is_useless = |event: &mut Event| contexts.iter().all(|it| !it.is_same(event.context()));
+        self.useless.extend(self.spare.extract_if(.., is_useless));
+        let mut events = Vec::with_capacity(contexts.len());
+        for context in &contexts {
+            match self.record(current, context) {
+                Ok(event) => events.push(event),
+                // Its work has gone with it, just now.
+                Err(error) if error.is_context_gone() => {}
+                Err(error) => {
+                    self.spare.extend(events);
+                    let is_impossible = error.is_missing_function();
+                    return if is_impossible { Err(error) } else { Ok(false) };
+                }
+            }
+        }
+        self.fences.push_back(Fence { events, after });
+        Ok(true)
+    }
+
+    fn record(&mut self, current: &Current<'_>, context: &Context) -> CudaResult<Event> {
+        let spare = self.spare.iter().position(|event| event.context().is_same(context));
+        let event = match spare {
+            Some(at) => self.spare.swap_remove(at),
+            None => Event::new(context)?,
+        };
+        let recorded = match context.is_same(current.context()) {
+            true => current.record_on_all_streams(&event),
+            false => context.enter().and_then(|it| it.record_on_all_streams(&event)),
+        };
+        match recorded {
+            Ok(()) => Ok(event),
+            Err(error) => {
+                self.spare.push(event);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Fence {
+    fn is_reached(&self, current: &Current<'_>) -> bool {
+        self.events.iter().all(|event| {
+            let reached = match event.context().is_same(current.context()) {
+                true => current.is_reached(event),
+                false => event.is_complete(),
+            };
+            // The work of a context that is gone has gone with it.
+            reached.unwrap_or_else(|error| error.is_context_gone())
+        })
+    }
+
+    fn wait(&self) -> CudaResult<()> {
+        for event in &self.events {
+            match event.wait() {
+                Err(error) if !error.is_context_gone() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All contexts whose work may use the memory: the primary ones that exist, whichever library has
+/// made them, and those of other libraries that this process has been shown and that still exist.
+///
+/// # Errors
+///
+/// When the driver cannot tell.
+fn contexts_of_the_process(current: &Current<'_>) -> CudaResult<Vec<Context>> {
+    let known = current.context();
+    for number in 0..Device::count()? {
+        let device = Device::get(number)?;
+        let is_known = known.is_primary() && known.device() == device;
+        if !is_known && device.has_primary_context()? {
+            // Another library's is retained from now on, as every primary context is.
+            Context::primary(number)?;
+        }
+    }
+    let mut contexts = contexts::all();
+    contexts.retain(|context| context.is_same(known) || context.is_alive());
+    Ok(contexts)
+}

@@ -1,0 +1,234 @@
+//! Streams whose work is captured into a graph, in place of being done, and the calls that must not
+//! happen meanwhile.
+//!
+//! A call that must not happen fails, and invalidates the captures that it conflicts with: it is their
+//! ends that fail then.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use super::order::Order;
+use super::queue::Queue;
+use crate::base::code::{
+    Code, ILLEGAL_STATE, INVALID_VALUE, Result, STREAM_CAPTURE_IMPLICIT,
+    STREAM_CAPTURE_INVALIDATED, STREAM_CAPTURE_UNSUPPORTED, STREAM_CAPTURE_WRONG_THREAD,
+};
+use crate::base::lock::lock;
+
+/// Whom a capture keeps from calls that might wait for the device; also what a thread respects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every thread.
+    Global,
+    /// The thread that captures.
+    ThreadLocal,
+    /// Nobody.
+    Relaxed,
+}
+
+impl Mode {
+    /// # Errors
+    /// `INVALID_VALUE` for a number that stands for none.
+    pub fn of(number: i32) -> Result<Self> {
+        match number {
+            0 => Ok(Self::Global),
+            1 => Ok(Self::ThreadLocal),
+            2 => Ok(Self::Relaxed),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
+
+/// What a stream does with its work.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    None = 0,
+    Active = 1,
+    Invalidated = 2,
+}
+
+/// A stream, as far as captures are concerned.
+#[derive(Clone)]
+pub struct Place {
+    pub context: u64,
+    pub order: Order,
+    pub queue: Arc<Queue>,
+}
+
+impl Place {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.queue, &other.queue)
+    }
+
+    /// Whether work of this stream would wait for that of another one although nobody says so.
+    fn follows(&self, other: &Self) -> bool {
+        self.order == Order::Legacy
+            && other.order == Order::Blocking
+            && self.context == other.context
+    }
+}
+
+struct Capture {
+    of: Place,
+    by: ThreadId,
+    mode: Mode,
+    is_valid: bool,
+}
+
+/// Those under way.
+static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
+/// How many there are: usually none, which is found without the lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static RESPECTS: Cell<Mode> = const { Cell::new(Mode::Global) };
+}
+
+/// Whether any stream is captured.
+pub fn is_under_way() -> bool {
+    COUNT.load(Ordering::Acquire) > 0
+}
+
+/// Sets which captures the calling thread respects, and returns what it was.
+pub fn exchange_mode(mode: Mode) -> Mode {
+    RESPECTS.replace(mode)
+}
+
+/// Captures a stream's work from now on.
+///
+/// # Errors
+/// `STREAM_CAPTURE_UNSUPPORTED` for the legacy default stream, `ILLEGAL_STATE` for a stream that is
+/// captured already.
+pub fn begin(of: Place, mode: Mode) -> Result {
+    if of.order == Order::Legacy {
+        return Err(STREAM_CAPTURE_UNSUPPORTED);
+    }
+    change(|captures| {
+        if captures.iter().any(|capture| capture.of.is(&of)) {
+            return Err(ILLEGAL_STATE);
+        }
+        captures.push(Capture { of, by: thread::current().id(), mode, is_valid: true });
+        Ok(())
+    })
+}
+
+/// Ends a stream's capture.
+///
+/// # Errors
+/// `ILLEGAL_STATE` for a stream that is not captured; `STREAM_CAPTURE_WRONG_THREAD` where another
+/// thread has begun it, unless its mode is relaxed; `STREAM_CAPTURE_INVALIDATED`, and then the capture
+/// has ended.
+pub fn end(place: &Place) -> Result {
+    change(|captures| {
+        let found = captures.iter().position(|capture| capture.of.is(place));
+        let index = found.ok_or(ILLEGAL_STATE)?;
+        let capture = &captures[index];
+        if capture.mode != Mode::Relaxed && capture.by != thread::current().id() {
+            return Err(STREAM_CAPTURE_WRONG_THREAD);
+        }
+        match captures.swap_remove(index).is_valid {
+            true => Ok(()),
+            false => Err(STREAM_CAPTURE_INVALIDATED),
+        }
+    })
+}
+
+/// Forgets the captures of streams that are gone.
+pub fn forget(is_gone: impl Fn(&Place) -> bool) {
+    if is_under_way() {
+        change(|captures| captures.retain(|capture| !is_gone(&capture.of)));
+    }
+}
+
+/// # Errors
+/// `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a blocking stream is captured.
+pub fn status(place: &Place) -> Result<Status> {
+    let found = find(|capture| match capture.of.is(place) {
+        true if capture.is_valid => Some(Ok(Status::Active)),
+        true => Some(Ok(Status::Invalidated)),
+        false if place.follows(&capture.of) => Some(Err(STREAM_CAPTURE_IMPLICIT)),
+        false => None,
+    });
+    found.unwrap_or(Ok(Status::None))
+}
+
+/// Whether work that is to be queued becomes part of a graph instead.
+///
+/// # Errors
+/// `STREAM_CAPTURE_INVALIDATED`; `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a
+/// blocking stream is captured.
+pub fn takes_work_of(place: &Place) -> Result<bool> {
+    match status(place) {
+        Ok(Status::None) => Ok(false),
+        Ok(Status::Active) => Ok(true),
+        Ok(Status::Invalidated) => Err(STREAM_CAPTURE_INVALIDATED),
+        Err(code) => refuse(code, |capture| place.follows(&capture.of)).map(|()| false),
+    }
+}
+
+/// Refuses to wait for a stream, or to ask whether its work is done.
+///
+/// # Errors
+/// `STREAM_CAPTURE_IMPLICIT` as for [`takes_work_of`]; `STREAM_CAPTURE_UNSUPPORTED`, also for another
+/// stream's capture as for [`refuse_unsafe`].
+pub fn refuse_waiting_for(place: &Place) -> Result {
+    refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.of.is(place))?;
+    refuse(STREAM_CAPTURE_IMPLICIT, |capture| place.follows(&capture.of))?;
+    refuse_unsafe()
+}
+
+/// Refuses what covers all streams of a context, on any thread.
+///
+/// # Errors
+/// `STREAM_CAPTURE_UNSUPPORTED`.
+pub fn refuse_in_context(context: u64) -> Result {
+    refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.of.context == context)
+}
+
+/// Refuses what might wait for the device.
+///
+/// # Errors
+/// `STREAM_CAPTURE_UNSUPPORTED`.
+pub fn refuse_unsafe() -> Result {
+    let (me, respected) = (thread::current().id(), RESPECTS.get());
+    refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| match (respected, capture.mode) {
+        (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
+        (Mode::Global, Mode::Global) => true,
+        _ => capture.by == me,
+    })
+}
+
+/// Invalidates a stream's capture, because of work in it that cannot be.
+pub fn invalidate(place: &Place) {
+    let _ = refuse(STREAM_CAPTURE_INVALIDATED, |capture| capture.of.is(place));
+}
+
+/// Fails, and invalidates them, if there are captures of which this is true.
+fn refuse(code: Code, conflicts: impl Fn(&Capture) -> bool) -> Result {
+    if !is_under_way() {
+        return Ok(());
+    }
+    let mut outcome = Ok(());
+    for capture in lock(&CAPTURES).iter_mut().filter(|capture| conflicts(capture)) {
+        capture.is_valid = false;
+        outcome = Err(code);
+    }
+    outcome
+}
+
+fn find<T>(what: impl Fn(&Capture) -> Option<T>) -> Option<T> {
+    match is_under_way() {
+        false => None,
+        true => lock(&CAPTURES).iter().find_map(what),
+    }
+}
+
+fn change<T>(change: impl FnOnce(&mut Vec<Capture>) -> T) -> T {
+    let mut captures = lock(&CAPTURES);
+    let outcome = change(&mut captures);
+    COUNT.store(captures.len(), Ordering::Release);
+    outcome
+}
