@@ -172,6 +172,18 @@ impl DeviceBuffer {
         matches!(self.memory.kind, Kind::Imported { .. })
     }
 
+    /// Whether both are parts of one allocation, mapping or foreign memory.
+    pub(crate) fn shares_memory(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.memory, &other.memory)
+    }
+
+    /// The range from the start of this buffer to the end of a later one, with which it shares its
+    /// memory.
+    pub(crate) fn through(&self, last: &Self) -> Self {
+        debug_assert!(self.shares_memory(last) && self.address <= last.address);
+        Self { size: last.address + last.size - self.address, ..self.clone() }
+    }
+
     /// The memory's context.
     pub fn context(&self) -> &Context {
         &self.memory.context

@@ -1,0 +1,168 @@
+//! Buffers that are allocated together and copied together: the columns of a record batch.
+//!
+//! They lie one behind the other in one allocation, so that one copy moves all of them.  Copies look at
+//! where buffers really lie, and so work for any others, too, in as few copies as their places allow.
+
+use crate::{DeviceBuffer, Error, range};
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::{CudaError, CudaResult};
+use std::mem::MaybeUninit;
+
+/// Where buffers begin within an allocation, in bytes: as the driver's own allocations do, so that
+/// kernels and consumers of DLPack find what they expect.
+const ALIGNMENT: u64 = 256;
+
+/// A download reads gaps up to this many bytes between buffers rather than begin another copy.
+const MAX_GAP: u64 = 64 << 10;
+
+/// A buffer, and host memory for its first bytes.
+pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
+
+impl DeviceBuffer {
+    /// Allocates a buffer of each size, in bytes, uninitialised: all in one allocation, one behind the
+    /// other, each at a multiple of 256 bytes.  Only if the device has no room for one allocation, there
+    /// are several.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffers = DeviceBuffer::allocate_adjacent(&Context::primary(0)?, &[1000, 0, 3])?;
+    /// assert_eq!(buffers[2].address(), buffers[0].address() + 1024);
+    /// assert!(buffers[1].is_empty());
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; nothing stays allocated then.
+    pub fn allocate_adjacent(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
+        let (mut offsets, mut end) = (Vec::with_capacity(sizes.len()), 0u64);
+        for size in sizes {
+            // Past any device's memory the driver refuses the allocation.
+            let offset = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(LARGEST);
+            offsets.push(offset);
+            end = if *size == 0 { end } else { offset.saturating_add(*size).min(LARGEST) };
+        }
+        let whole = match Self::allocate_packed(context, end) {
+            Err(error) if CudaError::is_out_of_memory(&error) && sizes.len() > 1 => {
+                let (first, second) = sizes.split_at(sizes.len() / 2);
+                let mut buffers = Self::allocate_adjacent(context, first)?;
+                buffers.extend(Self::allocate_adjacent(context, second)?);
+                return Ok(buffers);
+            }
+            allocated => allocated?,
+        };
+        let nothing = Self::allocate_packed(context, 0)?;
+        let place = |(offset, size): (&u64, &u64)| match size {
+            0 => nothing.clone(),
+            _ => whole.slice(*offset, *size).expect("the offsets lie within"),
+        };
+        Ok(offsets.iter().zip(sizes).map(place).collect())
+    }
+
+    /// Adjacent buffers with the bytes of parts of host memory, by one copy.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let parts = [b"one".as_slice(), b"", b"four"];
+    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// assert_eq!(buffers[2].to_vec()?, b"four");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
+    pub fn adjacent_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
+        let sizes: Vec<_> = parts.iter().map(|part| part.len() as u64).collect();
+        let buffers = Self::allocate_adjacent(context, &sizes)?;
+        let filled: Vec<_> = buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()).collect();
+        for group in filled.chunk_by(|(a, _), (b, _)| a.shares_memory(b)) {
+            let ((first, _), (last, _)) = ends(group);
+            let at = |to: &Self| (to.address - first.address) as usize;
+            let placed: Vec<_> = group.iter().map(|(to, part)| (at(to), **part)).collect();
+            first.through(last).copy_from_host_placed(0, &placed)?;
+        }
+        Ok(buffers)
+    }
+
+    /// Adjacent buffers in a context, perhaps of another device, with the bytes of others.  Sources that
+    /// are adjacent themselves go by one copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
+    pub fn adjacent_copies(context: &Context, sources: &[&Self]) -> Result<Vec<Self>, Error> {
+        let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
+        let copies = Self::allocate_adjacent(context, &sizes)?;
+        let pairs: Vec<_> =
+            copies.iter().zip(sources).filter(|(copy, _)| !copy.is_empty()).collect();
+        let are_alike = |a: &(&Self, &&Self), b: &(&Self, &&Self)| {
+            let distance = b.0.address.wrapping_sub(a.0.address);
+            a.0.shares_memory(b.0)
+                && is_behind(a.1, b.1, ALIGNMENT)
+                && b.1.address - a.1.address == distance
+        };
+        for group in pairs.chunk_by(are_alike) {
+            let ((to, from), (last_to, last_from)) = ends(group);
+            to.through(last_to).copy_from_device(0, &from.through(last_from))?;
+        }
+        Ok(copies)
+    }
+}
+
+/// An allocation of this size fails, and its sizes can still be added.
+const LARGEST: u64 = i64::MAX as u64 & !(ALIGNMENT - 1);
+
+/// Copies the first bytes of buffers to host memory, as many as there is memory for each.  Buffers that
+/// lie near each other in one allocation, in this order, go by one copy.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+///
+/// use arrow_cuda_buffer::{DeviceBuffer, copy_to_host_scattered};
+/// use arrow_cuda_context::Context;
+///
+/// let parts = [b"one".as_slice(), b"four"];
+/// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+/// let (mut one, mut four) = ([MaybeUninit::uninit(); 3], [MaybeUninit::uninit(); 4]);
+/// copy_to_host_scattered(vec![(&buffers[0], &mut one), (&buffers[1], &mut four)])?;
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`] for more memory than a buffer has bytes, before anything is copied; driver
+/// errors.
+pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error> {
+    for (from, out) in &parts {
+        range::within(0, out.len() as u64, from.size)?;
+    }
+    parts.retain(|(_, out)| !out.is_empty());
+    for group in parts.chunk_by_mut(|a, b| is_behind(a.0, b.0, MAX_GAP)) {
+        let ((first, _), (last, _)) = ends(group);
+        let (whole, start) = (first.through(last), first.address);
+        let mut placed = Vec::with_capacity(group.len());
+        for (from, out) in group {
+            placed.push(((from.address - start) as usize, &mut **out));
+        }
+        whole.copy_to_host_placed(&mut placed)?;
+    }
+    Ok(())
+}
+
+/// Whether a buffer lies behind another one in the same memory, with at most `gap` bytes between them.
+fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
+    let end = first.address + first.size;
+    first.shares_memory(second)
+        && range::overlap(end, second.address, gap + 1)
+        && end <= second.address
+}
+
+/// The first and the last one of several.
+fn ends<T>(group: &[T]) -> (&T, &T) {
+    (group.first().expect("a group has members"), group.last().expect("a group has members"))
+}
