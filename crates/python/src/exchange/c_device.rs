@@ -14,25 +14,43 @@ const ARRAY: &CStr = c"arrow_device_array";
 const SCHEMA: &CStr = c"arrow_schema";
 const FROM_R: &CStr = c"r_extptr";
 
-/// An array, or a record batch if it `is_batch`, that pyarrow can export or copy, or what is to be
-/// used instead: its nulls are counted, and all of its memory is on one device, neither of which
-/// matters for a copy `to_host`.
+/// An array, or a record batch if it `is_batch`, that pyarrow can export, or what is to be used
+/// instead: its nulls are counted, and all of its memory is on one device.
 #[pyfunction]
 #[pyo3(name = "_prepare")]
-pub(crate) fn prepare<'py>(
-    object: Bound<'py, PyAny>,
-    is_batch: bool,
-    to_host: bool,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
     let pointer = object.as_ptr().cast();
     // SAFETY: a live object, and the GIL is held; the result is a new reference.
     unsafe {
-        let made = pyarrow(py)?.bridge.prepare(pointer, is_batch, to_host).or_raise(py)?;
-        match made {
+        match pyarrow(py)?.bridge.prepare(pointer, is_batch).or_raise(py)? {
             Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
             None => Ok(object),
         }
+    }
+}
+
+/// A copy of an array, or of a record batch if it `is_batch`, in the memory of a `pyarrow.Device` or
+/// `pyarrow.MemoryManager`.  `None` if pyarrow is to make the copy, or to refuse the destination: no
+/// device memory takes part in it.
+#[pyfunction]
+#[pyo3(name = "_copy_to")]
+pub(crate) fn copy_to<'py>(
+    object: &Bound<'py, PyAny>,
+    is_batch: bool,
+    destination: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let pyarrow = pyarrow(py)?;
+    let is_device = destination.is_instance(pyarrow.device.bind(py))?;
+    let is_place = is_device || destination.is_instance(pyarrow.memory_manager.bind(py))?;
+    let place = if is_place { destination.as_ptr().cast() } else { ptr::null_mut() };
+    let object = object.as_ptr().cast();
+    // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
+    // reference.
+    unsafe {
+        let copied = pyarrow.bridge.copy_to(object, is_batch, place, is_device).or_raise(py)?;
+        copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()
     }
 }
 

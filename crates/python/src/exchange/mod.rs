@@ -17,6 +17,7 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(c_device::finish_export, module)?,
         wrap_pyfunction!(c_device::prepare, module)?,
+        wrap_pyfunction!(c_device::copy_to, module)?,
         wrap_pyfunction!(c_device::prepare_import, module)?,
         wrap_pyfunction!(c_device::finish_import, module)?,
         wrap_pyfunction!(c_device::class_changed, module)?,
