@@ -1,7 +1,7 @@
 # The types of the extension.  Upstream's API has upstream's names and defaults.  Functions whose
 # result type depends on an argument have overloads.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
 from typing import Any, Literal, Never, Protocol, Self, TypeAlias, TypeVar, final, overload
@@ -120,6 +120,7 @@ class Context:
     def foreign_buffer(self, address: Int, size: Int, base: object = None) -> CudaBuffer: ...
     def open_ipc_buffer(self, ipc_handle: IpcMemHandle) -> CudaBuffer: ...
     def buffer_from_data(self, data: _Data, offset: Int = 0, size: Int = -1) -> CudaBuffer: ...
+    def buffers_from_data(self, data: Iterable[_Data]) -> list[CudaBuffer]: ...
     def buffer_from_object(self, obj: Buffer | _HasArrayInterface) -> CudaBuffer: ...
 
 @disjoint_base

@@ -76,10 +76,13 @@ pub unsafe fn copy_to_host_scattered(
     if unsafe { run(&current, Task::Download, HostMemory::targets(parts), from) }?.is_some() {
         return Ok(());
     }
-    // SAFETY: guaranteed by the caller; `out` is writable for its length.
-    let receive = |at: usize, out: &mut [MaybeUninit<u8>]| match out.len() {
-        0 => Ok(()),
-        size => unsafe { current.copy_to_host(out.as_mut_ptr().cast(), from + at as u64, size) },
+    let receive = |at: usize, out: &mut [MaybeUninit<u8>]| {
+        let (out, size) = (out.as_mut_ptr().cast(), out.len());
+        if size == 0 {
+            return Ok(());
+        }
+        // SAFETY: guaranteed by the caller; `out` is writable for its length.
+        unsafe { current.copy_to_host(out, from + at as u64, size) }
     };
     let mut staging = Vec::new();
     let mut rest = parts;

@@ -15,10 +15,12 @@ pub(super) unsafe extern "C" fn copies_of_host(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        // SAFETY: `count` ranges, which are readable.
-        let ranges = unsafe { all(ranges, count) };
-        let part = |range: &HostRange| unsafe { host(range.data.cast(), signed(range.size)?) };
-        let parts = ranges.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+        let mut parts = Vec::with_capacity(count);
+        // SAFETY: `count` ranges, each of them readable.
+        for range in unsafe { all(ranges, count) } {
+            // SAFETY: as above.
+            parts.push(unsafe { host(range.data.cast(), signed(range.size)?) }?);
+        }
         // SAFETY: room for as many buffers.
         unsafe { store(out, RustBuffer::adjacent_from_host(&context(device)?, &parts)?) };
         Ok(())
@@ -36,8 +38,9 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
 ) -> bool {
     let work = || {
         // SAFETY: `count` live buffers of this table.
-        let sources: Vec<_> =
-            unsafe { all(buffers, count) }.iter().map(|buffer| unsafe { &**buffer }).collect();
+        let buffers = unsafe { all(buffers, count) };
+        // SAFETY: as above.
+        let sources: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
         // SAFETY: room for as many buffers.
         unsafe { store(out, RustBuffer::adjacent_copies(&context(device)?, &sources)?) };
         Ok(())
