@@ -6,6 +6,7 @@
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult};
+use arrow_cuda_transfer::is_pinned;
 use std::mem::MaybeUninit;
 
 /// Where buffers begin within an allocation, in bytes: as the driver's own allocations do, so that
@@ -14,6 +15,9 @@ const ALIGNMENT: u64 = 256;
 
 /// A download reads gaps up to this many bytes between buffers rather than begin another copy.
 const MAX_GAP: u64 = 64 << 10;
+
+/// A smaller part is not worth a copy of its own, nor the question where it lies.
+const LARGE: usize = 1 << 20;
 
 /// A buffer, and host memory for its first bytes.
 pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
@@ -79,12 +83,25 @@ impl DeviceBuffer {
     pub fn adjacent_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
         let sizes: Vec<_> = parts.iter().map(|part| part.len() as u64).collect();
         let buffers = Self::allocate_adjacent(context, &sizes)?;
-        let filled: Vec<_> = buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()).collect();
-        for group in filled.chunk_by(|(a, _), (b, _)| a.shares_memory(b)) {
-            let ((first, _), (last, _)) = ends(group);
-            let at = |to: &Self| (to.address - first.address) as usize;
-            let placed: Vec<_> = group.iter().map(|(to, part)| (at(to), **part)).collect();
-            first.through(last).copy_from_host_placed(0, &placed)?;
+        let mut filled = Vec::with_capacity(parts.len());
+        for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
+            filled.push((to, *part, is_copied_directly(context, part)?));
+        }
+        for memory in filled.chunk_by(|(a, ..), (b, ..)| a.shares_memory(b)) {
+            let mut end = memory[0].0.address;
+            for group in memory.chunk_by(|(.., a), (.., b)| !a && !b) {
+                let ((first, part, is_direct), (last, ..)) = ends(group);
+                if *is_direct {
+                    first.gap_from(end).fill(0)?;
+                    first.copy_from_host(0, part)?;
+                } else {
+                    let at = |to: &Self| (to.address - end) as usize;
+                    let placed: Vec<_> =
+                        group.iter().map(|(to, part, _)| (at(to), *part)).collect();
+                    first.gap_from(end).through(last).copy_from_host_placed(0, &placed)?;
+                }
+                end = last.address + last.size;
+            }
         }
         Ok(buffers)
     }
@@ -152,6 +169,12 @@ pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error>
         whole.copy_to_host_placed(&mut placed)?;
     }
     Ok(())
+}
+
+/// Whether a part goes to the device by itself: the device reads pinned memory faster than others can
+/// gather it, if it is much.
+fn is_copied_directly(context: &Context, part: &[u8]) -> CudaResult<bool> {
+    Ok(part.len() >= LARGE && is_pinned(context, part.as_ptr(), part.len())?)
 }
 
 /// Whether a buffer lies behind another one in the same memory, with at most `gap` bytes between them.

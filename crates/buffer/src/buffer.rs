@@ -184,6 +184,12 @@ impl DeviceBuffer {
         Self { size: last.address + last.size - self.address, ..self.clone() }
     }
 
+    /// The range from an address within the same memory to the start of this buffer.
+    pub(crate) fn gap_from(&self, address: u64) -> Self {
+        debug_assert!(address <= self.address);
+        Self { address, size: self.address - address, ..self.clone() }
+    }
+
     /// The memory's context.
     pub fn context(&self) -> &Context {
         &self.memory.context

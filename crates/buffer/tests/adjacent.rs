@@ -5,7 +5,7 @@ mod common;
 use arrow_cuda_buffer::{DeviceBuffer, Error, copy_to_host_scattered};
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_driver::is_simulated;
-use arrow_cuda_transfer::{TransferLimits, set_transfer_limits};
+use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use common::count_of;
 use rstest::rstest;
 use std::ffi::CStr;
@@ -122,6 +122,16 @@ fn parts_go_up_and_come_back(
     });
 }
 
+/// The bytes of adjacent buffers and of what lies between them.
+fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
+    let (first, last) = (&buffers[0], &buffers[buffers.len() - 1]);
+    let size = last.address() + last.size() - first.address();
+    let owner = Box::new(buffers.to_vec());
+    // SAFETY: the allocation reaches to the end of its last buffer, and is kept.
+    let view = unsafe { DeviceBuffer::view(&context(), first.address(), size, false, owner) };
+    view.expect("a view").to_vec().expect("bytes")
+}
+
 /// Otherwise the padding would show what lay in staging memory, to whoever can read the allocation.
 #[rstest]
 fn padding_is_zero(#[values(0, 3)] threads: usize) {
@@ -131,17 +141,39 @@ fn padding_is_zero(#[values(0, 3)] threads: usize) {
         drop(residue);
         let parts = vec![vec![1u8; 1000]; 4096];
         let buffers = uploaded(&parts);
-        let whole = buffers[0].address();
-        // SAFETY: the allocation reaches to the end of its last buffer, and is kept.
-        let view = unsafe {
-            let size = buffers[4095].address() + 1000 - whole;
-            DeviceBuffer::view(&context(), whole, size, false, Box::new(buffers))
-        };
-        let bytes = view.expect("a view").to_vec().expect("bytes");
+        let bytes = with_padding(&buffers);
         for place in bytes.chunks(1024) {
             assert!(place[..1000].iter().all(|byte| *byte == 1));
             assert!(place[1000..].iter().all(|byte| *byte == 0), "padding");
         }
+    });
+}
+
+#[test]
+fn large_pinned_parts_are_copied_directly() {
+    const LARGE: usize = (4 << 20) - 10;
+    alone(3, || {
+        drop(uploaded(&[vec![0xEE; 16 << 20]]));
+        let mut pinned = [0, 1].map(|_| HostBuffer::allocate(&context(), LARGE).expect("room"));
+        pinned.iter_mut().for_each(|pinned| pinned.as_mut_slice().fill(7));
+        let parts = [
+            &[1; 10][..],
+            pinned[0].as_slice(),
+            pinned[1].as_slice(),
+            &[2; 10],
+            pinned[0].as_slice(),
+        ];
+        let mut buffers = Vec::new();
+        let up = calls(c"cuMemcpyHtoDAsync", || {
+            buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
+        });
+        assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
+        let mut expected = Vec::new();
+        for part in parts {
+            expected.resize(expected.len().next_multiple_of(256), 0);
+            expected.extend_from_slice(part);
+        }
+        assert!(with_padding(&buffers) == expected);
     });
 }
 
