@@ -153,7 +153,8 @@ fn padding_is_zero(#[values(0, 3)] threads: usize) {
 fn large_pinned_parts_are_copied_directly() {
     const LARGE: usize = (4 << 20) - 10;
     alone(3, || {
-        drop(uploaded(&[vec![0xEE; 16 << 20]]));
+        // The residue of a buffer that took as much.
+        drop(uploaded(&[vec![0xEE; (12 << 20) + 512 - 10]]));
         let mut pinned = [0, 1].map(|_| HostBuffer::allocate(&context(), LARGE).expect("room"));
         pinned.iter_mut().for_each(|pinned| pinned.as_mut_slice().fill(7));
         let parts = [
@@ -237,6 +238,11 @@ fn parts_of_any_order_and_distance_come_down() {
         assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
         let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
         assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
+        // Nearer to each other than their copies.
+        let near = [0, 20, 90].map(|at| buffers[1].slice(at, 15).expect("a slice"));
+        let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
+        let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
+        assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
     });
 }
 
@@ -245,7 +251,7 @@ fn a_part_is_not_longer_than_its_buffer() {
     alone(0, || {
         let buffers = uploaded(&parts_of(&[4, 4]));
         let (mut fits, mut too_long) = ([MaybeUninit::new(9); 4], [MaybeUninit::new(9); 5]);
-        let parts = vec![(&buffers[0], &mut fits[..]), (&buffers[1], &mut too_long[..])];
+        let parts = vec![(&buffers[0], &mut too_long[..]), (&buffers[1], &mut fits[..])];
         assert!(matches!(copy_to_host_scattered(parts), Err(Error::OutOfBounds(_))));
         // SAFETY: initialised above.
         assert!(fits.iter().all(|byte| unsafe { byte.assume_init() } == 9), "nothing is copied");
