@@ -106,24 +106,30 @@ def test_columns_of_a_message_come_back_together(cuda, ctx, calls):
     assert back.equals(batch)
 
 
+def distinct_buffers(columns):
+    return {buffer.address for column in columns for buffer in buffers_of(column)}
+
+
 def test_memory_that_columns_share_is_copied_once(ctx):
-    column = pa.array(range(1000))
-    words = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), ["one", "two"])
-    batch = pa.record_batch([column] * 50, list(map(str, range(50))))
-    for data, size in (
-        (batch, 8000),
-        (pa.StructArray.from_arrays([words] * 3, ["a", "b", "c"]), 6),
-    ):
-        there = data.copy_to(ctx.memory_manager)
-        back = there.copy_to(CPU)
-        assert back.equals(data)
-        columns = data.columns if isinstance(data, pa.RecordBatch) else [data]
-        of_all = lambda of: [buffer for column in of for buffer in buffers_of(column)]  # noqa: E731
-        distinct = {buffer.address for buffer in of_all(columns)}
-        for copy in (there, back):
-            copies = copy.columns if isinstance(copy, pa.RecordBatch) else [copy]
-            assert len({buffer.address for buffer in of_all(copies)}) == len(distinct)
-        assert ctx.bytes_allocated >= size
+    before = ctx.bytes_allocated
+    batch = pa.record_batch([pa.array(range(1000))] * 50, list(map(str, range(50))))
+    there = batch.copy_to(ctx.memory_manager)
+    assert ctx.bytes_allocated == before + 8000
+    back = there.copy_to(CPU)
+    assert back.equals(batch)
+    assert len(distinct_buffers(there.columns)) == len(distinct_buffers(back.columns)) == 1
+
+
+def test_a_dictionary_that_columns_share_is_copied_once(ctx):
+    words = pa.array(["one", "two"])
+    columns = [pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words) for _ in range(9)]
+    struct = pa.StructArray.from_arrays(columns, list(map(str, range(9))))
+    there = struct.copy_to(ctx.memory_manager)
+    back = there.copy_to(CPU)
+    assert back.equals(struct)
+    of_dictionary = [distinct_buffers([each.field(0).dictionary]) for each in (there, back)]
+    for copy, shared in zip((there, back), of_dictionary, strict=True):
+        assert all(distinct_buffers([copy.field(n).dictionary]) == shared for n in range(9))
 
 
 def test_columns_of_many_sizes_and_by_several_threads(ctx):

@@ -13,6 +13,9 @@ use std::mem::MaybeUninit;
 /// kernels and consumers of DLPack find what they expect.
 const ALIGNMENT: u64 = 256;
 
+/// An offset past any device's memory: the driver refuses an allocation that reaches there.
+const LARGEST: u64 = i64::MAX as u64 & !(ALIGNMENT - 1);
+
 /// A download reads gaps up to this many bytes between buffers rather than begin another copy.
 const MAX_GAP: u64 = 64 << 10;
 
@@ -43,7 +46,6 @@ impl DeviceBuffer {
     pub fn allocate_adjacent(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
         let (mut offsets, mut end) = (Vec::with_capacity(sizes.len()), 0u64);
         for size in sizes {
-            // Past any device's memory the driver refuses the allocation.
             let offset = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(LARGEST);
             offsets.push(offset);
             end = if *size == 0 { end } else { offset.saturating_add(*size).min(LARGEST) };
@@ -130,9 +132,6 @@ impl DeviceBuffer {
         Ok(copies)
     }
 }
-
-/// An allocation of this size fails, and its sizes can still be added.
-const LARGEST: u64 = i64::MAX as u64 & !(ALIGNMENT - 1);
 
 /// Copies the first bytes of buffers to host memory, as many as there is memory for each.  Buffers that
 /// lie near each other in one allocation, in this order, go by one copy.

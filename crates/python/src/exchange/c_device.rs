@@ -30,30 +30,6 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
     }
 }
 
-/// A copy of an array, or of a record batch if it `is_batch`, in the memory of a `pyarrow.Device` or
-/// `pyarrow.MemoryManager`.  `None` if pyarrow is to make the copy, or to refuse the destination: no
-/// device memory takes part in it.
-#[pyfunction]
-#[pyo3(name = "_copy_to")]
-pub(crate) fn copy_to<'py>(
-    object: &Bound<'py, PyAny>,
-    is_batch: bool,
-    destination: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let pyarrow = pyarrow(py)?;
-    let is_device = destination.is_instance(pyarrow.device.bind(py))?;
-    let is_place = is_device || destination.is_instance(pyarrow.memory_manager.bind(py))?;
-    let place = if is_place { destination.as_ptr().cast() } else { ptr::null_mut() };
-    let object = object.as_ptr().cast();
-    // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
-    // reference.
-    unsafe {
-        let copied = pyarrow.bridge.copy_to(object, is_batch, place, is_device).or_raise(py)?;
-        copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()
-    }
-}
-
 /// Gives what pyarrow has just exported of an array or record batch an event, where work on it is
 /// not done yet.  A failure releases both structures.
 #[pyfunction]
