@@ -1,4 +1,4 @@
-"""Completes the C Device interface of pyarrow's arrays and record batches.
+"""Completes the C Device interface and the copies of pyarrow's arrays and record batches.
 
 ========================================================  ========================================
 pyarrow itself                                            this package
@@ -15,6 +15,7 @@ crashes
 the same reason
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
+``copy_to`` allocates and copies each buffer by itself    allocates and copies all of them together
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
@@ -44,14 +45,12 @@ from ._replacing import replace
 from .pickling import lies_on_host
 
 _Method = Callable[..., Any]
-#: What an array can be copied to.
-_PLACES = (pa.MemoryManager, pa.Device)
 
 
 def _exports_capsules(original: _Method, is_batch: bool) -> _Method:
     @wraps(original)
     def __arrow_c_device_array__(self: Any, requested_schema: Any = None, **kwargs: Any) -> Any:
-        prepared = _native._prepare(self, is_batch, to_host=False)
+        prepared = _native._prepare(self, is_batch)
         schema, array = original(prepared, requested_schema, **kwargs)
         _native._finish_export(prepared, array, schema, in_capsules=True)
         return schema, array
@@ -62,7 +61,7 @@ def _exports_capsules(original: _Method, is_batch: bool) -> _Method:
 def _exports(original: _Method, is_batch: bool) -> _Method:
     @wraps(original)
     def _export_to_c_device(self: Any, out_ptr: Any, out_schema_ptr: Any = 0) -> None:
-        prepared = _native._prepare(self, is_batch, to_host=False)
+        prepared = _native._prepare(self, is_batch)
         original(prepared, out_ptr, out_schema_ptr)
         _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
 
@@ -72,8 +71,8 @@ def _exports(original: _Method, is_batch: bool) -> _Method:
 def _copies(original: _Method, is_batch: bool) -> _Method:
     @wraps(original)
     def copy_to(self: Any, destination: Any) -> Any:
-        to_host = not isinstance(destination, _PLACES) or destination.is_cpu
-        return original(_native._prepare(self, is_batch, to_host), destination)
+        copied = _native._copy_to(self, is_batch, destination)
+        return original(self, destination) if copied is None else copied
 
     return copy_to
 

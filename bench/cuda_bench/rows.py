@@ -200,6 +200,35 @@ def batches() -> Iterator[Row]:
         )
 
 
+def whole_batches() -> Iterator[Row]:
+    large, small = Goal(at_least=42 * GB), {"up": Goal(at_most=MS), "down": Goal(at_most=0.8 * MS)}
+    for way in ("up", "down"):
+        for values in (100_000, 1000):
+            is_large = values == 100_000
+            yield Row(
+                f"batch-{way}-1000x{values}",
+                f"copy batch {way}, 1000 x {values} doubles",
+                "table",
+                f"batch_{way}",
+                8 * 1000 * values,
+                (("columns", 1000),),
+                large if is_large else small[way],
+                f"staged-{way}" if is_large else f"pinned-{way}",
+                as_rate=is_large,
+            )
+    count = 10_000
+    yield Row(
+        "buffers-10000x1KiB",
+        "10,000 buffers of 1 KiB up",
+        "table",
+        "buffers_up",
+        count << 10,
+        (("count", count),),
+        Goal(at_most=count * 1.5 * US),
+        "pinned-up",
+    )
+
+
 def calls() -> Iterator[Row]:
     for name, title, statement, goal, limit in (
         ("slice", "`slice`", "buffer.slice(16, 64)", 0.5, ""),
@@ -312,6 +341,7 @@ ROWS: tuple[Row, ...] = (
     *pinned_memory(),
     *equality(),
     *batches(),
+    *whole_batches(),
     *calls(),
     *arrays(),
     *streams(),

@@ -168,6 +168,41 @@ def read(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
     return Case.waited(run, peer.waiter(), check)
 
 
+def expect_columns(found: Any, batch: pa.RecordBatch) -> None:
+    """The columns of a record batch, or a list of arrays, have the values of a batch's."""
+    columns = found.columns if isinstance(found, pa.RecordBatch) else found
+    expect(len(columns), batch.num_columns, "the number of columns")
+    for column, wanted in zip(columns, batch.columns, strict=True):
+        expect(np.array_equal(np.asarray(column), wanted.to_numpy()), True, "a column's values")
+
+
+def batch_up(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
+    batch = batch_of(space, size, columns)
+    run = peer.batch_up(batch)
+
+    def check() -> None:
+        expect_columns(peer.batch_down(run())(), batch)
+
+    return Case.waited(run, peer.waiter(), check)
+
+
+def batch_down(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
+    batch = batch_of(space, size, columns)
+    run = peer.batch_down(peer.batch_up(batch)())
+    return Case.waited(run, peer.waiter(), lambda: expect_columns(run(), batch))
+
+
+def buffers_up(peer: Peer, space: Space, size: int, *, count: int) -> Case:
+    hosts = [space.fresh(max(1, size // count)) for _ in range(count)]
+    run = peer.buffers_up(hosts)
+
+    def check() -> None:
+        for device, host in zip(run(), hosts, strict=True):
+            expect_equal(peer.fresh(device)(), host)
+
+    return Case.waited(run, peer.waiter(), check)
+
+
 def call(peer: Peer, space: Space, size: int, *, statement: str) -> Case:
     device, source = uploaded(peer, space, LEAST)
     names = peer.call_names(device)
@@ -288,6 +323,9 @@ WORKS: dict[str, Work] = {
         equal_host,
         serialize,
         read,
+        batch_up,
+        batch_down,
+        buffers_up,
         call,
         array_call,
         array_to_numpy,

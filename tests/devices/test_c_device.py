@@ -97,6 +97,14 @@ for cls, objects in wrong.items():
                 assert str(error) == f"expected an initialised pyarrow.{cls.__name__}", error
             else:
                 raise AssertionError((cls, name, object))
+for object in (array, batch, array.copy_to(there), batch.copy_to(there)):
+    for place in (pa.Device, pa.MemoryManager):
+        try:
+            object.copy_to(place.__new__(place))
+        except TypeError as error:
+            assert str(error) == f"expected an initialised pyarrow.{place.__name__}", error
+        else:
+            raise AssertionError((object, place))
 """
 
 

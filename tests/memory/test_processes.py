@@ -224,6 +224,17 @@ def work():
 for _ in range(4): threading.Thread(target=work, daemon=True).start()
 started.wait()
 """,
+    "daemon threads that copy batches": """
+batch = pa.record_batch({str(number): [number, None] for number in range(300)})
+started = threading.Barrier(5)
+def work():
+    started.wait()
+    while True:
+        there = batch.copy_to(ctx.device); there.copy_to(pa.default_cpu_memory_manager())
+        ctx.buffers_from_data([b'bytes'] * 300)
+for _ in range(4): threading.Thread(target=work, daemon=True).start()
+started.wait()
+""",
     "threads that end after the main one": """
 def work():
     threading.main_thread().join()
@@ -272,9 +283,10 @@ def test_the_interpreter_ends_quietly(end, run_python):
     assert (code, out, err) == (0, printed, "")
 
 
-def test_daemon_threads_never_disturb_the_end(run_python):
+@pytest.mark.parametrize("end", [end for end in ENDS if end.startswith("daemon")])
+def test_daemon_threads_never_disturb_the_end(run_python, end):
     for _ in range(5):
-        code, out, err = run_python(START + ENDS["daemon threads that copy"])
+        code, out, err = run_python(START + ENDS[end])
         assert (code, out, err) == (0, "", "")
 
 

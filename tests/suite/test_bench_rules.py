@@ -33,6 +33,8 @@ def test_goals():
         "down-pageable-1GiB": 38e9,
         "up-pinned-1GiB": 54e9,
         "devices-1GiB": 390e9,
+        "batch-up-1000x100000": 42e9,
+        "batch-down-1000x100000": 42e9,
     }
     at_most = {name: goal.at_most for name, goal in goals.items() if goal.at_most}
     assert at_most == pytest.approx(
@@ -48,6 +50,9 @@ def test_goals():
             "serialize-64x100000": 1.6e-3,
             "serialize-256x100": 120e-6,
             "read-256x100": 100e-6,
+            "batch-up-1000x1000": 1e-3,
+            "batch-down-1000x1000": 0.8e-3,
+            "buffers-10000x1KiB": 15e-3,
             "slice": 0.5e-6,
             "address": 0.1e-6,
             "context": 0.2e-6,

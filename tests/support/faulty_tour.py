@@ -50,6 +50,8 @@ def walk_buffers():
     assert far.equals(buffer)
     view = ctx.foreign_buffer(buffer.address, 4, base=buffer)
     assert view.to_pybytes() == b"0123"
+    several = ctx.buffers_from_data([b"host", buffer, far])
+    assert [each.to_pybytes() for each in several] == [b"host", b"0123456789", b"0123456789"]
 
 
 def walk_pinned():

@@ -69,4 +69,4 @@ ADDED_PARAMETERS = {
     "CudaBuffer.copy_from_host": {"stream"},
     "CudaBuffer.copy_to_host": {"stream"},
 }
-ADDED_MEMBERS = {"CudaBuffer.fill"}
+ADDED_MEMBERS = {"Context.buffers_from_data", "CudaBuffer.fill"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -52,6 +52,16 @@ class ArrowLike(Peer):
 
     def read(self, message: Any, schema: Any) -> Callable[[], Any]:
         return partial(self.cuda.read_record_batch, message, schema)
+
+    def batch_up(self, batch: Any) -> Callable[[], Any]:
+        return partial(batch.copy_to, self.context.memory_manager)
+
+    def batch_down(self, there: Any) -> Callable[[], Any]:
+        return partial(there.copy_to, pa.default_cpu_memory_manager())
+
+    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+        make, arrays = self.context.buffer_from_data, [host.array for host in hosts]
+        return lambda: [make(array) for array in arrays]
 
     def call_names(self, device: Any) -> dict[str, object]:
         return {"buffer": device}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
@@ -78,6 +78,18 @@ class Peer:
 
     def read(self, message: Any, schema: Any) -> Callable[[], Any]:
         raise NotOffered("no record batches")
+
+    def batch_up(self, batch: Any) -> Callable[[], Any]:
+        """A record batch to the device: as one, or a list of its columns, as its users would."""
+        raise NotOffered("no typed arrays")
+
+    def batch_down(self, there: Any) -> Callable[[], Any]:
+        """What `batch_up` has made to new host memory: a record batch, or a list of arrays."""
+        raise NotOffered("no typed arrays")
+
+    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+        """New device memory for each, as its users would make it."""
+        raise NotOffered("no such call")
 
     def array(self, host: Any) -> Any:
         """A typed array on the device, with the elements of one of NumPy's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -51,6 +51,19 @@ class CuPy(Peer):
 
     def equal_host(self, device: Any, host: Host) -> Call:
         return lambda: np.array_equal(device.get(), host.array)
+
+    def batch_up(self, batch: Any) -> Callable[[], Any]:
+        return self._each_up([column.to_numpy() for column in batch.columns])
+
+    def batch_down(self, there: Any) -> Callable[[], Any]:
+        return lambda: [each.get() for each in there]
+
+    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+        return self._each_up([host.array for host in hosts])
+
+    def _each_up(self, arrays: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+        asarray = self.cupy.asarray
+        return lambda: [asarray(array) for array in arrays]
 
     def array(self, host: Any) -> Any:
         return self.cupy.asarray(host)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,9 @@ class Ours(ArrowLike):
 
     def equal_host(self, device: Any, host: Host) -> Call:
         return partial(device.equals, pa.py_buffer(host.array))
+
+    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+        return partial(self.context.buffers_from_data, [host.array for host in hosts])
 
     def array(self, host: Any) -> Any:
         return self.cuda.DeviceArray.from_host(host)

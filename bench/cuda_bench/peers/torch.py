@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ..space import Host
 from .base import Call, Missing, NotOffered, Peer, imported
@@ -53,6 +55,20 @@ class PyTorch(Peer):
     def equal_host(self, device: Any, host: Host) -> Call:
         tensor, equal = self.torch.from_numpy(host.array), self.torch.equal
         return lambda: equal(device.cpu(), tensor)
+
+    def batch_up(self, batch: Any) -> Callable[[], Any]:
+        # PyTorch warns of arrays that must not be written to, such as Arrow's.
+        return self._each_up([np.array(column) for column in batch.columns])
+
+    def batch_down(self, there: Any) -> Callable[[], Any]:
+        return lambda: [each.cpu() for each in there]
+
+    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+        return self._each_up([host.array for host in hosts])
+
+    def _each_up(self, arrays: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+        tensors = [self.torch.from_numpy(array) for array in arrays]
+        return lambda: [tensor.cuda() for tensor in tensors]
 
     def array(self, host: Any) -> Any:
         return self.torch.from_numpy(host).cuda()

@@ -391,11 +391,10 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.expect_metadata)(reader, 0, data, 0, facts, failure)) }
     }
 
-    /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export or copy.  It
-    /// counts unknown nulls, since libarrow would read the bitmap on the host, and replaces empty
-    /// host buffers with empty ones of the device.  Returns a new reference to the replacement, or
-    /// `None` if the object needs no change.  For a copy `to_host`, it only checks the object's
-    /// kind.
+    /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export.  It counts unknown
+    /// nulls, since libarrow would read the bitmap on the host, and replaces empty host buffers with
+    /// empty ones of the device.  Returns a new reference to the replacement, or `None` if the object
+    /// needs no change.
     ///
     /// # Errors
     ///
@@ -405,14 +404,37 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be live; the GIL must be held.
-    pub unsafe fn prepare(
+    pub unsafe fn prepare(&self, object: Object, is_batch: bool) -> Result<Option<Object>, Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, failure)) }
+    }
+
+    /// A new reference to a copy of an array, or of a record batch if it `is_batch`, in the memory of
+    /// `destination`: all of its buffers are allocated and copied together.  `None` if libarrow itself
+    /// is to make the copy: no data lies on a GPU, or is to.  A null `destination` only has the object
+    /// checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for another object and for uninitialised ones, [`Kind::Invalid`] for buffers
+    /// that contradict themselves, [`Kind::Memory`] when the host has no room, and driver errors.
+    ///
+    /// # Safety
+    ///
+    /// The objects must be live, `destination` a `pyarrow.Device` if it `is_device`, else null or a
+    /// `pyarrow.MemoryManager`; the GIL must be held.
+    pub unsafe fn copy_to(
         &self,
         object: Object,
         is_batch: bool,
-        to_host: bool,
+        destination: Object,
+        is_device: bool,
     ) -> Result<Option<Object>, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, to_host, failure)) }
+        let copied = |failure| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { (self.api.copy_to)(object, is_batch, destination, is_device, failure) }
+        };
+        made_or_none(copied)
     }
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:

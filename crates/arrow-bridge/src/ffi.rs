@@ -22,7 +22,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -141,11 +141,21 @@ pub struct Span {
     pub device: i64,
 }
 
-/// A range of host memory, never empty.
+/// A range of host memory to read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct HostRange {
+    /// May be null if there are no bytes.
     pub(crate) data: *const u8,
+    pub(crate) size: usize,
+}
+
+/// A range of host memory to write.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct HostTarget {
+    /// May be null if there are no bytes.
+    pub(crate) data: *mut u8,
     pub(crate) size: usize,
 }
 
@@ -208,6 +218,30 @@ pub(crate) struct RustApi {
         to: *const RustBuffer,
         position: i64,
         from: *const RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
+    /// copied together.  Stores `count` buffers at `out`, or none on failure.
+    pub(crate) copies_of_host: unsafe extern "C" fn(
+        device: i32,
+        ranges: *const HostRange,
+        count: usize,
+        out: *mut *mut RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// The same with the bytes of other buffers.
+    pub(crate) copies_of_buffers: unsafe extern "C" fn(
+        device: i32,
+        buffers: *const *const RustBuffer,
+        count: usize,
+        out: *mut *mut RustBuffer,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Copies `count` buffers to the host together, each to a target of its size.
+    pub(crate) copy_all_to_host: unsafe extern "C" fn(
+        buffers: *const *const RustBuffer,
+        targets: *const HostTarget,
+        count: usize,
         failure: *mut Failure,
     ) -> bool,
 
@@ -530,15 +564,24 @@ pub(crate) struct BridgeApi {
     ) -> bool,
 
     // What libarrow lacks around the C Device interface.
-    /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
-    /// counts unknown nulls, which libarrow itself would count on the host.  Returns a new
-    /// reference to the replacement, all of it on one device, or null without a failure if the
-    /// object needs no change.  Fails for an object of another kind and for an uninitialised one; a
-    /// copy `to_host` needs only this check.
+    /// Before pyarrow exports `object`, a RecordBatch if it `is_batch`, else an Array: counts unknown
+    /// nulls, which libarrow itself would count on the host.  Returns a new reference to the
+    /// replacement, all of it on one device, or null without a failure if the object needs no change.
+    /// Fails for an object of another kind and for an uninitialised one.
     pub(crate) prepare: unsafe extern "C" fn(
         object: *mut PyObject,
         is_batch: bool,
-        to_host: bool,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
+    /// A copy (new reference) of `object`, a RecordBatch if it `is_batch`, else an Array, in the memory
+    /// of `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager.  Null
+    /// without a failure if libarrow itself is to make the copy: no data lies on a GPU, or is to; and
+    /// for a null `destination`, which only has the object checked.
+    pub(crate) copy_to: unsafe extern "C" fn(
+        object: *mut PyObject,
+        is_batch: bool,
+        destination: *mut PyObject,
+        is_device: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
     /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work

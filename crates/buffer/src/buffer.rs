@@ -78,7 +78,7 @@ impl DeviceBuffer {
         Ok(Self::of_block(context.allocate(size, placement)?))
     }
 
-    fn of_block(block: Block) -> Self {
+    pub(crate) fn of_block(block: Block) -> Self {
         let (context, address, size) =
             (block.context().clone(), block.private_address(), block.size());
         Self::with_memory(&context, address, size, true, Kind::Owned(block))
@@ -197,6 +197,30 @@ impl DeviceBuffer {
     /// Whether the memory belongs to another process.
     pub fn is_imported(&self) -> bool {
         matches!(self.memory.kind, Kind::Imported { .. })
+    }
+
+    /// Whether one copy may reach from one to the other: both are parts of one segment, mapping or
+    /// foreign memory.
+    pub(crate) fn shares_memory(&self, other: &Self) -> bool {
+        match (&self.memory.kind, &other.memory.kind) {
+            (Kind::Owned(ours), Kind::Owned(theirs)) => ours.shares_segment(theirs),
+            _ => Arc::ptr_eq(&self.memory, &other.memory),
+        }
+    }
+
+    /// The range from the start of this buffer to the end of a later one, with which it shares its
+    /// memory.  It retains the first one only: it is for work that is complete before the caller gives
+    /// up the others.
+    pub(crate) fn through(&self, last: &Self) -> Self {
+        debug_assert!(self.shares_memory(last) && self.private_address <= last.private_address);
+        Self { size: last.private_address + last.size - self.private_address, ..self.clone() }
+    }
+
+    /// The range from an address within the same memory to the start of this buffer.
+    pub(crate) fn gap_from(&self, address: u64) -> Self {
+        debug_assert!(address <= self.private_address);
+        let size = self.private_address - address;
+        Self { private_address: address, size, ..self.clone() }
     }
 
     /// The memory's context.

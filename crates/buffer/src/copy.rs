@@ -85,13 +85,46 @@ impl DeviceBuffer {
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_host_gathered(&self, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
-        let size = parts.iter().map(|part| part.len() as u64).sum();
-        if !self.check_writable(position, size)? {
+        let mut end = 0;
+        let mut placed = Vec::with_capacity(parts.len());
+        for part in parts {
+            placed.push((end, *part));
+            end += part.len();
+        }
+        self.copy_from_host_placed(position, &placed)
+    }
+
+    /// The same with gaps between the parts, which become zeros.  Each part comes with its offset from
+    /// `position`, in ascending order.
+    pub(crate) fn copy_from_host_placed(
+        &self,
+        position: u64,
+        parts: &[(usize, &[u8])],
+    ) -> Result<(), Error> {
+        let size = parts.last().map_or(0, |(at, part)| at + part.len());
+        if !self.check_writable(position, size as u64)? {
             return Ok(());
         }
         let to = self.private_address + position;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
+        Ok(self.settle(copied)?)
+    }
+
+    /// Scatters the buffer to parts of host memory, which come with their offsets in it, in ascending
+    /// order.
+    pub(crate) fn copy_to_host_placed(
+        &self,
+        parts: &mut [(usize, &mut [MaybeUninit<u8>])],
+    ) -> Result<(), Error> {
+        let size = parts.last().map_or(0, |(at, part)| at + part.len());
+        if !self.check_readable(0, size as u64)? {
+            return Ok(());
+        }
+        // SAFETY: the range was checked; the buffer owns its memory.
+        let copied = unsafe {
+            transfer::copy_to_host_scattered(self.context(), parts, self.private_address)
+        };
         Ok(self.settle(copied)?)
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod adjacent;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
@@ -17,6 +18,7 @@ mod queued;
 pub mod range;
 mod strided;
 
+pub use adjacent::{HostPart, copy_to_host_scattered};
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address};

@@ -41,7 +41,7 @@ fn main() {
             timer.iter(|| {
                 let request =
                     ledger.request(black_box((32 * sizes.div_ceil(2)) << 20), Placement::Packed);
-                let IdleLookup::Hit { address } = ledger.reuse(&request) else {
+                let IdleLookup::Hit { address, .. } = ledger.reuse(&request) else {
                     panic!("a block of that size is ready");
                 };
                 ledger.release(address, false)

@@ -43,7 +43,6 @@ fn a_late_read_finds_what_is_there_in_the_end() {
 }
 
 #[test]
-#[ignore = "fails: a context's own fences do not cover work of other contexts"]
 fn memory_that_another_device_reads_is_not_handed_out_again() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);

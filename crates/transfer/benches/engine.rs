@@ -101,7 +101,8 @@ fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
 
 fn parts(criterion: &mut Criterion) {
     let columns = vec![[7u8; 800]; 512];
-    let parts: Vec<&[u8]> = columns.iter().map(<[u8; 800]>::as_slice).collect();
+    let parts: Vec<_> =
+        columns.iter().enumerate().map(|(number, column)| (1024 * number, &column[..])).collect();
     let mut group = criterion.benchmark_group("host memory");
     group.throughput(Throughput::Elements(parts.len() as u64));
     group.bench_function("512 parts, gathered", |timer| {

@@ -27,60 +27,19 @@ pub unsafe fn copy_from_host(context: &Context, to: u64, data: &[u8]) -> CudaRes
     unsafe { copy_with_driver(&current, to, data) }
 }
 
-unsafe fn copy_with_driver(current: &Current<'_>, to: u64, data: &[u8]) -> CudaResult<()> {
+/// # Safety
+///
+/// As for [`copy_from_host`].
+pub(crate) unsafe fn copy_with_driver(
+    current: &Current<'_>,
+    to: u64,
+    data: &[u8],
+) -> CudaResult<()> {
     match data {
         [] => Ok(()),
         // SAFETY: guaranteed by the caller; `data` is readable for its length.
         _ => unsafe { current.copy_from_host(to, data.as_ptr(), data.len()) },
     }
-}
-
-/// Ranges up to this size are gathered on the host first, to save copies to the device.
-const GATHER_LIMIT: usize = 256 << 10;
-
-/// Gathers ranges of host memory into contiguous device memory: many small ones cost hardly more
-/// than a single one of their total size.
-///
-/// # Safety
-///
-/// As for [`copy_from_host`], for the total size of `parts`.
-///
-/// # Errors
-///
-/// When the context is gone; driver errors.
-pub unsafe fn copy_from_host_gathered(
-    context: &Context,
-    to: u64,
-    parts: &[&[u8]],
-) -> CudaResult<()> {
-    let current = context.enter()?;
-    // SAFETY: guaranteed by the caller.
-    if unsafe { run(&current, Task::Upload, HostMemory::sources(parts), to) }?.is_some() {
-        return Ok(());
-    }
-    // The driver copies contiguous memory, so small ranges are gathered first.
-    let mut to = to;
-    let mut gathered: Vec<u8> = Vec::new();
-    let flush = |gathered: &mut Vec<u8>, to: &mut u64| {
-        // SAFETY: guaranteed by the caller: it is the next part of the range.
-        unsafe { copy_with_driver(&current, *to, gathered) }?;
-        *to += gathered.len() as u64;
-        gathered.clear();
-        Ok(())
-    };
-    for part in parts {
-        if gathered.len() + part.len() > GATHER_LIMIT {
-            flush(&mut gathered, &mut to)?;
-        }
-        if part.len() > GATHER_LIMIT {
-            // SAFETY: as above.
-            unsafe { copy_with_driver(&current, to, part) }?;
-            to += part.len() as u64;
-        } else {
-            gathered.extend_from_slice(part);
-        }
-    }
-    flush(&mut gathered, &mut to)
 }
 
 /// Copies `out.len()` bytes of a device to the host.  All of `out` is initialised when the call

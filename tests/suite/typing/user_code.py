@@ -36,6 +36,8 @@ def buffers(ctx: cuda.Context) -> None:
     ctx.buffer_from_data(bytearray(4), 1)
     ctx.buffer_from_data(memoryview(b"view"))
     ctx.buffer_from_data(buf)
+    assert_type(ctx.buffers_from_data([array, b"bytes", buf]), list[CudaBuffer])
+    ctx.buffers_from_data(data=iter([b"bytes"]))
     ctx.buffer_from_object(buf)
     ctx.new_buffer(np.int64(16))
 

@@ -113,6 +113,9 @@ def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> Non
     ctx.buffer_from_data([1, 2, 3])  # rejected
     ctx.buffer_from_data(None)  # rejected
     ctx.buffer_from_data(b"", position=0)  # rejected
+    ctx.buffers_from_data([b"bytes", bytearray(3)])
+    ctx.buffers_from_data(b"bytes")  # rejected
+    ctx.buffers_from_data([1, 2, 3])  # rejected
     ctx.buffer_from_data(b"", size=None)  # rejected
     ctx.buffer_from_object(pinned)
     ctx.buffer_from_object(anything)

@@ -22,7 +22,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 6;
+constexpr static const uint32_t kAbiVersion = 7;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
@@ -85,6 +85,20 @@ struct BufferFacts {
   bool is_mutable;
 };
 
+/// A range of host memory to read.
+struct HostRange {
+  /// May be null if there are no bytes.
+  const uint8_t *data;
+  size_t size;
+};
+
+/// A range of host memory to write.
+struct HostTarget {
+  /// May be null if there are no bytes.
+  uint8_t *data;
+  size_t size;
+};
+
 struct HostFacts {
   uint8_t *data;
   int64_t size;
@@ -143,6 +157,24 @@ struct RustApi {
   bool (*copy_from_device)(const RustBuffer *to,
                            int64_t position,
                            const RustBuffer *from,
+                           Failure *failure);
+  /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
+  /// copied together.  Stores `count` buffers at `out`, or none on failure.
+  bool (*copies_of_host)(int32_t device,
+                         const HostRange *ranges,
+                         size_t count,
+                         RustBuffer **out,
+                         Failure *failure);
+  /// The same with the bytes of other buffers.
+  bool (*copies_of_buffers)(int32_t device,
+                            const RustBuffer *const *buffers,
+                            size_t count,
+                            RustBuffer **out,
+                            Failure *failure);
+  /// Copies `count` buffers to the host together, each to a target of its size.
+  bool (*copy_all_to_host)(const RustBuffer *const *buffers,
+                           const HostTarget *targets,
+                           size_t count,
                            Failure *failure);
   void (*host_buffer_facts)(const RustHostBuffer *buffer, HostFacts *out);
   void (*host_buffer_release)(RustHostBuffer *buffer);
@@ -269,12 +301,6 @@ struct Span {
   int64_t device;
 };
 
-/// A range of host memory, never empty.
-struct HostRange {
-  const uint8_t *data;
-  size_t size;
-};
-
 /// C++'s functions for Rust.  Each function that takes a `PyObject` requires the GIL.
 struct BridgeApi {
   uint32_t abi_version;
@@ -347,12 +373,20 @@ struct BridgeApi {
                           size_t metadata_size,
                           const MessageFacts *facts,
                           Failure *failure);
-  /// Before pyarrow exports or copies `object`, a RecordBatch if it `is_batch`, else an Array:
-  /// counts unknown nulls, which libarrow itself would count on the host.  Returns a new
-  /// reference to the replacement, all of it on one device, or null without a failure if the
-  /// object needs no change.  Fails for an object of another kind and for an uninitialised one; a
-  /// copy `to_host` needs only this check.
-  PyObject *(*prepare)(PyObject *object, bool is_batch, bool to_host, Failure *failure);
+  /// Before pyarrow exports `object`, a RecordBatch if it `is_batch`, else an Array: counts unknown
+  /// nulls, which libarrow itself would count on the host.  Returns a new reference to the
+  /// replacement, all of it on one device, or null without a failure if the object needs no change.
+  /// Fails for an object of another kind and for an uninitialised one.
+  PyObject *(*prepare)(PyObject *object, bool is_batch, Failure *failure);
+  /// A copy (new reference) of `object`, a RecordBatch if it `is_batch`, else an Array, in the memory
+  /// of `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager.  Null
+  /// without a failure if libarrow itself is to make the copy: no data lies on a GPU, or is to; and
+  /// for a null `destination`, which only has the object checked.
+  PyObject *(*copy_to)(PyObject *object,
+                       bool is_batch,
+                       PyObject *destination,
+                       bool is_device,
+                       Failure *failure);
   /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
   /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
   /// `ArrowSchema` or null.

@@ -39,6 +39,7 @@ constexpr BridgeApi kBridge{
     .read_batch = ReadBatchEntry,
     .expect_metadata = ExpectMetadataEntry,
     .prepare = PrepareEntry,
+    .copy_to = CopyToEntry,
     .finish_export = FinishExportEntry,
     .prepare_import = PrepareImportEntry,
     .finish_import = FinishImportEntry,

@@ -46,10 +46,14 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
                          const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept;
 
 // entries/exchange.cc
-PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* failure) noexcept;
+PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept;
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept;
 bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept;
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
+
+// entries/copies.cc
+PyObject* CopyToEntry(PyObject* object, bool is_batch, PyObject* destination, bool is_device,
+                      Failure* failure) noexcept;
 
 // entries/pickling.cc
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept;

@@ -9,6 +9,7 @@
 #include "arrow/c/abi.h"
 #include "arrow/c/helpers.h"
 #include "border/status.h"
+#include "entries/require.h"
 #include "exchange/c_device.h"
 #include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
@@ -34,11 +35,9 @@ arrow::ArrayDataVector ColumnsOf(PyObject* object) {
 }
 
 arrow::Status CountNullsOf(const arrow::ArrayDataVector& columns) {
-  const auto is_uncounted = [](const auto& column) { return HasUncountedNulls(*column); };
-  if (std::none_of(columns.begin(), columns.end(), is_uncounted)) return arrow::Status::OK();
+  if (!HasUncountedNulls(columns)) return arrow::Status::OK();
   WithoutGil unlocked;
-  for (const auto& column : columns) ARROW_RETURN_NOT_OK(CountNulls(*column));
-  return arrow::Status::OK();
+  return CountNulls(columns);
 }
 
 // Moves all empty buffers to `home`, and returns whether there were any.  Creating an offset there
@@ -71,10 +70,8 @@ arrow::Result<PyObject*> MovedBatch(const arrow::RecordBatch& batch, const Home&
                                             home.type, batch.GetSyncEvent()));
 }
 
-arrow::Result<PyObject*> PrepareArray(PyObject* object, bool to_host) {
-  const auto array = UnwrapArray(object);
-  if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
-  if (to_host) return nullptr;
+arrow::Result<PyObject*> PrepareArray(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
   const arrow::ArrayDataVector columns{array->data()};
   ARROW_RETURN_NOT_OK(CountNullsOf(columns));
   const auto home = HomeOf(columns);
@@ -82,12 +79,8 @@ arrow::Result<PyObject*> PrepareArray(PyObject* object, bool to_host) {
   return MovedArray(*array, *home);
 }
 
-arrow::Result<PyObject*> PrepareBatch(PyObject* object, bool to_host) {
-  const auto batch = UnwrapBatch(object);
-  if (batch == nullptr) {
-    return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
-  }
-  if (to_host) return nullptr;
+arrow::Result<PyObject*> PrepareBatch(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
   const arrow::ArrayDataVector& columns = batch->column_data();
   ARROW_RETURN_NOT_OK(CountNullsOf(columns));
   const auto home = HomeOf(columns);
@@ -97,10 +90,10 @@ arrow::Result<PyObject*> PrepareBatch(PyObject* object, bool to_host) {
 
 }  // namespace
 
-PyObject* PrepareEntry(PyObject* object, bool is_batch, bool to_host, Failure* failure) noexcept {
+PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
   PyObject* prepared = nullptr;
   Guard(failure, [&]() -> arrow::Status {
-    auto result = is_batch ? PrepareBatch(object, to_host) : PrepareArray(object, to_host);
+    auto result = is_batch ? PrepareBatch(object) : PrepareArray(object);
     return std::move(result).Value(&prepared);
   });
   return prepared;

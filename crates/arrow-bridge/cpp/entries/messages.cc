@@ -17,10 +17,7 @@ namespace arrow_cuda {
 Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
   Payload* payload = nullptr;
   Guard(failure, [&]() -> arrow::Status {
-    auto batch = UnwrapBatch(object);
-    if (batch == nullptr) {
-      return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
-    }
+    ARROW_ASSIGN_OR_RAISE(auto batch, RequireBatch(object));
     payload = new Payload(std::move(batch));
     return arrow::Status::OK();
   });

@@ -11,6 +11,20 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object) {
   return buffer;
 }
 
+arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object) {
+  auto array = UnwrapArray(object);
+  if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
+  return array;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object) {
+  auto batch = UnwrapBatch(object);
+  if (batch == nullptr) {
+    return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
+  }
+  return batch;
+}
+
 arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object) {
   ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
   if (auto ours = AsDeviceBuffer(buffer)) return ours;

@@ -59,6 +59,11 @@ bool HasUncountedNulls(const ArrayData& data) {
          (data.dictionary != nullptr && HasUncountedNulls(*data.dictionary));
 }
 
+bool HasUncountedNulls(const arrow::ArrayDataVector& arrays) {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [](const auto& array) { return HasUncountedNulls(*array); });
+}
+
 Status CountNulls(const ArrayData& data) {
   if (IsUncounted(data)) {
     // Stored where libarrow caches it; concurrent counts store the same number.
@@ -68,6 +73,11 @@ Status CountNulls(const ArrayData& data) {
     if (child != nullptr) ARROW_RETURN_NOT_OK(CountNulls(*child));
   }
   return data.dictionary == nullptr ? Status::OK() : CountNulls(*data.dictionary);
+}
+
+Status CountNulls(const arrow::ArrayDataVector& arrays) {
+  for (const auto& array : arrays) ARROW_RETURN_NOT_OK(CountNulls(*array));
+  return Status::OK();
 }
 
 }  // namespace arrow_cuda

@@ -15,8 +15,10 @@ arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, i
 
 // Whether an array, or one within it, has a bitmap and a null count that is unknown.
 bool HasUncountedNulls(const arrow::ArrayData& data);
+bool HasUncountedNulls(const arrow::ArrayDataVector& arrays);
 
 // Counts the unknown nulls, and stores the counts.
 arrow::Status CountNulls(const arrow::ArrayData& data);
+arrow::Status CountNulls(const arrow::ArrayDataVector& arrays);
 
 }  // namespace arrow_cuda

@@ -39,6 +39,14 @@ arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
       new DeviceBuffer(std::move(rust), facts, std::move(manager), std::move(parent)));
 }
 
+std::shared_ptr<DeviceBuffer> DeviceBuffer::MakeIn(std::shared_ptr<arrow::MemoryManager> manager,
+                                                   Handle<RustBuffer> rust) {
+  BufferFacts facts{};
+  Rust().buffer_facts(rust.get(), &facts);
+  return std::shared_ptr<DeviceBuffer>(
+      new DeviceBuffer(std::move(rust), facts, std::move(manager), nullptr));
+}
+
 DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
                            std::shared_ptr<arrow::MemoryManager> manager,
                            std::shared_ptr<arrow::Buffer> parent)

@@ -17,6 +17,10 @@ class DeviceBuffer : public arrow::Buffer {
   static arrow::Result<std::unique_ptr<DeviceBuffer>> Make(
       Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent = nullptr);
 
+  // The same where the manager of the memory is known: a batch consists of hundreds of buffers.
+  static std::shared_ptr<DeviceBuffer> MakeIn(std::shared_ptr<arrow::MemoryManager> manager,
+                                              Handle<RustBuffer> rust);
+
   ~DeviceBuffer() override;
 
   const RustBuffer* rust() const { return rust_.get(); }

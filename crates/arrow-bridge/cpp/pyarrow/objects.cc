@@ -49,6 +49,18 @@ struct FileObject {
 };
 static_assert(sizeof(FileObject) == 104);
 
+struct DeviceObject {
+  Head head;
+  std::shared_ptr<arrow::Device> device;
+};
+static_assert(sizeof(DeviceObject) == 48);
+
+struct MemoryManagerObject {
+  Head head;
+  std::shared_ptr<arrow::MemoryManager> manager;
+};
+static_assert(sizeof(MemoryManagerObject) == 48);
+
 // This class has no cdef methods, so no vtable.
 struct MemoObject {
   ptrdiff_t refcount;
@@ -115,6 +127,14 @@ TablePtr UnwrapTable(PyObject* object) {
 SchemaPtr UnwrapSchema(PyObject* object) {
   if (object == nullptr) return nullptr;
   return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
+}
+
+std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device) {
+  return reinterpret_cast<const DeviceObject*>(device)->device;
+}
+
+std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager) {
+  return reinterpret_cast<const MemoryManagerObject*>(manager)->manager;
 }
 
 FilePtr UnwrapFile(PyObject* native_file) {

@@ -8,6 +8,7 @@
 #include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
+#include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/dictionary.h"
 #include "arrow/record_batch.h"
@@ -23,6 +24,9 @@ std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
 std::shared_ptr<arrow::ChunkedArray> UnwrapChunkedArray(PyObject* object);
 std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
 std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
+// The caller has checked the class.
+std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
+std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 

@@ -1,6 +1,6 @@
 //! Device and pinned host memory for C++.
 
-use super::{context, hand_over};
+use super::{context, hand_over, hand_over_exposed};
 use crate::addresses;
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
@@ -53,10 +53,7 @@ pub(super) unsafe extern "C" fn allocate(
 ) -> *mut RustBuffer {
     let work = || {
         let size = unsigned("the size of a device buffer", size)?;
-        let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
-        // libarrow hands the address on in ways that nobody here sees.
-        buffer.expose();
-        Ok(hand_over(buffer))
+        Ok(hand_over_exposed(RustBuffer::allocate_packed(&context(device)?, size)?))
     };
     // SAFETY: guaranteed by the caller.
     unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())

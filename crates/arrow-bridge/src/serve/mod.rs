@@ -3,6 +3,7 @@
 //! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
 //! table and are live, other pointers are valid for their use, and `Failure*` is writable.
 
+mod adjacent;
 mod buffers;
 mod events;
 mod files;
@@ -27,6 +28,9 @@ pub(crate) static API: RustApi = RustApi {
     copy_to_host: buffers::copy_to_host,
     copy_from_host: buffers::copy_from_host,
     copy_from_device: buffers::copy_from_device,
+    copies_of_host: adjacent::copies_of_host,
+    copies_of_buffers: adjacent::copies_of_buffers,
+    copy_all_to_host: adjacent::copy_all_to_host,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: buffers::host_release,
     host_address: buffers::host_address,
@@ -79,4 +83,10 @@ fn context(device: i32) -> Result<Context, Fault> {
 /// Hands an object over to C++.
 fn hand_over<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
+}
+
+/// Hands over memory that libarrow allocates.  It passes addresses on in ways that nobody here sees.
+fn hand_over_exposed(buffer: RustBuffer) -> *mut RustBuffer {
+    buffer.expose();
+    hand_over(buffer)
 }

@@ -24,8 +24,8 @@ impl Context {
     pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
         let request =
             |context: &Self| Ok(context.manager().ledger.lock()?.request(size, placement));
-        let address = self.allocate_for(request)?;
-        Ok(Block::new(self, address, size))
+        let place = self.allocate_for(request)?;
+        Ok(Block::new(self, place, size))
     }
 
     /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
@@ -49,17 +49,21 @@ impl Context {
             return Ok(Vec::new());
         }
         let request = |context: &Self| Ok(context.manager().ledger.lock()?.request_adjacent(sizes));
-        let mut next = self.allocate_for(request)?;
+        let (mut next, segment) = self.allocate_for(request)?;
         self.manager().ledger.lock()?.divide(next, sizes);
         let blocks = sizes.iter().map(|size| {
-            let block = Block::new(self, next, *size);
+            let block = Block::new(self, (next, segment), *size);
             next += aligned(*size);
             block
         });
         Ok(blocks.collect())
     }
 
-    fn allocate_for(&self, request: impl FnOnce(&Self) -> CudaResult<Request>) -> CudaResult<u64> {
+    /// The address of a block for a request, and that of its segment.
+    fn allocate_for(
+        &self,
+        request: impl FnOnce(&Self) -> CudaResult<Request>,
+    ) -> CudaResult<(u64, u64)> {
         let current = self.enter().inspect_err(|error| {
             if error.is_context_gone() {
                 self.abandon();
@@ -68,19 +72,19 @@ impl Context {
         self.cache_limit()?; // sets the default limit at the first allocation
         let request = request(self)?;
         match self.reuse(&current, &request)? {
-            Some(address) => Ok(address),
+            Some(place) => Ok(place),
             None => self.allocate_from_driver(&current, &request),
         }
     }
 
     /// A block of released memory that no work can use any more.
-    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<u64>> {
+    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<(u64, u64)>> {
         let manager = self.manager();
         loop {
             let (last_release, has_to_wait) = {
                 let mut ledger = manager.ledger.lock()?;
                 match ledger.reuse(request) {
-                    IdleLookup::Hit { address } => return Ok(Some(address)),
+                    IdleLookup::Hit { address, segment } => return Ok(Some((address, segment))),
                     // The fences below do not cover what is released from here on.
                     IdleLookup::InFlight => (ledger.last_release(), ledger.has_to_wait()),
                     IdleLookup::Miss => {
@@ -101,8 +105,8 @@ impl Context {
             let mut ledger = manager.ledger.lock()?;
             ledger.mark_complete(complete);
             let found = ledger.reuse(request);
-            if let IdleLookup::Hit { address } = found {
-                return Ok(Some(address));
+            if let IdleLookup::Hit { address, segment } = found {
+                return Ok(Some((address, segment)));
             }
             // What is in flight has to become less with each turn.
             if complete == 0 || !ledger.has_to_wait() {
@@ -112,8 +116,13 @@ impl Context {
         }
     }
 
-    /// Has the driver allocate a segment for a request.  Returns the address of the request's block.
-    fn allocate_from_driver(&self, current: &Current<'_>, request: &Request) -> CudaResult<u64> {
+    /// Has the driver allocate a segment for a request.  Returns the place of the request's block, as
+    /// above.
+    fn allocate_from_driver(
+        &self,
+        current: &Current<'_>,
+        request: &Request,
+    ) -> CudaResult<(u64, u64)> {
         let size = self.manager().ledger.lock()?.segment_size(request);
         self.return_surplus(current, size).map_err(|error| error.while_allocating(request.size))?;
         let ask = |size| current.allocate_memory(size).map(|address| (address, size));
@@ -137,7 +146,7 @@ impl Context {
             allocated.map_err(|error| error.while_allocating(request.size))?;
         self.manager().ledger.lock()?.add(address, capacity, &request);
         lookup::extend_range(address, capacity);
-        Ok(address)
+        Ok((address, address))
     }
 
     /// Reclaims memory of the device: gives back everything that this process has cached on it,

@@ -24,13 +24,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Block {
     pub(super) address: u64,
     pub(super) size: u64,
+    /// Where its segment begins.
+    pub(super) segment: u64,
     pub(super) context: Context,
     pub(super) is_exposed: AtomicBool,
 }
 
 impl Block {
-    pub(super) fn new(context: &Context, address: u64, size: u64) -> Self {
-        Self { address, size, context: context.clone(), is_exposed: AtomicBool::new(false) }
+    pub(super) fn new(context: &Context, (address, segment): (u64, u64), size: u64) -> Self {
+        let (context, is_exposed) = (context.clone(), AtomicBool::new(false));
+        Self { address, size, segment, context, is_exposed }
     }
 
     /// The device address, for whoever asks: this exposes the block.
@@ -58,6 +61,11 @@ impl Block {
     /// The size that was asked for, in bytes.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Whether both lie in one segment, so that one copy may reach from one to the other.
+    pub fn shares_segment(&self, other: &Self) -> bool {
+        self.segment == other.segment && self.context.is_same(&other.context)
     }
 
     /// Where the block was allocated.

@@ -4,6 +4,7 @@ mod bounds;
 mod limits;
 mod on_stream;
 pub(crate) mod source;
+pub(crate) mod together;
 
 use crate::errors::{OrRaise, incorrect_type};
 use crate::names::{Names, PACKAGE};

@@ -14,22 +14,16 @@ const ARRAY: &CStr = c"arrow_device_array";
 const SCHEMA: &CStr = c"arrow_schema";
 const FROM_R: &CStr = c"r_extptr";
 
-/// An array, or a record batch if it `is_batch`, that pyarrow can export or copy, or what is to be
-/// used instead: its nulls are counted, and all of its memory is on one device, neither of which
-/// matters for a copy `to_host`.
+/// An array, or a record batch if it `is_batch`, that pyarrow can export, or what is to be used
+/// instead: its nulls are counted, and all of its memory is on one device.
 #[pyfunction]
 #[pyo3(name = "_prepare")]
-pub(crate) fn prepare<'py>(
-    object: Bound<'py, PyAny>,
-    is_batch: bool,
-    to_host: bool,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Bound<'_, PyAny>> {
     let py = object.py();
     let pointer = object.as_ptr().cast();
     // SAFETY: a live object, and the GIL is held; the result is a new reference.
     unsafe {
-        let made = pyarrow(py)?.bridge.prepare(pointer, is_batch, to_host).or_raise(py)?;
-        match made {
+        match pyarrow(py)?.bridge.prepare(pointer, is_batch).or_raise(py)? {
             Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
             None => Ok(object),
         }

@@ -3,6 +3,7 @@
 mod addresses;
 pub(crate) mod array_interface;
 mod c_device;
+mod copy_to;
 pub(crate) mod dlpack;
 pub(crate) mod dtype;
 mod numba;
@@ -18,6 +19,7 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(c_device::finish_export, module)?,
         wrap_pyfunction!(c_device::prepare, module)?,
+        wrap_pyfunction!(copy_to::copy_to, module)?,
         wrap_pyfunction!(c_device::prepare_import, module)?,
         wrap_pyfunction!(c_device::finish_import, module)?,
         wrap_pyfunction!(c_device::class_changed, module)?,

@@ -25,6 +25,8 @@ pub(crate) struct Pyarrow {
     pub(crate) schema: Py<PyType>,
     pub(crate) tensor: Py<PyType>,
     pub(crate) memory_pool: Py<PyType>,
+    pub(crate) device: Py<PyType>,
+    pub(crate) memory_manager: Py<PyType>,
     pub(crate) dictionary_memo: Py<PyType>,
     /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
     pub(crate) as_buffer: Py<PyAny>,
@@ -38,6 +40,8 @@ static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
 const BUFFER_SIZE: usize = 64;
 const NATIVE_FILE_SIZE: usize = 104;
 const DICTIONARY_MEMO_SIZE: usize = 48;
+const DEVICE_SIZE: usize = 48;
+const MEMORY_MANAGER_SIZE: usize = 48;
 
 /// Loads the bridge for the imported pyarrow.
 pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
@@ -55,6 +59,10 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
     let dictionary_memo = class("DictionaryMemo")?;
     check_size(dictionary_memo.bind(py), DICTIONARY_MEMO_SIZE)?;
+    let device = class("Device")?;
+    let memory_manager = class("MemoryManager")?;
+    check_size(device.bind(py), DEVICE_SIZE)?;
+    check_size(memory_manager.bind(py), MEMORY_MANAGER_SIZE)?;
     let pointers = capsules::pointers(&lib, buffer.bind(py), native_file.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its major version, which is checked here again.
@@ -75,6 +83,8 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         schema: class("Schema")?,
         tensor: class("Tensor")?,
         memory_pool: class("MemoryPool")?,
+        device,
+        memory_manager,
         dictionary_memo,
         as_buffer: lib.getattr("as_buffer")?.unbind(),
         allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),

@@ -1,9 +1,9 @@
-//! The host side of a copy: one range of memory, or several that are gathered.
+//! The host side of a copy: one range of memory, or parts that lie anywhere.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// A sequence of host ranges: any number to read, or one to read and write.
+/// Ranges of host memory, each with its place in one range of the device.  Between them may be gaps.
 #[derive(Debug)]
 pub(crate) struct HostMemory<'memory> {
     parts: Ranges,
@@ -20,7 +20,7 @@ enum Ranges {
 
 #[derive(Debug)]
 struct Range {
-    /// Its offset in the sequence, in bytes.
+    /// Its offset in the device's range, in bytes.
     start: usize,
     address: *mut u8,
     length: usize,
@@ -42,18 +42,24 @@ impl<'memory> HostMemory<'memory> {
         Self { parts, size: length, memory: PhantomData }
     }
 
-    /// Several ranges to read.
-    pub(crate) fn sources(parts: &[&'memory [u8]]) -> Self {
-        let mut size = 0;
-        let parts = parts
-            .iter()
-            .filter(|part| !part.is_empty())
-            .map(|part| {
-                let start = size;
-                size += part.len();
-                Range { start, address: part.as_ptr().cast_mut(), length: part.len() }
-            })
+    /// Several ranges to read, each with its offset.  The offsets ascend, and no two parts overlap.
+    pub(crate) fn sources(parts: &[(usize, &'memory [u8])]) -> Self {
+        Self::several(parts.iter().map(|(at, part)| (*at, part.as_ptr().cast_mut(), part.len())))
+    }
+
+    /// The same to write; all of them may be uninitialised.
+    pub(crate) fn targets(parts: &mut [(usize, &'memory mut [MaybeUninit<u8>])]) -> Self {
+        Self::several(
+            parts.iter_mut().map(|(at, part)| (*at, part.as_mut_ptr().cast(), part.len())),
+        )
+    }
+
+    fn several(parts: impl Iterator<Item = (usize, *mut u8, usize)>) -> Self {
+        let parts: Vec<_> = parts
+            .filter(|(_, _, length)| *length > 0)
+            .map(|(start, address, length)| Range { start, address, length })
             .collect();
+        let size = parts.last().map_or(0, |last| last.start + last.length);
         Self { parts: Ranges::Several(parts), size, memory: PhantomData }
     }
 
@@ -73,20 +79,20 @@ impl<'memory> HostMemory<'memory> {
         HostMemory { parts: self.parts, size: self.size, memory: PhantomData }
     }
 
-    /// The total size, in bytes.
+    /// The size of the device's range, in bytes: up to the end of the last part.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// The start of the memory, if it is one range.
+    /// The start of the memory, if it is one range without a gap before it.
     pub(super) fn contiguous_start(&self) -> Option<*mut u8> {
         match self.parts() {
-            [part] => Some(part.address),
+            [part] if part.start == 0 => Some(part.address),
             _ => None,
         }
     }
 
-    /// Iterates over the contiguous runs of `length` bytes from `start` on: the address of each
+    /// Iterates over the contiguous runs within `length` bytes from `start` on: the address of each
     /// run, its offset from `start`, and its length.
     pub(super) fn runs(
         &self,
@@ -112,20 +118,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stretches_are_the_bytes_in_order(
-            parts in vec(vec(any::<u8>(), 0..20), 0..10), start in 0..100usize, length in 0..100usize,
+        fn runs_are_the_parts_in_order(
+            parts in vec((0..5usize, vec(any::<u8>(), 0..20)), 0..10),
+            start in 0..100usize, length in 0..100usize,
         ) {
-            let whole = parts.concat();
-            let start = start.min(whole.len());
-            let length = length.min(whole.len() - start);
-            let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-            let memory = HostMemory::sources(&slices);
-            prop_assert_eq!(memory.size(), whole.len());
-            let mut found = Vec::new();
+            let (mut whole, mut placed) = (Vec::new(), Vec::new());
+            for (gap, part) in &parts {
+                whole.resize(whole.len() + gap, None);
+                placed.push((whole.len(), part.as_slice()));
+                whole.extend(part.iter().map(|byte| Some(*byte)));
+            }
+            let last = whole.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            let memory = HostMemory::sources(&placed);
+            prop_assert_eq!(memory.size(), last);
+            let start = start.min(last);
+            let length = length.min(last - start);
+            let mut found = vec![None; length];
             for (address, at, length) in memory.runs(start, length) {
-                prop_assert_eq!(at, found.len());
-                // SAFETY: a run within the ranges, which are alive.
-                found.extend_from_slice(unsafe { std::slice::from_raw_parts(address, length) });
+                // SAFETY: a run within the parts, which are alive.
+                let run = unsafe { std::slice::from_raw_parts(address, length) };
+                prop_assert!(found[at..].iter().all(Option::is_none));
+                found[at..at + length].iter_mut().zip(run).for_each(|(place, byte)| *place = Some(*byte));
             }
             prop_assert_eq!(&found, &whole[start..start + length]);
         }

@@ -194,9 +194,13 @@ impl Job {
     }
 
     fn work_on(&self, piece: usize) {
-        let (at, length) = self.span(piece, 1);
-        for (host, offset, length) in self.host.runs(at, length) {
-            let slot = self.slot(piece).wrapping_add(offset);
+        let (at, size) = self.span(piece, 1);
+        let slot = self.slot(piece);
+        let mut end = 0;
+        for (host, offset, length) in self.host.runs(at, size) {
+            self.fill_gap(slot, end, offset);
+            end = offset + length;
+            let slot = slot.wrapping_add(offset);
             // SAFETY: a run of the host memory, and its place in the slot; both belong to this
             // thread, which has taken the piece at the copiers' turn.
             unsafe {
@@ -216,9 +220,19 @@ impl Job {
                 }
             }
         }
+        self.fill_gap(slot, end, size);
         // The ordinary store that publishes the bytes to other threads must come after this.
         fence_stores();
         self.end_turn(Side::Copier, piece);
+    }
+
+    /// Clears what an upload brings to the device between its parts: an earlier copy has left other
+    /// data in the slot.
+    fn fill_gap(&self, slot: *mut u8, from: usize, to: usize) {
+        if self.task == Task::Upload && from < to {
+            // SAFETY: within a slot that belongs to this thread.
+            unsafe { slot.add(from).write_bytes(0, to - from) };
+        }
     }
 
     /// Stops all threads: the answer is known, or the issuer has failed and turns would never come.
@@ -314,6 +328,47 @@ mod tests {
             finish(&job, &mut device, helpers, most);
             prop_assert_eq!(&host, &from);
             prop_assert_eq!(&device, &from);
+        }
+
+        #[test]
+        fn parts_with_gaps_arrive_and_gaps_are_cleared(
+            parts in proptest::collection::vec((0..40usize, 0..60usize), 1..30), piece in 1..100usize,
+            slots in 1..5usize, helpers in 0..4usize, down in any::<bool>(),
+        ) {
+            let mut offsets = Vec::new();
+            let mut end = 0;
+            for (gap, length) in &parts {
+                offsets.push(end + gap);
+                end += gap + length;
+            }
+            let mut host: Vec<Vec<u8>> =
+                parts.iter().map(|(_, length)| vec![if down { 0xAA } else { 7 }; *length]).collect();
+            let places = offsets.iter().copied();
+            let mut placed: Vec<_> = places
+                .zip(host.iter_mut().map(|part| {
+                    let part = std::ptr::from_mut(part.as_mut_slice()) as *mut [MaybeUninit<u8>];
+                    // SAFETY: the test outlives its job, which only stores initialised bytes.
+                    unsafe { &mut *part }
+                }))
+                .collect();
+            // SAFETY: as above.
+            let memory = unsafe { HostMemory::targets(&mut placed).without_lifetime() };
+            let size = memory.size();
+            if size > 0 {
+                let mut device = vec![if down { 7 } else { 0xEE }; size];
+                let mut staging = vec![0x55; slots * piece];
+                let task = if down { Task::Download } else { Task::Upload };
+                let job = Job::new(task, memory, piece, staging.as_mut_ptr(), slots);
+                finish(&job, &mut device, helpers, 1);
+                prop_assert!(host.concat().iter().all(|byte| *byte == 7));
+                if !down {
+                    let mut wanted = vec![0; size];
+                    for (at, part) in offsets.iter().zip(&host).filter(|(_, part)| !part.is_empty()) {
+                        wanted[*at..at + part.len()].copy_from_slice(part);
+                    }
+                    prop_assert_eq!(device, wanted);
+                }
+            }
         }
 
         #[test]

@@ -53,8 +53,8 @@ pub(crate) struct Request {
 /// The result of looking for a ready block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleLookup {
-    /// A block, in use from now on.
-    Hit { address: u64 },
+    /// A block, in use from now on, and its segment.
+    Hit { address: u64, segment: u64 },
     /// Perhaps, once work in flight is complete.
     InFlight,
     /// No block is large enough.
@@ -129,7 +129,8 @@ impl Ledger {
             Some(address) => {
                 self.take(address, request);
                 self.stats.cache_hits += 1;
-                IdleLookup::Hit { address }
+                let segment = self.blocks.get(address).map_or(address, |block| block.segment);
+                IdleLookup::Hit { address, segment }
             }
             None if self.blocks.in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
             None => IdleLookup::Miss,

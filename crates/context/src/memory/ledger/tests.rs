@@ -126,7 +126,7 @@ fn allocate(
     };
     let smallest = smallest_fit(ledger);
     match ledger.reuse(request) {
-        IdleLookup::Hit { address } => {
+        IdleLookup::Hit { address, .. } => {
             let (_, block) = ledger.blocks.containing(address).expect("just taken");
             prop_assert!(block.capacity == request.capacity || smallest == Some(block.capacity));
             Ok(address)
@@ -299,7 +299,7 @@ fn with_limit(limit: u64) -> Ledger {
 /// Allocates from a driver that puts each segment at the next multiple of `APART`.
 fn add(ledger: &mut Ledger, size: u64) -> u64 {
     let request = ledger.request(size, Placement::Packed);
-    if let IdleLookup::Hit { address } = ledger.reuse(&request) {
+    if let IdleLookup::Hit { address, .. } = ledger.reuse(&request) {
         return address;
     }
     let address = (ledger.stats().driver_allocations + 1) * APART;
@@ -334,7 +334,7 @@ fn what_may_be_exported_is_alone_as_long_as_that_wastes_little() {
     assert!(ledger.release(blocks[3], false).is_none());
     let request = alone(&ledger);
     assert!(request.is_alone);
-    assert_eq!(ledger.reuse(&request), IdleLookup::Hit { address: blocks[3] });
+    assert_eq!(ledger.reuse(&request), IdleLookup::Hit { address: blocks[3], segment: blocks[3] });
     assert_eq!(ledger.pack(&request).map(|it| (it.is_alone, it.capacity)), Some((false, 512)));
     assert_eq!(ledger.pack(&ledger.pack(&request).expect("less")).map(|it| it.capacity), Some(512));
 }
@@ -361,7 +361,7 @@ fn a_vacant_segment_is_split_while_memory_is_plentiful() {
     // Another 30 MiB would fit in the rest, but there is a request of 100 MiB to be expected.
     assert_eq!(
         ledger.reuse(&ledger.request(30 * MIB, Placement::Packed)),
-        IdleLookup::Hit { address: large + 70 * MIB }
+        IdleLookup::Hit { address: large + 70 * MIB, segment: large }
     );
     let other = add(&mut ledger, 100 * MIB);
     assert!(ledger.release(other, false).is_none());
@@ -372,7 +372,7 @@ fn a_vacant_segment_is_split_while_memory_is_plentiful() {
     );
     assert_eq!(
         ledger.reuse(&ledger.request(90 * MIB, Placement::Packed)),
-        IdleLookup::Hit { address: other }
+        IdleLookup::Hit { address: other, segment: other }
     );
 }
 
@@ -482,7 +482,7 @@ fn random_sizes_leave_little_unused() {
         } else {
             let request = ledger.request(size, Placement::Packed);
             let address = match ledger.reuse(&request) {
-                IdleLookup::Hit { address } => address,
+                IdleLookup::Hit { address, .. } => address,
                 _ => {
                     let capacity = ledger.segment_size(&request);
                     drop(ledger.take_surplus(capacity));

@@ -1,0 +1,97 @@
+//! Buffers that are allocated and copied together, for C++.
+
+use super::buffers::{host, host_mut};
+use super::{context, hand_over_exposed};
+use crate::fault::{Fault, attempt};
+use crate::ffi::{Failure, HostRange, HostTarget, Kind, RustBuffer};
+use arrow_cuda_buffer::copy_to_host_scattered;
+use std::slice;
+
+pub(super) unsafe extern "C" fn copies_of_host(
+    device: i32,
+    ranges: *const HostRange,
+    count: usize,
+    out: *mut *mut RustBuffer,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let mut parts = Vec::with_capacity(count);
+        // SAFETY: `count` ranges, each of them readable.
+        for range in unsafe { all(ranges, count) } {
+            // SAFETY: as above.
+            parts.push(unsafe { host(range.data.cast(), signed(range.size)?) }?);
+        }
+        // SAFETY: room for as many buffers.
+        unsafe { store(out, RustBuffer::adjacent_from_host(&context(device)?, &parts)?) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn copies_of_buffers(
+    device: i32,
+    buffers: *const *const RustBuffer,
+    count: usize,
+    out: *mut *mut RustBuffer,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        // SAFETY: `count` live buffers of this table.
+        let buffers = unsafe { all(buffers, count) };
+        // SAFETY: as above.
+        let sources: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        // SAFETY: room for as many buffers.
+        unsafe { store(out, RustBuffer::adjacent_copies(&context(device)?, &sources)?) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn copy_all_to_host(
+    buffers: *const *const RustBuffer,
+    targets: *const HostTarget,
+    count: usize,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        // SAFETY: `count` live buffers of this table, and as many targets.
+        let (buffers, targets) = unsafe { (all(buffers, count), all(targets, count)) };
+        let mut parts = Vec::with_capacity(count);
+        for (buffer, target) in buffers.iter().zip(targets) {
+            // SAFETY: as above; no two targets overlap, and each is writable.
+            let part = unsafe { (&**buffer, host_mut(target.data.cast(), signed(target.size)?)?) };
+            parts.push(part);
+        }
+        Ok(copy_to_host_scattered(parts)?)
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+/// `count` values that C++ passes; null is allowed when there are none.
+///
+/// # Safety
+///
+/// They must be valid during the call.
+unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
+    // SAFETY: guaranteed by the caller.
+    if count == 0 { &[] } else { unsafe { slice::from_raw_parts(first, count) } }
+}
+
+/// Hands buffers over to C++.
+///
+/// # Safety
+///
+/// There must be room for all of them at `out`.
+unsafe fn store(out: *mut *mut RustBuffer, buffers: Vec<RustBuffer>) {
+    for (number, buffer) in buffers.into_iter().enumerate() {
+        // SAFETY: guaranteed by the caller.
+        unsafe { out.add(number).write(hand_over_exposed(buffer)) };
+    }
+}
+
+fn signed(size: usize) -> Result<i64, Fault> {
+    i64::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))
+}

@@ -1,0 +1,316 @@
+//! Buffers that are allocated and copied together.
+
+mod common;
+
+use arrow_cuda_buffer::{DeviceBuffer, Error, copy_to_host_scattered};
+use arrow_cuda_context::{Context, Device};
+use arrow_cuda_driver::is_simulated;
+use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
+use common::count_of;
+use rstest::rstest;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::process::Command;
+use std::sync::Mutex;
+
+/// The limits and the counts are the process's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone<T>(threads: usize, test: impl FnOnce() -> T) -> T {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    set_transfer_limits(TransferLimits::with_threads(threads));
+    let outcome = test();
+    set_transfer_limits(TransferLimits::with_threads(0));
+    outcome
+}
+
+fn context() -> Context {
+    Context::primary(0).expect("a device")
+}
+
+fn parts_of(lengths: &[usize]) -> Vec<Vec<u8>> {
+    let part =
+        |(number, length)| (0..length).map(|at| (at * 31 + at / 251 + number) as u8).collect();
+    lengths.iter().copied().enumerate().map(part).collect()
+}
+
+fn uploaded(parts: &[Vec<u8>]) -> Vec<DeviceBuffer> {
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy")
+}
+
+/// The bytes of buffers, by one call.
+fn downloaded(buffers: &[&DeviceBuffer]) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<MaybeUninit<u8>>> =
+        buffers.iter().map(|buffer| vec![MaybeUninit::new(0xEE); buffer.size() as usize]).collect();
+    let parts = buffers.iter().copied().zip(all.iter_mut().map(Vec::as_mut_slice));
+    copy_to_host_scattered(parts.collect()).expect("a copy");
+    // SAFETY: they were initialised from the start.
+    all.iter().map(|part| part.iter().map(|byte| unsafe { byte.assume_init() }).collect()).collect()
+}
+
+/// How often a driver function is called meanwhile; nothing where the driver does not count.
+fn calls(function: &CStr, work: impl FnOnce()) -> Option<u64> {
+    let count = || is_simulated().expect("a driver").then(|| count_of(function));
+    let before = count();
+    work();
+    Some(count()? - before?)
+}
+
+#[test]
+fn each_begins_at_a_multiple_of_512_bytes_of_one_segment() {
+    let sizes = [1, 0, 512, 513, 2000, 0, 8];
+    alone(0, || {
+        let before = context().bytes_allocated().expect("alive");
+        let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+        assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
+        let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
+        assert!(used.iter().all(|buffer| buffer.address() % 512 == 0 && buffer.is_mutable()));
+        let first = used[0].address();
+        let offsets: Vec<_> = used.iter().map(|buffer| buffer.address() - first).collect();
+        assert_eq!(offsets, [0, 512, 1024, 2048, 4096]);
+        assert!(buffers.iter().filter(|buffer| buffer.is_empty()).all(|it| it.address() == 0));
+        drop(used);
+        drop(buffers);
+        assert_eq!(context().bytes_allocated().expect("alive"), before);
+    });
+}
+
+#[rstest]
+#[case(&[])]
+#[case(&[0, 0])]
+fn nothing_is_allocated_for_no_bytes(#[case] sizes: &[u64]) {
+    alone(0, || {
+        let before = context().bytes_allocated().expect("alive");
+        let buffers = DeviceBuffer::allocate_adjacent(&context(), sizes).expect("nothing");
+        assert_eq!(buffers.len(), sizes.len());
+        assert_eq!(context().bytes_allocated().expect("alive"), before);
+    });
+}
+
+#[rstest]
+fn sizes_that_no_device_has_are_refused(
+    #[values(&[1 << 60], &[u64::MAX, u64::MAX], &[8, u64::MAX, 8], &[1 << 62, 1 << 62, 1 << 62])]
+    sizes: &[u64],
+) {
+    alone(0, || {
+        let before = context().bytes_allocated().expect("alive");
+        let failed = DeviceBuffer::allocate_adjacent(&context(), sizes).expect_err("no room");
+        assert!(failed.is_out_of_memory(), "{failed}");
+        assert_eq!(context().bytes_allocated().expect("alive"), before);
+    });
+}
+
+#[rstest]
+fn parts_go_up_and_come_back(
+    #[values(0, 3)] threads: usize,
+    #[values(
+        &[], &[0], &[5], &[0, 1, 7, 0, 64], &[50; 4000], &[100_000; 30],
+        &[900_000, 3, 0, 300_000, 100_000, 1, 2_000_000, 700_001, 700_001]
+    )]
+    lengths: &[usize],
+) {
+    alone(threads, || {
+        let parts = parts_of(lengths);
+        for _ in 0..5 {
+            let buffers = uploaded(&parts);
+            for (buffer, part) in buffers.iter().zip(&parts) {
+                assert!(buffer.to_vec().expect("bytes") == *part);
+            }
+            assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+        }
+    });
+}
+
+/// The bytes of adjacent buffers and of what lies between them.
+fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
+    let (first, last) = (&buffers[0], &buffers[buffers.len() - 1]);
+    let size = (last.address() + last.size() - first.address()) as usize;
+    let (context, mut bytes) = (context(), vec![0; size]);
+    let current = context.enter().expect("alive");
+    // SAFETY: the segment reaches to the end of its last buffer, and is kept.
+    unsafe { current.copy_to_host(bytes.as_mut_ptr(), first.address(), size) }.expect("alive");
+    bytes
+}
+
+/// Otherwise the padding would show what lay in staging memory, to whoever can read the allocation.
+#[rstest]
+fn padding_is_zero(#[values(0, 3)] threads: usize) {
+    alone(threads, || {
+        let residue = uploaded(&[vec![0xEE; 4 << 20]]);
+        assert!(residue[0].to_vec().expect("bytes").iter().all(|byte| *byte == 0xEE));
+        drop(residue);
+        let parts = vec![vec![1u8; 1000]; 4096];
+        let buffers = uploaded(&parts);
+        let bytes = with_padding(&buffers);
+        for place in bytes.chunks(1024) {
+            assert!(place[..1000].iter().all(|byte| *byte == 1));
+            assert!(place[1000..].iter().all(|byte| *byte == 0), "padding");
+        }
+    });
+}
+
+#[test]
+fn large_pinned_parts_are_copied_directly() {
+    const LARGE: usize = (4 << 20) - 10;
+    alone(3, || {
+        // The residue of a buffer that took as much.
+        drop(uploaded(&[vec![0xEE; (12 << 20) + 512 - 10]]));
+        let mut pinned = [0, 1].map(|_| HostBuffer::allocate(&context(), LARGE).expect("room"));
+        pinned.iter_mut().for_each(|pinned| pinned.as_mut_slice().fill(7));
+        let parts = [
+            &[1; 10][..],
+            pinned[0].as_slice(),
+            pinned[1].as_slice(),
+            &[2; 10],
+            pinned[0].as_slice(),
+        ];
+        let mut buffers = Vec::new();
+        let up = calls(c"cuMemcpyHtoDAsync", || {
+            buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
+        });
+        assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
+        let mut expected = Vec::new();
+        for part in parts {
+            expected.resize(expected.len().next_multiple_of(512), 0);
+            expected.extend_from_slice(part);
+        }
+        assert!(with_padding(&buffers) == expected);
+    });
+}
+
+#[test]
+fn many_small_parts_are_one_allocation_and_one_copy_each_way() {
+    alone(0, || {
+        let parts = parts_of(&[100; 200]);
+        uploaded(&[vec![0]]); // the context is there
+        let mut buffers = Vec::new();
+        let mut up = None;
+        let allocated = calls(c"cuMemAlloc", || {
+            up = calls(c"cuMemcpyHtoDAsync", || buffers = uploaded(&parts));
+        });
+        assert!(allocated.is_none_or(|calls| calls <= 1) && up.is_none_or(|calls| calls == 1));
+        let all: Vec<_> = buffers.iter().collect();
+        let down = calls(c"cuMemcpyDtoH", || assert!(downloaded(&all) == parts));
+        assert!(down.is_none_or(|calls| calls == 1), "{down:?}");
+        let mut copies = Vec::new();
+        let within = calls(c"cuMemcpyDtoD", || {
+            copies = DeviceBuffer::adjacent_copies(&context(), &all).expect("a copy");
+        });
+        assert!(within.is_none_or(|calls| calls == 1), "{within:?}");
+        drop(buffers);
+        assert!(downloaded(&copies.iter().collect::<Vec<_>>()) == parts);
+    });
+}
+
+#[test]
+fn parts_of_any_order_and_distance_come_down() {
+    alone(0, || {
+        let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
+        let buffers = uploaded(&parts);
+        let elsewhere = uploaded(&[b"elsewhere".to_vec()]);
+        let slice = buffers[1].slice(7, 100).expect("a slice");
+        let mixed = [
+            &buffers[3],
+            &buffers[1],
+            &buffers[1],
+            &slice,
+            &elsewhere[0],
+            &buffers[2],
+            &buffers[0],
+            &buffers[5],
+        ];
+        let wanted: Vec<&[u8]> = vec![
+            &parts[3],
+            &parts[1],
+            &parts[1],
+            &parts[1][7..107],
+            b"elsewhere",
+            b"",
+            &parts[0],
+            &parts[5],
+        ];
+        let down = calls(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
+        assert!(down.is_none_or(|calls| calls == 7), "{down:?}");
+        // The gap of 90,000 bytes is not read.
+        let far = calls(c"cuMemcpyDtoH", || {
+            assert_eq!(downloaded(&[&buffers[3], &buffers[5]]), [&parts[3][..], &parts[5]]);
+        });
+        assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
+        let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
+        assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
+        // Nearer to each other than their copies.
+        let near = [0, 20, 90].map(|at| buffers[1].slice(at, 15).expect("a slice"));
+        let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
+        let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
+        assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
+    });
+}
+
+#[test]
+fn a_part_is_not_longer_than_its_buffer() {
+    alone(0, || {
+        let buffers = uploaded(&parts_of(&[4, 4]));
+        let (mut fits, mut too_long) = ([MaybeUninit::new(9); 4], [MaybeUninit::new(9); 5]);
+        let parts = vec![(&buffers[0], &mut too_long[..]), (&buffers[1], &mut fits[..])];
+        assert!(matches!(copy_to_host_scattered(parts), Err(Error::OutOfBounds(_))));
+        // SAFETY: initialised above.
+        assert!(fits.iter().all(|byte| unsafe { byte.assume_init() } == 9), "nothing is copied");
+    });
+}
+
+#[test]
+fn copies_go_to_another_device() {
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    alone(0, || {
+        let other = Context::primary(1).expect("a device");
+        let parts = parts_of(&[100, 0, 300_000, 17]);
+        let buffers = uploaded(&parts);
+        let sources: Vec<_> = buffers.iter().collect();
+        let copies = DeviceBuffer::adjacent_copies(&other, &sources).expect("a copy");
+        assert!(copies.iter().all(|copy| copy.context().is_same(&other)));
+        drop(buffers);
+        assert!(downloaded(&copies.iter().collect::<Vec<_>>()) == parts);
+    });
+}
+
+#[test]
+fn a_buffer_retains_little_more_than_itself() {
+    alone(0, || {
+        let context = context();
+        let before = context.bytes_allocated().expect("alive");
+        let kept = |sizes: &[u64], number: usize| {
+            let buffers = DeviceBuffer::allocate_adjacent(&context, sizes).expect("room");
+            let _kept = buffers[number].clone();
+            drop(buffers);
+            context.bytes_allocated().expect("alive") - before
+        };
+        assert_eq!(kept(&[10 << 20; 20], 7), 10 << 20);
+        assert!(kept(&[1000; 10_000], 5000) < 512 << 10);
+        assert!(kept(&[100, 10 << 20, 100, 200_000, 10 << 20], 3) < 512 << 10);
+    });
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn one_segment_has_no_room() {
+    let parts = parts_of(&[4 << 20; 8]);
+    let buffers = uploaded(&parts);
+    assert_eq!(count_of(c"cuMemAlloc"), 3, "one that failed, and two halves");
+    assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+}
+
+#[test]
+fn memory_in_pieces_serves_too() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", "one_segment_has_no_room", "--ignored"])
+        .env("CUDA_SIM_FAULT", "cuMemAlloc:1=2")
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
+}

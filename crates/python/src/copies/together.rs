@@ -1,0 +1,39 @@
+//! New device buffers of many objects' data, which are allocated and copied together.
+
+use super::source::Data;
+use crate::errors::{Failure, OrRaise, available};
+use crate::pyarrow::from_pyarrow::device_buffer;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// A list with a `CudaBuffer` for each object.
+pub(crate) fn copies_of<'py>(
+    context: &Context,
+    objects: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = objects.py();
+    let objects: Vec<_> = objects.try_iter()?.collect::<PyResult<_>>()?;
+    let data = objects.iter().map(Data::of).collect::<PyResult<Vec<_>>>()?;
+    let (mut host, mut device) = (Vec::new(), Vec::new());
+    for data in &data {
+        match data {
+            Data::Host(data) => host.push(data.bytes()?),
+            Data::Device(data) => device.push(device_buffer(data)?),
+        }
+    }
+    let copied = py.detach(|| {
+        let host = DeviceBuffer::adjacent_from_host(context, &host)?;
+        Ok::<_, Failure>((host, DeviceBuffer::adjacent_copies(context, &device)?))
+    });
+    let (host, device) = copied.or_raise_explained(py, available(py, context))?;
+    let (mut host, mut device) = (host.into_iter(), device.into_iter());
+    let buffers = data.iter().map(|data| match data {
+        Data::Host(_) => host.next(),
+        Data::Device(_) => device.next(),
+    });
+    let wrapped = buffers.flatten().map(|buffer| wrap_buffer(py, buffer));
+    PyList::new(py, wrapped.collect::<PyResult<Vec<_>>>()?)
+}

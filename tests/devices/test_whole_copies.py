@@ -1,0 +1,262 @@
+"""Arrays and record batches go to a device and back with all of their buffers at once."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import pyarrow_cuda_compat
+from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, settle, shapes
+
+ALL = ARRAYS | {"dictionary": DICTIONARY}
+EVERY = pytest.mark.parametrize("name", ALL)
+#: A column's nulls, text and numbers.
+BATCH = pa.record_batch(
+    {
+        "numbers": pa.array([1, None, 3]),
+        "words": ["one", None, "three"],
+        "lists": [[1, 2], None, []],
+        "none": pa.nulls(3),
+    }
+)
+
+
+def copy_by_buffer(data, destination):
+    """As pyarrow makes it by itself: a copy of each buffer by the destination's memory manager."""
+    return type(data).copy_to.__wrapped__(data, destination)
+
+
+def layout_of(cuda, data):
+    """What an array consists of, but for addresses."""
+
+    def content(buffer):
+        if buffer is None or buffer.is_cpu:
+            return buffer and buffer.to_pybytes()
+        return cuda.CudaBuffer.from_buffer(buffer).to_pybytes()
+
+    buffers = [(buffer and buffer.device_type, content(buffer)) for buffer in data.buffers()]
+    return data.type, len(data), data.offset, data.device_type, buffers
+
+
+@pytest.fixture
+def calls(driver):
+    """How often driver functions are called during some work."""
+
+    def count(work, *names):
+        ask = driver.library.cuda_sim_call_count
+        before = [ask(name) for name in names]
+        result = work()
+        return result, [ask(name) - was for name, was in zip(names, before, strict=True)]
+
+    return count
+
+
+@EVERY
+def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
+    for array in shapes(ALL[name]):
+        there = copy_by_buffer(array, ctx.memory_manager)
+        for source in (array, there):
+            for destination in (ctx.memory_manager, ctx.device, other_ctx.device, CPU, CPU.device):
+                wanted = copy_by_buffer(source, destination)
+                assert layout_of(cuda, source.copy_to(destination)) == layout_of(cuda, wanted)
+
+
+@EVERY
+def test_so_is_a_copy_of_a_batch(cuda, ctx, other_ctx, name):
+    for array in [*shapes(ALL[name]), empty_of(ALL[name].type)]:
+        names = ["", "again", "numbers"]
+        numbers = pa.array(range(len(array)), pa.int8())
+        batch = pa.record_batch([array, array, numbers], names).replace_schema_metadata({"a": "b"})
+        there = batch.copy_to(ctx.memory_manager)
+        for source in (batch, there):
+            for destination in (ctx.memory_manager, other_ctx.memory_manager, CPU):
+                copy, wanted = source.copy_to(destination), copy_by_buffer(source, destination)
+                assert copy.schema.equals(wanted.schema, check_metadata=True)
+                assert (copy.num_rows, copy.device_type) == (wanted.num_rows, wanted.device_type)
+                for column, same in zip(copy.columns, wanted.columns, strict=True):
+                    assert layout_of(cuda, column) == layout_of(cuda, same)
+        back = there.copy_to(CPU)
+        back.validate(full=True)
+        assert back.equals(batch)
+
+
+@pytest.mark.simulator
+def test_hundreds_of_columns_are_one_allocation_and_one_copy(ctx, calls):
+    columns = [pa.array([number, None]) for number in range(500)]
+    batch = pa.record_batch(columns, [f"{number}" for number in range(500)])
+    pyarrow_cuda_compat.empty_cache(ctx)
+    up = (b"cuMemAlloc", b"cuMemcpyHtoDAsync")
+    there, made = calls(lambda: batch.copy_to(ctx.memory_manager), *up)
+    assert made == [1, 1]
+    back, made = calls(lambda: there.copy_to(CPU), b"cuMemcpyDtoH")
+    assert made == [1]
+    assert back.equals(batch)
+    again, made = calls(lambda: there.copy_to(ctx.device), b"cuMemAlloc", b"cuMemcpyDtoD")
+    assert made == [1, 1]
+    assert again.copy_to(CPU).equals(batch)
+
+
+@pytest.mark.simulator
+def test_columns_of_a_message_come_back_together(cuda, ctx, calls):
+    batch = pa.record_batch(
+        [pa.array([number] * 9) for number in range(200)], list(map(str, range(200)))
+    )
+    there = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
+    back, made = calls(lambda: there.copy_to(CPU), b"cuMemcpyDtoH")
+    assert made == [1]
+    assert back.equals(batch)
+
+
+def distinct_buffers(columns):
+    return {buffer.address for column in columns for buffer in buffers_of(column)}
+
+
+def test_memory_that_columns_share_is_copied_once(ctx):
+    before = ctx.bytes_allocated
+    batch = pa.record_batch([pa.array(range(1000))] * 50, list(map(str, range(50))))
+    there = batch.copy_to(ctx.memory_manager)
+    assert ctx.bytes_allocated == before + 8000
+    back = there.copy_to(CPU)
+    assert back.equals(batch)
+    assert len(distinct_buffers(there.columns)) == len(distinct_buffers(back.columns)) == 1
+
+
+def test_a_dictionary_that_columns_share_is_copied_once(ctx):
+    words = pa.array(["one", "two"])
+    columns = [pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words) for _ in range(9)]
+    struct = pa.StructArray.from_arrays(columns, list(map(str, range(9))))
+    there = struct.copy_to(ctx.memory_manager)
+    back = there.copy_to(CPU)
+    assert back.equals(struct)
+    of_dictionary = [distinct_buffers([each.field(0).dictionary]) for each in (there, back)]
+    for copy, shared in zip((there, back), of_dictionary, strict=True):
+        assert all(distinct_buffers([copy.field(n).dictionary]) == shared for n in range(9))
+
+
+def test_columns_of_many_sizes_and_by_several_threads(ctx):
+    sizes = [0, 1, 3, 100, 70_000, 1_000_000, 5, 300_001, 0, 33_333, 33_333]
+    columns = [pa.ListArray.from_arrays([0, size], np.arange(size) % 100) for size in sizes]
+    batch = pa.record_batch(columns, list(map(str, range(len(sizes)))))
+    limits = pyarrow_cuda_compat.transfer_limits()
+    for threads in (0, 1, 3):
+        pyarrow_cuda_compat.set_transfer_limits(threads=threads, begin_after=0)
+        try:
+            for _ in range(5):
+                there = batch.copy_to(ctx.memory_manager)
+                assert there.copy_to(CPU).equals(batch)
+                assert there.copy_to(ctx.device).copy_to(CPU).equals(batch)
+        finally:
+            pyarrow_cuda_compat.set_transfer_limits(**limits)
+
+
+def test_ten_thousand_columns(ctx):
+    names = [f"{number}" for number in range(10_000)]
+    batch = pa.record_batch([pa.array([number]) for number in range(10_000)], names)
+    assert batch.copy_to(ctx.memory_manager).copy_to(CPU).equals(batch)
+
+
+@pytest.mark.parametrize("rows", [0, 5])
+def test_batches_without_columns(ctx, rows):
+    batch = pa.record_batch({"a": range(rows)}).select([])
+    there = batch.copy_to(ctx.memory_manager)
+    assert (there.num_columns, there.num_rows) == (0, rows)
+    assert there.copy_to(CPU).num_rows == rows
+
+
+def test_batches_on_the_host_and_a_device(ctx, other_ctx):
+    """Each column is copied from where it lies."""
+    words = pa.array(["x", None, "yy"])
+    columns = [words, words.copy_to(ctx.device), words.copy_to(other_ctx.device)]
+    mixed = pa.record_batch(columns, ["host", "device", "other"])
+    for destination in (CPU, ctx.device, other_ctx.memory_manager):
+        for column in mixed.copy_to(destination).columns:
+            device = getattr(destination, "device", destination)
+            assert all(buffer.device == device for buffer in buffers_of(column))
+            assert column.copy_to(CPU).equals(words)
+
+
+def test_columns_in_pinned_memory_and_in_memory_of_others(cuda, ctx):
+    pinned = cuda.new_host_buffer(80)
+    np.frombuffer(pinned, np.int64)[:] = range(10)
+    theirs = ctx.buffer_from_data(np.arange(10))
+    foreign = ctx.foreign_buffer(theirs.address, theirs.size, base=theirs)
+    columns = [pa.Array.from_buffers(pa.int64(), 10, [None, each]) for each in (pinned, foreign)]
+    batch = pa.record_batch([*columns, pa.array(range(10))], ["pinned", "foreign", "host"])
+    expected = pa.array(range(10))
+    for destination in (CPU, ctx.device):
+        for column in batch.copy_to(destination).columns:
+            assert column.copy_to(CPU).equals(expected)
+
+
+def test_nulls_of_slices_are_counted_before_the_copy(ctx):
+    array = pa.array([1, None, 3, None]).slice(1)
+    there = pa.record_batch({"a": array}).copy_to(ctx.memory_manager)
+    # libarrow would count on the host.
+    assert pa.chunked_array([there.column(0)]).chunk(0).copy_to(CPU).null_count == 2
+
+
+NO_ROOM = """
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context(0)
+columns = [pa.array(range(number, 100_000 + number)) for number in range(40)]
+names = list(map(str, range(40)))
+struct = pa.StructArray.from_arrays(columns, names)
+for data in (pa.record_batch(columns, names), columns[2], struct):
+    fits = data is columns[2]
+    try:
+        there = data.copy_to(ctx.memory_manager)
+    except OSError as error:
+        assert not fits and "CUDA_ERROR_OUT_OF_MEMORY" in str(error), error
+    else:
+        assert fits
+        del there
+    assert ctx.bytes_allocated == 0
+"""
+
+
+@pytest.mark.simulator
+def test_a_device_without_room(run_python):
+    assert run_python(NO_ROOM, CUDA_SIM_MEMORY=str(16 << 20)) == (0, "", "")
+
+
+FAULT = """
+import sys
+import pyarrow as pa
+from pyarrow import cuda
+ctx = cuda.Context(0)
+batch = pa.record_batch({name: range(100_000) for name in "abcdef"} | {"s": ["text"] * 100_000})
+where = sys.argv[1]
+there = batch.copy_to(ctx.memory_manager)
+before = ctx.bytes_allocated
+copies = [lambda: batch.copy_to(ctx.device), lambda: there.copy_to(pa.default_cpu_memory_manager()),
+          lambda: there.copy_to(cuda.Context(1).device), lambda: there.copy_to(ctx.device)]
+failed = 0
+for copy in copies * 3:
+    try:
+        copy()
+    except OSError as error:
+        assert str(error).startswith(f"Cuda error 999 in function '{where}'"), error
+        failed += 1
+    assert ctx.bytes_allocated == before and cuda.Context(1).bytes_allocated == 0
+assert failed == 1, failed
+assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+"""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "call", ["cuMemcpyHtoDAsync:12", "cuMemcpyDtoH:2", "cuMemcpyDtoD:1", "cuMemcpyPeer:1"]
+)
+def test_a_call_of_the_driver_fails_in_the_middle(run_python, call):
+    fault = {"CUDA_SIM_FAULT": f"{call}=999", "CUDA_SIM_DEVICES": "2"}
+    assert run_python(FAULT, call.partition(":")[0], **fault) == (0, "", "")
+
+
+def test_everything_is_released(ctx):
+    before = ctx.bytes_allocated
+    there = BATCH.copy_to(ctx.memory_manager)
+    column = there.column(1)
+    del there
+    assert column.copy_to(CPU).equals(BATCH.column(1))
+    del column
+    settle(ctx, before)
