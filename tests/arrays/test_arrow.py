@@ -132,7 +132,8 @@ def test_nulls_are_never_dropped_silently():
         (pa.array([[1]]), "arrays of their own"),
         (pa.array([{"a": 1}]), "arrays of their own"),
         (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
-        (pa.nulls(3), "not of a fixed size"),
+        (pa.nulls(3), "they have no bytes"),
+        (pa.array([b""], pa.binary(0)), "they have no bytes"),
         (pa.array([[True]], pa.list_(pa.bool_(), 1)), "bits in lists"),
     ],
     ids=lambda value: str(getattr(value, "type", "")),
@@ -141,6 +142,12 @@ def test_what_has_no_elements_of_a_fixed_size(ctx, array, text):
     for each in (array, array.copy_to(ctx.memory_manager)):
         with pytest.raises(TypeError, match=text):
             DeviceArray.from_arrow(each)
+
+
+@pytest.mark.parametrize("what", [pa.chunked_array([[1], [2]]), pa.scalar(1), [1, 2], None])
+def test_what_is_no_array_of_arrow(what):
+    with pytest.raises(TypeError, match=f"expected a pyarrow.Array, got {type(what).__name__}"):
+        DeviceArray.from_arrow(what)
 
 
 @pytest.mark.parametrize("values", [[[1, 2], None], [[1, None], [3, 4]]], ids=["lists", "elements"])
@@ -175,7 +182,15 @@ def test_numpy_types_become_arrow_types():
     ("array", "kind", "text"),
     [
         (np.zeros(2, "?"), None, "to_arrow\\(pyarrow.uint8\\(\\)\\) keeps the bytes"),
-        (np.zeros(2, "c8"), None, "list_\\(pyarrow.float\\(\\), 2\\)"),
+        (np.zeros(2, "c8"), None, r"list_\(pyarrow.float32\(\), 2\)"),
+        (np.zeros(2, "c16"), None, r"list_\(pyarrow.float64\(\), 2\)"),
+        (np.zeros(2, "M8[10s]"), None, r"datetime64\[10s\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8[25us]"), None, r"timedelta64\[25us\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "M8[D]"), None, r"datetime64\[D\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8[h]"), None, r"timedelta64\[h\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8"), None, r"timedelta64.*pyarrow.int64\(\)"),
+        (np.zeros(2, "f16"), None, r"binary\(16\)"),
+        (np.zeros(2, "c32"), None, r"binary\(32\)"),
         (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
         (np.zeros(2, ">i4"), None, r"binary\(4\)"),
         (np.zeros(2, "i4"), pa.int64(), "64 bits"),
