@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _watch
+from . import _native, _watch
 from ._native import DeviceArray
 from ._numba_kernels import PACKAGES
 from ._two_sides import GPU, HOST, TwoSides
@@ -60,7 +60,8 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     Raises
     ------
     ValueError
-        If `where` is neither, or `shape` is not that of `obj`.
+        If `where` is neither, or `shape` is not that of `obj`; if `obj` is an array of Arrow with
+        nulls.
     AssertionError
         Without `obj`, if `shape` or `dtype` is missing.
     TypeError
@@ -448,6 +449,9 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def __str__(self) -> str:
         return str(self.get(HOST))
 
+    def __format__(self, spec: str) -> str:
+        return format(self.get(HOST), spec)
+
     def __repr__(self) -> str:
         text = repr(self.get(HOST)).removeprefix("array")
         return "SmartArray" + text.replace("\n", "\n     ")  # which is that much longer
@@ -521,6 +525,7 @@ def _of_object(obj: Any, copy: bool, dtype: Any, order: Any, where: str) -> TwoS
         obj = obj.get(where)
     if not isinstance(obj, np.ndarray) and is_cuda_array(obj):
         return _of_device(to_device(obj), copy, dtype, order, where)
+    _native._check_arrow(obj)
     if where == GPU and copy:
         host = np.asarray(obj, dtype, order)
         _check_elements(host.dtype)

@@ -70,6 +70,9 @@ def test_host_arrays_without_plain_elements(unchanged):
         (dict(shape=(2, 2), strides=(4,)), "2 lengths but 1 strides"),
         (dict(shape=[1] * 65), "maximum supported dimension"),
         (dict(shape=range(2**62)), "maximum supported dimension"),
+        (dict(shape=2**70), "1180591620717411303424 does not fit into 64 bits"),
+        (dict(shape=(1, -(2**70))), "-1180591620717411303424 does not fit into 64 bits"),
+        (dict(shape=(1,), strides=(2**70,)), "does not fit into 64 bits"),
     ],
     ids=str,
 )
@@ -100,6 +103,9 @@ def test_arguments_of_the_constructor(ctx):
     ):
         with pytest.raises(TypeError):
             refused()
+    for what in (3.5, None, float("nan")):
+        with pytest.raises(TypeError, match=f"expected integers, got .*{type(what).__name__}"):
+            DeviceArray.empty(what)
     with pytest.raises(ValueError, match="'C' or 'F', not 'K'"):
         DeviceArray.empty(3, order="K")
     with pytest.raises(ValueError, match="length of -3"):
@@ -112,7 +118,8 @@ def test_out_of_memory_is_a_memory_error(unchanged):
 
 
 @pytest.mark.parametrize(
-    "key", [3, -4, (0, 0, 0), [0, 1], np.array([True, False, True]), 1.5, True, "a"]
+    "key",
+    [3, -4, 2**70, (0, 0, 0), [0, 1], np.array([True, False, True]), 1.5, True, "a", (0, "a")],
 )
 def test_keys_that_name_nothing(key):
     array = DeviceArray.from_host(np.zeros((3, 2)))
@@ -226,6 +233,38 @@ def test_an_element_is_its_scalar():
     assert array[1, 0] == 7
 
 
+def test_a_number_of_another_size_is_out_of_bounds():
+    with pytest.raises(IndexError, match=f"index {-(2**70)} is out of bounds"):
+        DeviceArray.empty(3)[-(2**70)]
+
+
+def test_an_element_is_its_scalar_to_functions_of_python():
+    element = DeviceArray.from_host([2.567])[0]
+    assert str(element) == f"{element}" == "2.567"
+    assert repr(element).startswith("<pyarrow_cuda_compat.DeviceArray")
+    assert (round(element), round(element, 1)) == (3, 2.6)
+    assert (divmod(element, 1)[0], divmod(6, element)[0]) == (2, 2)
+    element = DeviceArray.from_host(np.array([5], "i2"))[0]
+    assert (~element, element << 1, element >> 1, 1 << element, 640 >> element) == (
+        -6,
+        10,
+        2,
+        32,
+        20,
+    )
+    array = DeviceArray.from_host([1, 2])
+    assert str(array) == repr(array)
+    for compute in (
+        lambda: round(array),
+        lambda: ~array,
+        lambda: array << 1,
+        lambda: divmod(array, 2),
+        lambda: divmod(2, array),
+    ):
+        with pytest.raises(TypeError):
+            compute()
+
+
 def test_larger_arrays_do_not_compute():
     array = DeviceArray.from_host([1.0, 2.0])
     for compute in (
@@ -288,6 +327,46 @@ def test_numpy_takes_and_converts():
     assert np.array(array.T).flags.f_contiguous
     with pytest.raises(ValueError, match="without a copy"):
         np.array(array, copy=False)
+
+
+STRUCTURES = [
+    np.dtype([("a", "<i4"), ("b", "<f8")], align=True),
+    np.dtype([("a", ">i2"), ("b", "M8[s]", (2, 3)), ("c", [("d", "?"), ("e", "c8")])]),
+    np.dtype({"names": ["x", "y"], "formats": ["i2", "f4"], "offsets": [6, 0], "itemsize": 16}),
+]
+
+
+@pytest.mark.parametrize("dtype", STRUCTURES, ids=str)
+def test_a_field_is_a_view(dtype):
+    data = np.arange(4 * dtype.itemsize, dtype="u1") % 2
+    host = data.view(dtype).reshape(2, 2)
+    array = DeviceArray.from_host(host)
+    for key in (..., np.s_[:, 1], np.s_[::-1, 0], np.s_[0, 1, ...], np.s_[:0]):
+        for name in dtype.names:
+            expected, field = host[key][name], array[key][name]
+            assert (field.shape, field.dtype) == (expected.shape, expected.dtype)
+            assert field.copy_to_host().tobytes() == expected.tobytes()
+    name = dtype.names[1]
+    array[:, 0][name] = array[:, 1][name]
+    host[:, 0][name] = host[:, 1][name]
+    array[0, 0][dtype.names[0]] = host[0, 0][dtype.names[0]] = 1
+    array[name][0] = host[name][0]
+    assert array.copy_to_host().tobytes() == host.tobytes()
+
+
+def test_names_that_name_no_field():
+    array = DeviceArray.from_host(np.array([(1, b"x")], [("a", "i4"), ("b", "S1")]))
+    with pytest.raises(ValueError, match="no field of name c"):
+        array["c"]
+    with pytest.raises(ValueError, match="no field of name c"):
+        array["c"] = 1
+    with pytest.raises(TypeError, match="strings"):
+        array["b"]
+    with pytest.raises(IndexError, match="only integers"):
+        array[["a", "b"]]
+    nulls = DeviceArray.from_arrow(pa.array([1, None], pa.decimal128(9)))
+    with pytest.raises(ValueError, match="has nulls"):
+        nulls["low"]
 
 
 def test_structures_keep_their_fields():

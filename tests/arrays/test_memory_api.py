@@ -361,3 +361,15 @@ except OSError as error:
 print(memory.to_device(np.arange(3)).copy_to_host())
 """)
     assert (status, out) == (0, "201\n[0 1 2]\n"), err
+
+
+def test_parameters_of_methods_have_numbas_names():
+    array = memory.to_device(np.arange(6.0).reshape(1, 2, 3))
+    array.copy_to_device(ary=np.ones((1, 2, 3)), stream=0)
+    assert array.copy_to_host(ary=None, stream=0).sum() == 6
+    assert array.squeeze(axis=None, stream=0).shape == (2, 3)
+    assert array.squeeze(0, stream=memory.stream()).transpose(axes=(1, 0)).shape == (3, 2)
+    assert array.transpose(axes=None).shape == (3, 2, 1)
+    assert array.ravel(order="C", stream=0).shape == (6,)
+    with pytest.raises(TypeError, match="not both"):
+        array.transpose(0, 1, 2, axes=(0, 1, 2))

@@ -144,3 +144,10 @@ def test_copies_and_pickles():
         assert made.tolist() == on_device(made) == [5] * 3
         made[0] = 0
     assert array.tolist() == [5] * 4
+
+
+def test_it_is_formatted_as_numpys():
+    assert f"{SmartArray(2.5):.2f}" == "2.50"
+    assert f"{SmartArray([1, 2])}" == "[1 2]"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        format(SmartArray([1, 2]), ".1f")

@@ -5,7 +5,7 @@ use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::Owner;
-use crate::pyarrow::from_pyarrow::host_bytes_mut;
+use crate::pyarrow::from_pyarrow::{check_has_arrays, host_bytes_mut, is_array, is_on_device};
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::streams::argument::optional_stream;
 use arrow_cuda_context::{Context, Stream};
@@ -69,6 +69,7 @@ pub(super) fn from_any(
 ) -> PyResult<()> {
     let py = source.py();
     check_writable(target)?;
+    target.check_no_nulls(py)?;
     let dtype = target.dtype.to_numpy(py)?;
     if let Some(theirs) = import::device_array(source)? {
         let theirs = theirs.get();
@@ -149,11 +150,39 @@ pub(super) fn as_numpy<'py>(
     {
         return Ok(array.clone());
     }
+    check_arrow(object)?;
     let options = PyDict::new(py);
     options.set_item(intern!(py, "dtype"), dtype)?;
     // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
     let array = numpy(py)?.call_method(intern!(py, "asarray"), (object,), Some(&options))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// Refuses arrays of Arrow from which NumPy would make other values than they have.
+#[pyfunction]
+#[pyo3(name = "_check_arrow")]
+pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if object.cast::<PyDeviceArray>().is_ok() {
+        return Ok(()); // which says so itself
+    }
+    if is_array(object)? {
+        check_has_arrays(object)?;
+        if is_on_device(object)? {
+            return Err(PyTypeError::new_err(
+                "the array is on a device: DeviceArray.from_arrow(array) views it there",
+            ));
+        }
+    }
+    // Chunked arrays have one, too.
+    let nulls = object.getattr_opt(intern!(object.py(), "null_count"))?;
+    match nulls.and_then(|nulls| nulls.extract::<u64>().ok()) {
+        None | Some(0) => Ok(()),
+        Some(nulls) => Err(PyValueError::new_err(format!(
+            "the array has nulls ({nulls} of {}), which NumPy does not know: \
+             DeviceArray.from_arrow(array) keeps them, array.fill_null(value) replaces them",
+            object.len()?
+        ))),
+    }
 }
 
 /// The order in which the elements of an array of the host follow each other without gaps.

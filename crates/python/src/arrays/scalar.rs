@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 
 impl PyDeviceArray {
     /// The scalar of NumPy's, if there is a single element and no dimension.
-    fn scalar<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(super) fn scalar<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.array.layout().ndim() > 0 {
             return Ok(None);
         }
@@ -121,6 +121,38 @@ impl PyDeviceArray {
         self.behind("mod", other)
     }
 
+    fn __divmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("divmod", (scalar, other)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+
+    fn __rdivmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("divmod", (other, scalar)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+
+    fn __lshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.with("lshift", other)
+    }
+
+    fn __rlshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.behind("lshift", other)
+    }
+
+    fn __rshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.with("rshift", other)
+    }
+
+    fn __rrshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.behind("rshift", other)
+    }
+
     fn __and__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.with("and_", other)
     }
@@ -192,6 +224,22 @@ impl PyDeviceArray {
 
     fn __abs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.alone(py, "abs")
+    }
+
+    fn __invert__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.alone(py, "invert")
+    }
+
+    #[pyo3(signature = (ndigits=None))]
+    fn __round__<'py>(
+        &self,
+        py: Python<'py>,
+        ndigits: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("round", (scalar, ndigits)),
+            None => Err(only_scalars("round")),
+        }
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
