@@ -476,6 +476,10 @@ def test_damaged_handles_raise():
     for damaged in (b"", sent[:3], sent[:20], sent[:-1], b"\xff" * len(sent), sent[4:]):
         with pytest.raises(pa.ArrowInvalid):
             IpcArrayHandle.from_buffer(pa.py_buffer(damaged))
+    endless = sent.replace(b'"shape": [2, 3]', b'"shape": [1e999]')
+    length = int.from_bytes(sent[:4], "little") + len(endless) - len(sent)
+    with pytest.raises(pa.ArrowInvalid):
+        IpcArrayHandle.from_buffer(length.to_bytes(4, "little") + endless[4:])
     wide = sent.replace(b'"shape": [2, 3]', b'"shape": [2, 9]')
     assert IpcArrayHandle.from_buffer(pa.py_buffer(wide)).shape == (2, 9)
 

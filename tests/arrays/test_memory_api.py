@@ -112,6 +112,9 @@ def test_strides_with_gaps_and_negative_ones():
         ({"shape": (-1,)}, ValueError, "negative dimensions are not allowed"),
         ({"shape": -1}, ValueError, "negative dimensions are not allowed"),
         ({"shape": (2**31, 2**31, 2**31)}, ValueError, "overflows|more than an array can have"),
+        ({"shape": 2**70}, ValueError, "64 bits|more than an array can have"),
+        ({"shape": 2, "dtype": "O"}, TypeError, "they are Python objects"),
+        ({"shape": 2, "dtype": [("a", "O")]}, TypeError, "they are Python objects"),
     ],
 )
 @pytest.mark.parametrize("make", [memory.device_array, memory.pinned_array, memory.mapped_array])
