@@ -148,26 +148,30 @@ def test_values_that_do_not_fit(value, error, text):
     assert array.copy_to_host().tolist() == [[0, 1], [2, 3], [4, 5]]
     other = DeviceArray.from_host(np.zeros((3, 2), "f4"))
     for assign in (lambda: array.__setitem__(..., other), lambda: array.copy_to_device(other)):
-        with pytest.raises(TypeError, match="different dtypes, float64 and float32"):
+        with pytest.raises(TypeError, match=r"incompatible dtype: float64 vs\. float32"):
             assign()
 
 
 def test_host_arrays_that_do_not_fit():
     array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
-    for out, error in [
-        (np.zeros((2, 3)), ValueError),
-        (np.zeros((3, 2), "f4"), TypeError),
-        ([[0] * 2] * 3, TypeError),
-        (b"", TypeError),
+    for out, error, text in [
+        (np.zeros((2, 3)), ValueError, r"incompatible shape: \(3, 2\) vs\. \(2, 3\)"),
+        (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
+        ([[0] * 2] * 3, TypeError, "not list"),
+        (b"", TypeError, "not bytes"),
     ]:
-        with pytest.raises(error):
+        with pytest.raises(error, match=text):
             array.copy_to_host(out)
     read_only = np.zeros((3, 2))
     read_only.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         array.copy_to_host(read_only)
-    for source, error in [(np.zeros(3), ValueError), (np.zeros((3, 2), "f4"), TypeError)]:
-        with pytest.raises(error):
+    for source, error, text in [
+        (np.zeros(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
+        (DeviceArray.empty(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
+        (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
+    ]:
+        with pytest.raises(error, match=text):
             array.copy_to_device(source)
     with pytest.raises(TypeError, match="two names"):
         array.copy_to_host(np.zeros((3, 2)), ary=np.zeros((3, 2)))
@@ -244,6 +248,11 @@ def test_an_element_is_its_scalar_to_functions_of_python():
     assert repr(element).startswith("<pyarrow_cuda_compat.DeviceArray")
     assert (round(element), round(element, 1)) == (3, 2.6)
     assert (divmod(element, 1)[0], divmod(6, element)[0]) == (2, 2)
+    assert (math.trunc(element), math.floor(element), math.ceil(element)) == (2, 2, 3)
+    with pytest.raises(TypeError, match="pow"):
+        pow(element, 2, 5)
+    large = DeviceArray.from_host([2**53 + 1])[0]
+    assert math.trunc(large) == math.floor(large) == math.ceil(large) == 2**53 + 1
     element = DeviceArray.from_host(np.array([5], "i2"))[0]
     assert (~element, element << 1, element >> 1, 1 << element, 640 >> element) == (
         -6,
@@ -256,6 +265,8 @@ def test_an_element_is_its_scalar_to_functions_of_python():
     assert str(array) == repr(array)
     for compute in (
         lambda: round(array),
+        lambda: math.trunc(array),
+        lambda: pow(array, 2, 5),
         lambda: ~array,
         lambda: array << 1,
         lambda: divmod(array, 2),

@@ -77,9 +77,9 @@ pub(super) fn from_any(
         check_same_type(target, theirs, py)?;
         if theirs.array.layout().shape() != target.array.layout().shape() {
             return Err(PyValueError::new_err(format!(
-                "cannot copy an array of shape {} to an array of shape {}",
-                theirs.shape(py)?,
-                target.shape(py)?
+                "incompatible shape: {} vs. {}",
+                target.shape(py)?,
+                theirs.shape(py)?
             )));
         }
         return copy_across(py, &target.array, &theirs.array, stream);
@@ -316,7 +316,7 @@ fn check_writable(target: &PyDeviceArray) -> PyResult<()> {
     }
 }
 
-/// Refuses an array of the host that has another shape or other elements.
+/// Refuses an array of the host that has another shape or other elements, in Numba's words.
 fn check_like(
     array: &PyDeviceArray,
     dtype: &Bound<'_, PyArrayDescr>,
@@ -325,14 +325,14 @@ fn check_like(
     let shape = array.array.layout().shape();
     if !host.shape().iter().map(|length| *length as i64).eq(shape.iter().copied()) {
         return Err(PyValueError::new_err(format!(
-            "the host array has shape {}, the device array {}",
-            host.getattr(intern!(host.py(), "shape"))?,
-            array.shape(host.py())?
+            "incompatible shape: {} vs. {} of the host array",
+            array.shape(host.py())?,
+            host.getattr(intern!(host.py(), "shape"))?
         )));
     }
     if !host.dtype().is_equiv_to(dtype) {
         return Err(PyTypeError::new_err(format!(
-            "the host array has dtype {}, the device array {dtype}",
+            "incompatible dtype: {dtype} vs. {} of the host array",
             host.dtype()
         )));
     }
@@ -344,7 +344,7 @@ fn check_same_type(target: &PyDeviceArray, source: &PyDeviceArray, py: Python<'_
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
-        "the arrays have different dtypes, {} and {}: a copy on the device does not convert",
+        "incompatible dtype: {} vs. {}: a copy on the device does not convert",
         target.dtype.to_numpy(py)?,
         source.dtype.to_numpy(py)?
     )))

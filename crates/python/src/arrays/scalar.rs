@@ -49,6 +49,14 @@ impl PyDeviceArray {
         }
     }
 
+    /// What a function of `math` makes of the Python number that the scalar is.
+    fn to_integer<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.scalar(py)? {
+            Some(_) => py.import("math")?.call_method1(function, (self.item_of(py)?,)),
+            None => Err(only_scalars(function)),
+        }
+    }
+
     /// The Python object of the class `class` that the only element converts to.
     fn converted<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         if self.array.layout().count() != 1 {
@@ -180,9 +188,13 @@ impl PyDeviceArray {
     fn __pow__<'py>(
         &self,
         other: &Bound<'py, PyAny>,
-        _modulo: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.with("pow", other)
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("pow", (scalar, other, modulo)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
     }
 
     fn __rpow__<'py>(
@@ -240,6 +252,18 @@ impl PyDeviceArray {
             Some(scalar) => py.import("builtins")?.call_method1("round", (scalar, ndigits)),
             None => Err(only_scalars("round")),
         }
+    }
+
+    fn __trunc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "trunc")
+    }
+
+    fn __floor__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "floor")
+    }
+
+    fn __ceil__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "ceil")
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
