@@ -152,6 +152,17 @@ def test_values_that_do_not_fit(value, error, text):
             assign()
 
 
+def test_an_element_of_another_type_is_converted():
+    numbers, halves = DeviceArray.from_host([1, 2, 3]), DeviceArray.from_host([1.5, 2.5])
+    numbers[0] = halves[1]
+    assert numbers.copy_to_host().tolist() == [2, 2, 3]
+    numbers[:] = halves[0]
+    halves[...] = numbers[0]
+    assert (numbers.copy_to_host().tolist(), halves.copy_to_host().tolist()) == ([1] * 3, [1] * 2)
+    with pytest.raises(TypeError, match="incompatible dtype"):
+        numbers[:1] = halves[:1]
+
+
 def test_host_arrays_that_do_not_fit():
     array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
     for out, error, text in [

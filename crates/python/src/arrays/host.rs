@@ -95,12 +95,18 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     let py = value.py();
     check_writable(target)?;
     target.check_no_nulls(py)?;
-    if let Some(theirs) = import::device_array(value)? {
-        let theirs = theirs.get();
-        theirs.check_no_nulls(py)?;
-        check_same_type(target, theirs, py)?;
-        return copy_across(py, &target.array, &theirs.array, None);
+    let theirs = import::device_array(value)?;
+    if let Some(array) = &theirs {
+        let array = array.get();
+        array.check_no_nulls(py)?;
+        // An element of another type is its scalar, which NumPy converts.
+        let is_scalar = array.array.layout().ndim() == 0;
+        if !is_scalar || target.dtype.is_same(&array.dtype, py)? {
+            check_same_type(target, array, py)?;
+            return copy_across(py, &target.array, &array.array, None);
+        }
     }
+    let value = theirs.as_ref().map_or(value, |array| array.as_any());
     let dtype = target.dtype.to_numpy(py)?;
     let host = as_numpy(py, value, Some(&dtype))?;
     let shape: Vec<i64> = host.shape().iter().map(|length| *length as i64).collect();
