@@ -22,6 +22,8 @@ _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sor
 #: What looks at the same memory in another way, and needs no element for that.
 _VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
 _VIEWING |= {"transpose", "view"}
+#: What gives the memory of the host away, to be written to.
+_LENDING = {"ctypes", "data", "flat"}
 #: The memory of the two sides stays where it is, and writable.
 _REFUSED = {"resize", "setflags"}
 
@@ -396,7 +398,10 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if callable(getattr(np.ndarray, name)):
             return self._method(name)
-        return self._view_or(name in _VIEWING, lambda host: getattr(host, name))
+        result = self._view_or(name in _VIEWING, lambda host: getattr(host, name))
+        if name in _LENDING:
+            self._sides.may_change_on_host()
+        return result
 
     def _method(self, name: str) -> Callable[..., Any]:
         @wraps(getattr(np.ndarray, name))
