@@ -150,7 +150,8 @@ def _built(
         return pa.ExtensionArray.from_storage(kind, storage)
     if not rest:
         if pa.types.is_fixed_size_list(kind) and array.dtype.kind == "c":
-            half = array.view(f"<f{array.itemsize // 2}").reshape(*array.shape, 2)
+            order = array.dtype.str[0]
+            half = array.view(f"{order}f{array.itemsize // 2}").reshape(*array.shape, 2)
             return _built(kind, half, length, buffers, offset, [2])
         _check_width(kind, array)
         return pa.Array.from_buffers(kind, length, buffers, offset=offset)
@@ -180,6 +181,11 @@ def _check_width(kind: Any, array: DeviceArray) -> None:
         raise TypeError(
             f"elements of dtype {array.dtype} cannot be values of type {kind}, which have "
             f"{width or 'no fixed number of'} bits"
+        )
+    if not array.dtype.isnative and not pa.types.is_fixed_size_binary(kind):
+        raise TypeError(
+            f"elements of dtype {array.dtype} cannot be values of type {kind}, whose bytes are in "
+            f"this machine's order: to_arrow(pyarrow.binary({array.itemsize})) keeps their bytes"
         )
 
 

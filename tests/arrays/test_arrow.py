@@ -198,6 +198,8 @@ def test_numpy_types_become_arrow_types():
         (np.zeros(2, "c32"), None, r"binary\(32\)"),
         (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
         (np.zeros(2, ">i4"), None, r"binary\(4\)"),
+        (np.zeros(2, ">i4"), pa.int32(), r">i4.*type int32.*binary\(4\)"),
+        (np.zeros(2, ">c8"), pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),
         (np.zeros(2, "i4"), pa.int64(), "64 bits"),
         (np.zeros(2, "i4"), pa.bool_(), "1 bits"),
         (np.zeros(2, "i8"), pa.string(), "no fixed number of bits"),
@@ -209,6 +211,12 @@ def test_numpy_types_become_arrow_types():
 def test_types_that_do_not_fit(array, kind, text):
     with pytest.raises(TypeError, match=text):
         DeviceArray.from_host(array).to_arrow(kind)
+
+
+def test_other_byte_orders_are_bytes():
+    array = DeviceArray.from_host(np.array([1, 256], ">i4"))
+    kept = array.to_arrow(pa.binary(4)).copy_to(HOST)
+    assert kept.to_pylist() == [b"\0\0\0\1", b"\0\0\1\0"]
 
 
 def test_gaps_are_not_closed_silently():
