@@ -193,7 +193,7 @@ class IpcArrayHandle:
             dtype = descr_to_dtype(ast.literal_eval(header["dtype"]))
             shape, strides = (tuple(map(int, header[name])) for name in ("shape", "strides"))
             offset, number = int(header["offset"]), int(header["device_number"])
-        except (ValueError, TypeError, LookupError, SyntaxError, RecursionError):
+        except (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError, RecursionError):
             raise pa.ArrowInvalid("the bytes are not the handle of a device array") from None
         memory = IpcMemHandle.from_buffer(pa.py_buffer(data[end:]))
         return IpcArrayHandle(memory, dtype, shape, strides, offset=offset, device_number=number)

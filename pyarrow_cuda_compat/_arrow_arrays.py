@@ -17,10 +17,14 @@ from ._native import Context, CudaBuffer, DeviceArray
 _WORDS_128 = [("low", "<u8"), ("high", "<i8")]
 _WORDS_256 = [("low", "<u8"), ("second", "<u8"), ("third", "<u8"), ("high", "<i8")]
 _INTERVAL = [("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")]
+#: What Arrow counts times and durations in, one at a time; NumPy counts in any number of any unit.
+_UNITS = ("s", "ms", "us", "ns")
 
 
 def array_from_arrow(array: Any) -> DeviceArray:
     """`DeviceArray.from_arrow`."""
+    if isinstance(array, pa.ChunkedArray):
+        raise TypeError("expected a pyarrow.Array, got ChunkedArray, each of whose chunks is one")
     if not isinstance(array, pa.Array):
         raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
     dtype_of(values_type(array.type))  # before anything is copied
@@ -86,6 +90,8 @@ def dtype_of(kind: Any) -> Any:
         return {32: "<i4", 64: "<i8", 128: _WORDS_128, 256: _WORDS_256}[kind.bit_width]
     if types.is_fixed_size_binary(kind) and kind.byte_width > 0:
         return f"|V{kind.byte_width}"
+    if types.is_null(kind) or types.is_fixed_size_binary(kind):
+        raise _refused(kind, "they have no bytes")
     if types.is_dictionary(kind):
         raise _refused(kind, "its indices and its dictionary are two arrays")
     if types.is_nested(kind):
@@ -144,7 +150,8 @@ def _built(
         return pa.ExtensionArray.from_storage(kind, storage)
     if not rest:
         if pa.types.is_fixed_size_list(kind) and array.dtype.kind == "c":
-            half = array.view(f"<f{array.itemsize // 2}").reshape(*array.shape, 2)
+            order = array.dtype.str[0]
+            half = array.view(f"{order}f{array.itemsize // 2}").reshape(*array.shape, 2)
             return _built(kind, half, length, buffers, offset, [2])
         _check_width(kind, array)
         return pa.Array.from_buffers(kind, length, buffers, offset=offset)
@@ -175,6 +182,11 @@ def _check_width(kind: Any, array: DeviceArray) -> None:
             f"elements of dtype {array.dtype} cannot be values of type {kind}, which have "
             f"{width or 'no fixed number of'} bits"
         )
+    if not array.dtype.isnative and not pa.types.is_fixed_size_binary(kind):
+        raise TypeError(
+            f"elements of dtype {array.dtype} cannot be values of type {kind}, whose bytes are in "
+            f"this machine's order: to_arrow(pyarrow.binary({array.itemsize})) keeps their bytes"
+        )
 
 
 def _arrow_type(array: DeviceArray) -> Any:
@@ -185,15 +197,19 @@ def _arrow_type(array: DeviceArray) -> Any:
             "NumPy's booleans are bytes, Arrow's are bits: "
             "to_arrow(pyarrow.uint8()) keeps the bytes"
         )
-    if dtype.kind == "c":
-        part = pa.from_numpy_dtype(f"f{dtype.itemsize // 2}")
+    if dtype.kind in "Mm" and dtype.str[4:-1] not in _UNITS:
         raise TypeError(
-            f"Arrow has no complex numbers: to_arrow(pyarrow.list_(pyarrow.{part}(), 2)) has pairs "
-            "of their parts"
+            f"Arrow has no values of dtype {dtype}, only counts of {', '.join(_UNITS)}: "
+            "to_arrow(pyarrow.int64()) keeps the numbers"
+        )
+    if dtype.kind == "c" and dtype.itemsize <= 16:
+        raise TypeError(
+            f"Arrow has no complex numbers: to_arrow(pyarrow.list_(pyarrow.float"
+            f"{4 * dtype.itemsize}(), 2)) has pairs of their parts"
         )
     if dtype.kind == "V" and dtype.names is None:
         return pa.binary(dtype.itemsize)
-    if not dtype.isnative or dtype.kind == "V":
+    if not dtype.isnative or dtype.kind in "Vc" or (dtype.kind, dtype.itemsize) == ("f", 16):
         raise TypeError(
             f"Arrow has no values of dtype {dtype}: to_arrow(pyarrow.binary({dtype.itemsize})) "
             "keeps their bytes"

@@ -151,6 +151,13 @@ class TwoSides:
                 if other.is_lent():
                     self.get(HOST if where == GPU else GPU)
 
+    def may_change_on_host(self) -> None:
+        """Has the device's side be stale, since others have got the host's, and may write to it."""
+        with self._lock:
+            if self._gpu is not None:
+                self._on_host()
+                self._gpu.is_valid = False
+
     def may_change_on_device(self) -> None:
         """Has the host's side be stale, since others have got the device's, and may write to it."""
         with self._lock:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _watch
+from . import _native, _watch
 from ._native import DeviceArray
 from ._numba_kernels import PACKAGES
 from ._two_sides import GPU, HOST, TwoSides
@@ -22,6 +22,8 @@ _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sor
 #: What looks at the same memory in another way, and needs no element for that.
 _VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
 _VIEWING |= {"transpose", "view"}
+#: What gives the memory of the host away, to be written to.
+_LENDING = {"ctypes", "data", "flat"}
 #: The memory of the two sides stays where it is, and writable.
 _REFUSED = {"resize", "setflags"}
 
@@ -60,7 +62,8 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     Raises
     ------
     ValueError
-        If `where` is neither, or `shape` is not that of `obj`.
+        If `where` is neither, or `shape` is not that of `obj`; if `obj` is an array of Arrow with
+        nulls.
     AssertionError
         Without `obj`, if `shape` or `dtype` is missing.
     TypeError
@@ -395,7 +398,10 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if callable(getattr(np.ndarray, name)):
             return self._method(name)
-        return self._view_or(name in _VIEWING, lambda host: getattr(host, name))
+        result = self._view_or(name in _VIEWING, lambda host: getattr(host, name))
+        if name in _LENDING:
+            self._sides.may_change_on_host()
+        return result
 
     def _method(self, name: str) -> Callable[..., Any]:
         @wraps(getattr(np.ndarray, name))
@@ -447,6 +453,9 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     def __str__(self) -> str:
         return str(self.get(HOST))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.get(HOST), spec)
 
     def __repr__(self) -> str:
         text = repr(self.get(HOST)).removeprefix("array")
@@ -521,6 +530,7 @@ def _of_object(obj: Any, copy: bool, dtype: Any, order: Any, where: str) -> TwoS
         obj = obj.get(where)
     if not isinstance(obj, np.ndarray) and is_cuda_array(obj):
         return _of_device(to_device(obj), copy, dtype, order, where)
+    _native._check_arrow(obj)
     if where == GPU and copy:
         host = np.asarray(obj, dtype, order)
         _check_elements(host.dtype)

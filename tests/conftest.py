@@ -94,7 +94,9 @@ def current(ctx, driver):
 @pytest.fixture
 def default_stream(driver, current):
     """Work of the test's own for the default stream."""
-    return Queue(driver)
+    queue = Queue(driver)
+    yield queue
+    queue.finish()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from .. import _native
 from .._native import DeviceArray, IpcMemHandle
 from . import _layouts
 from ._device import current_context
@@ -112,7 +113,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
     Raises
     ------
     ValueError
-        If `obj` has gaps between its elements, or another shape than `to`.
+        If `obj` has gaps between its elements, nulls, or another shape than `to`.
     TypeError
         If the elements are objects or strings, or of another dtype than those of `to`.
 
@@ -136,6 +137,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         return as_cuda_array(obj)
     if isinstance(obj, pa.Array) and not obj.is_cpu:
         return DeviceArray(obj)
+    _native._check_arrow(obj)
     host = np.asanyarray(obj)
     _layouts.check_contiguous(host)
     return _uploaded(host, stream, copy)

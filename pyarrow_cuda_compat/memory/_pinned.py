@@ -37,6 +37,8 @@ def pinned_array(
 
     Raises
     ------
+    TypeError
+        If the elements are Python objects.
     OSError
         If the driver cannot pin so much memory.
 
@@ -49,6 +51,8 @@ def pinned_array(
     np.int64(42)
     """
     shape, dtype, steps = _layouts.described(shape, dtype, strides, order)
+    if dtype.hasobject:  # for which NumPy would take whatever the memory has
+        raise TypeError(f"pinned memory cannot have elements of {dtype!r}: they are Python objects")
     size, before = _layouts.extent(shape, steps, dtype.itemsize)
     memory = new_host_buffer(size, current_context().device_number)
     return np.ndarray(shape, dtype, memory, before, steps)

@@ -147,6 +147,9 @@ def cudaDeviceReset() -> cudaError_t:
     Those of other libraries are destroyed as well.  Later calls with what was there return
     ``cudaErrorDeviceUninitialized`` (201); new arrays, streams and events work.
 
+    Pinned memory is destroyed, too.  An array of NumPy over it (`PagelockedAllocator.get`) must not
+    be used any more: NumPy accesses the memory unasked, and the process would crash.
+
     Returns
     -------
     status : cudaError_t

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import ARRAYS, TypedArray
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
-from ._host import Host, Order, host_array, order_of
+from ._host import Host, Order, described, host_array, order_of
 from ._memory import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._pointers import TypedPointer
 from ._status import SUCCESS, cudaError_t
@@ -24,6 +24,9 @@ __all__ = [
     "dtype",
     "to_gpu",
 ]
+
+# The host in DLPack's numbers.
+_HOST = 1
 
 
 class GPUArray:
@@ -41,7 +44,7 @@ class GPUArray:
         The type of the elements, one of `SUPPORTED_DTYPES`; by default ``float64`` for a shape,
         and the array's own for an array.
     shape : int or sequence of int, optional
-        The number of elements in each dimension, in place of `array`.
+        The number of elements in each dimension, in place of `array`; with it, its own.
     order : {'C', 'F'}, optional
         Whether the last or the first dimension is the densest on the device.  By default C order,
         or Fortran order for an array that is in Fortran order.
@@ -91,6 +94,8 @@ class GPUArray:
             self._array = _allocated_by(allocator, order)
         else:
             host = _new_host_side(shape if array is None else array, dtype, order, copy)
+            if shape is not None and described(shape, host.dtype)[0] != host.shape:
+                raise ValueError(f"the array is of shape {host.shape}, not {shape}")
             self._array = ARRAYS[supported(host.dtype).name]._over(host, order or order_of(host))
         self._array.allocate()
 
@@ -500,14 +505,20 @@ def _array_of(data: Any) -> Host:
     try:
         host = host_array(data)
     except TypeError:
-        where = "a device array, which an Allocator shares" if _is_on_device(data) else "no array"
-        raise UnsupportedDataType(f"{type(data).__name__} is {where}") from None
+        name = type(data).__name__
+        if _is_on_device(data):
+            text = f"{name} is a device array, which an Allocator shares"
+        else:
+            text = f"expected a NumPy array or a buffer, got {name}"
+        raise UnsupportedDataType(text) from None
     supported(host.dtype)
     return host
 
 
 def _is_on_device(data: Any) -> bool:
-    return hasattr(data, "__cuda_array_interface__") or hasattr(data, "__dlpack__")
+    if hasattr(data, "__cuda_array_interface__"):
+        return True
+    return hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] != _HOST
 
 
 def _new_host_side(data: Any, dtype: Any, order: Order | None, copy: bool) -> Host:

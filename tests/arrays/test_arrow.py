@@ -1,5 +1,6 @@
 """Arrow arrays become device arrays and Arrow arrays again, and lose nothing on the way."""
 
+import copy
 import datetime
 import decimal
 import pickle
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from pyarrow_cuda_compat import DeviceArray, SmartArray, from_dlpack, memory
 
 HOST = pa.default_cpu_memory_manager()
 
@@ -110,8 +111,10 @@ def test_nulls_are_never_dropped_silently():
         lambda: array.T,
         lambda: array.view("u8"),
         lambda: array.reshape(2, 2),
-        array.copy,
+        lambda: list(array),
         lambda: array.fill(0),
+        lambda: array.copy_to_device([1, 2, 3, 4]),
+        lambda: array.__setitem__(1, 5),
         lambda: DeviceArray.empty(4, "i8").copy_to_device(array),
     ):
         with pytest.raises(ValueError, match=text):
@@ -120,6 +123,8 @@ def test_nulls_are_never_dropped_silently():
         with pytest.raises(BufferError, match=text):
             export()
     assert array[2:].copy_to_host().tolist() == [3, 4]  # none of these is null
+    assert [array[place] for place in (0, 2, -1)] == [1, 3, 4]
+    assert array[2].arrow_type == pa.int64()
     assert array.values.copy_to_host().tolist()[2:] == [3, 4]
     assert array.values.arrow_type is None
 
@@ -132,7 +137,8 @@ def test_nulls_are_never_dropped_silently():
         (pa.array([[1]]), "arrays of their own"),
         (pa.array([{"a": 1}]), "arrays of their own"),
         (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
-        (pa.nulls(3), "not of a fixed size"),
+        (pa.nulls(3), "they have no bytes"),
+        (pa.array([b""], pa.binary(0)), "they have no bytes"),
         (pa.array([[True]], pa.list_(pa.bool_(), 1)), "bits in lists"),
     ],
     ids=lambda value: str(getattr(value, "type", "")),
@@ -141,6 +147,12 @@ def test_what_has_no_elements_of_a_fixed_size(ctx, array, text):
     for each in (array, array.copy_to(ctx.memory_manager)):
         with pytest.raises(TypeError, match=text):
             DeviceArray.from_arrow(each)
+
+
+@pytest.mark.parametrize("what", [pa.chunked_array([[1], [2]]), pa.scalar(1), [1, 2], None])
+def test_what_is_no_array_of_arrow(what):
+    with pytest.raises(TypeError, match=f"expected a pyarrow.Array, got {type(what).__name__}"):
+        DeviceArray.from_arrow(what)
 
 
 @pytest.mark.parametrize("values", [[[1, 2], None], [[1, None], [3, 4]]], ids=["lists", "elements"])
@@ -175,9 +187,19 @@ def test_numpy_types_become_arrow_types():
     ("array", "kind", "text"),
     [
         (np.zeros(2, "?"), None, "to_arrow\\(pyarrow.uint8\\(\\)\\) keeps the bytes"),
-        (np.zeros(2, "c8"), None, "list_\\(pyarrow.float\\(\\), 2\\)"),
+        (np.zeros(2, "c8"), None, r"list_\(pyarrow.float32\(\), 2\)"),
+        (np.zeros(2, "c16"), None, r"list_\(pyarrow.float64\(\), 2\)"),
+        (np.zeros(2, "M8[10s]"), None, r"datetime64\[10s\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8[25us]"), None, r"timedelta64\[25us\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "M8[D]"), None, r"datetime64\[D\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8[h]"), None, r"timedelta64\[h\].*pyarrow.int64\(\)"),
+        (np.zeros(2, "m8"), None, r"timedelta64.*pyarrow.int64\(\)"),
+        (np.zeros(2, "f16"), None, r"binary\(16\)"),
+        (np.zeros(2, "c32"), None, r"binary\(32\)"),
         (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
         (np.zeros(2, ">i4"), None, r"binary\(4\)"),
+        (np.zeros(2, ">i4"), pa.int32(), r">i4.*type int32.*binary\(4\)"),
+        (np.zeros(2, ">c8"), pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),
         (np.zeros(2, "i4"), pa.int64(), "64 bits"),
         (np.zeros(2, "i4"), pa.bool_(), "1 bits"),
         (np.zeros(2, "i8"), pa.string(), "no fixed number of bits"),
@@ -189,6 +211,12 @@ def test_numpy_types_become_arrow_types():
 def test_types_that_do_not_fit(array, kind, text):
     with pytest.raises(TypeError, match=text):
         DeviceArray.from_host(array).to_arrow(kind)
+
+
+def test_other_byte_orders_are_bytes():
+    array = DeviceArray.from_host(np.array([1, 256], ">i4"))
+    kept = array.to_arrow(pa.binary(4)).copy_to(HOST)
+    assert kept.to_pylist() == [b"\0\0\0\1", b"\0\0\1\0"]
 
 
 def test_gaps_are_not_closed_silently():
@@ -225,7 +253,7 @@ def test_pickles_keep_arrows_type_in_every_layout():
 
 def test_bits_with_nulls_are_not_taken_for_bytes():
     array = DeviceArray.from_arrow(pa.array([True, None, False]))
-    for use in (array.copy, lambda: array[:1], lambda: array.T, lambda: array.reshape(1, 1)):
+    for use in (lambda: array[:1], lambda: array.T, lambda: array.reshape(1, 1)):
         with pytest.raises(ValueError, match=r"has nulls \(1 of 3\)"):
             use()
 
@@ -235,6 +263,49 @@ def test_a_copy_of_bits_is_one():
     copied = DeviceArray.from_arrow(array).copy()
     assert (copied.bit_offset, copied.bit_length) == (3, 12)
     assert back(copied) == array
+
+
+@given(st.data(), st.sampled_from([pa.int16(), pa.bool_(), pa.decimal128(19)]))
+def test_copies_keep_nulls(data, kind):
+    values = data.draw(st.lists(st.sampled_from([None, 0, 1]), max_size=40))
+    start = data.draw(st.integers(0, len(values)))
+    array = pa.array(values).cast(kind)[start:]
+    original = DeviceArray.from_arrow(array)
+    for copied in (original.copy(), copy.copy(original), copy.deepcopy(original)):
+        assert back(copied) == array
+        assert copied.null_count == array.null_count
+        assert copied.address != original.address or not len(array)
+        assert (copied.validity is None) == (array.null_count == 0)
+
+
+@pytest.mark.parametrize(
+    "array", [pa.array([1, None]), pa.array([1.5, None]), pa.chunked_array([[1], [None]])]
+)
+def test_numpy_makes_no_values_of_nulls(array):
+    """Where an array of the host is asked for, and its nulls would become NaN, or any number."""
+    target = DeviceArray.from_host(np.zeros(2))
+    for use in (
+        lambda: DeviceArray.from_host(array),
+        lambda: memory.to_device(array),
+        lambda: SmartArray(array),
+        lambda: target.copy_to_device(array),
+        lambda: target.__setitem__(..., array),
+        lambda: target.__setitem__(0, array[1:]),
+        lambda: target.fill(array[1:]),
+    ):
+        with pytest.raises(ValueError, match=r"has nulls \(1 of \d\).*from_arrow\(array\) keeps"):
+            use()
+    assert target.copy_to_host().tolist() == [0, 0]
+    target[:] = array.fill_null(2)
+    assert target[1] == 2
+
+
+def test_arrays_that_are_no_host_arrays(ctx):
+    array = pa.array([1]).copy_to(ctx.memory_manager)
+    with pytest.raises(TypeError, match=r"on a device: DeviceArray\.from_arrow"):
+        DeviceArray.from_host(array)
+    with pytest.raises(TypeError, match="never initialised"):
+        DeviceArray.from_host(pa.Int64Array.__new__(pa.Int64Array))
 
 
 @pytest.mark.leaks

@@ -70,6 +70,9 @@ def test_host_arrays_without_plain_elements(unchanged):
         (dict(shape=(2, 2), strides=(4,)), "2 lengths but 1 strides"),
         (dict(shape=[1] * 65), "maximum supported dimension"),
         (dict(shape=range(2**62)), "maximum supported dimension"),
+        (dict(shape=2**70), "1180591620717411303424 does not fit into 64 bits"),
+        (dict(shape=(1, -(2**70))), "-1180591620717411303424 does not fit into 64 bits"),
+        (dict(shape=(1,), strides=(2**70,)), "does not fit into 64 bits"),
     ],
     ids=str,
 )
@@ -100,6 +103,9 @@ def test_arguments_of_the_constructor(ctx):
     ):
         with pytest.raises(TypeError):
             refused()
+    for what in (3.5, None, float("nan")):
+        with pytest.raises(TypeError, match=f"expected integers, got .*{type(what).__name__}"):
+            DeviceArray.empty(what)
     with pytest.raises(ValueError, match="'C' or 'F', not 'K'"):
         DeviceArray.empty(3, order="K")
     with pytest.raises(ValueError, match="length of -3"):
@@ -112,7 +118,8 @@ def test_out_of_memory_is_a_memory_error(unchanged):
 
 
 @pytest.mark.parametrize(
-    "key", [3, -4, (0, 0, 0), [0, 1], np.array([True, False, True]), 1.5, True, "a"]
+    "key",
+    [3, -4, 2**70, (0, 0, 0), [0, 1], np.array([True, False, True]), 1.5, True, "a", (0, "a")],
 )
 def test_keys_that_name_nothing(key):
     array = DeviceArray.from_host(np.zeros((3, 2)))
@@ -141,26 +148,41 @@ def test_values_that_do_not_fit(value, error, text):
     assert array.copy_to_host().tolist() == [[0, 1], [2, 3], [4, 5]]
     other = DeviceArray.from_host(np.zeros((3, 2), "f4"))
     for assign in (lambda: array.__setitem__(..., other), lambda: array.copy_to_device(other)):
-        with pytest.raises(TypeError, match="different dtypes, float64 and float32"):
+        with pytest.raises(TypeError, match=r"incompatible dtype: float64 vs\. float32"):
             assign()
+
+
+def test_an_element_of_another_type_is_converted():
+    numbers, halves = DeviceArray.from_host([1, 2, 3]), DeviceArray.from_host([1.5, 2.5])
+    numbers[0] = halves[1]
+    assert numbers.copy_to_host().tolist() == [2, 2, 3]
+    numbers[:] = halves[0]
+    halves[...] = numbers[0]
+    assert (numbers.copy_to_host().tolist(), halves.copy_to_host().tolist()) == ([1] * 3, [1] * 2)
+    with pytest.raises(TypeError, match="incompatible dtype"):
+        numbers[:1] = halves[:1]
 
 
 def test_host_arrays_that_do_not_fit():
     array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
-    for out, error in [
-        (np.zeros((2, 3)), ValueError),
-        (np.zeros((3, 2), "f4"), TypeError),
-        ([[0] * 2] * 3, TypeError),
-        (b"", TypeError),
+    for out, error, text in [
+        (np.zeros((2, 3)), ValueError, r"incompatible shape: \(3, 2\) vs\. \(2, 3\)"),
+        (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
+        ([[0] * 2] * 3, TypeError, "not list"),
+        (b"", TypeError, "not bytes"),
     ]:
-        with pytest.raises(error):
+        with pytest.raises(error, match=text):
             array.copy_to_host(out)
     read_only = np.zeros((3, 2))
     read_only.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         array.copy_to_host(read_only)
-    for source, error in [(np.zeros(3), ValueError), (np.zeros((3, 2), "f4"), TypeError)]:
-        with pytest.raises(error):
+    for source, error, text in [
+        (np.zeros(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
+        (DeviceArray.empty(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
+        (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
+    ]:
+        with pytest.raises(error, match=text):
             array.copy_to_device(source)
     with pytest.raises(TypeError, match="two names"):
         array.copy_to_host(np.zeros((3, 2)), ary=np.zeros((3, 2)))
@@ -226,6 +248,45 @@ def test_an_element_is_its_scalar():
     assert array[1, 0] == 7
 
 
+def test_a_number_of_another_size_is_out_of_bounds():
+    with pytest.raises(IndexError, match=f"index {-(2**70)} is out of bounds"):
+        DeviceArray.empty(3)[-(2**70)]
+
+
+def test_an_element_is_its_scalar_to_functions_of_python():
+    element = DeviceArray.from_host([2.567])[0]
+    assert str(element) == f"{element}" == "2.567"
+    assert repr(element).startswith("<pyarrow_cuda_compat.DeviceArray")
+    assert (round(element), round(element, 1)) == (3, 2.6)
+    assert (divmod(element, 1)[0], divmod(6, element)[0]) == (2, 2)
+    assert (math.trunc(element), math.floor(element), math.ceil(element)) == (2, 2, 3)
+    with pytest.raises(TypeError, match="pow"):
+        pow(element, 2, 5)
+    large = DeviceArray.from_host([2**53 + 1])[0]
+    assert math.trunc(large) == math.floor(large) == math.ceil(large) == 2**53 + 1
+    element = DeviceArray.from_host(np.array([5], "i2"))[0]
+    assert (~element, element << 1, element >> 1, 1 << element, 640 >> element) == (
+        -6,
+        10,
+        2,
+        32,
+        20,
+    )
+    array = DeviceArray.from_host([1, 2])
+    assert str(array) == repr(array)
+    for compute in (
+        lambda: round(array),
+        lambda: math.trunc(array),
+        lambda: pow(array, 2, 5),
+        lambda: ~array,
+        lambda: array << 1,
+        lambda: divmod(array, 2),
+        lambda: divmod(2, array),
+    ):
+        with pytest.raises(TypeError):
+            compute()
+
+
 def test_larger_arrays_do_not_compute():
     array = DeviceArray.from_host([1.0, 2.0])
     for compute in (
@@ -288,6 +349,46 @@ def test_numpy_takes_and_converts():
     assert np.array(array.T).flags.f_contiguous
     with pytest.raises(ValueError, match="without a copy"):
         np.array(array, copy=False)
+
+
+STRUCTURES = [
+    np.dtype([("a", "<i4"), ("b", "<f8")], align=True),
+    np.dtype([("a", ">i2"), ("b", "M8[s]", (2, 3)), ("c", [("d", "?"), ("e", "c8")])]),
+    np.dtype({"names": ["x", "y"], "formats": ["i2", "f4"], "offsets": [6, 0], "itemsize": 16}),
+]
+
+
+@pytest.mark.parametrize("dtype", STRUCTURES, ids=str)
+def test_a_field_is_a_view(dtype):
+    data = np.arange(4 * dtype.itemsize, dtype="u1") % 2
+    host = data.view(dtype).reshape(2, 2)
+    array = DeviceArray.from_host(host)
+    for key in (..., np.s_[:, 1], np.s_[::-1, 0], np.s_[0, 1, ...], np.s_[:0]):
+        for name in dtype.names:
+            expected, field = host[key][name], array[key][name]
+            assert (field.shape, field.dtype) == (expected.shape, expected.dtype)
+            assert field.copy_to_host().tobytes() == expected.tobytes()
+    name = dtype.names[1]
+    array[:, 0][name] = array[:, 1][name]
+    host[:, 0][name] = host[:, 1][name]
+    array[0, 0][dtype.names[0]] = host[0, 0][dtype.names[0]] = 1
+    array[name][0] = host[name][0]
+    assert array.copy_to_host().tobytes() == host.tobytes()
+
+
+def test_names_that_name_no_field():
+    array = DeviceArray.from_host(np.array([(1, b"x")], [("a", "i4"), ("b", "S1")]))
+    with pytest.raises(ValueError, match="no field of name c"):
+        array["c"]
+    with pytest.raises(ValueError, match="no field of name c"):
+        array["c"] = 1
+    with pytest.raises(TypeError, match="strings"):
+        array["b"]
+    with pytest.raises(IndexError, match="only integers"):
+        array[["a", "b"]]
+    nulls = DeviceArray.from_arrow(pa.array([1, None], pa.decimal128(9)))
+    with pytest.raises(ValueError, match="has nulls"):
+        nulls["low"]
 
 
 def test_structures_keep_their_fields():
@@ -397,6 +498,10 @@ def test_damaged_handles_raise():
     for damaged in (b"", sent[:3], sent[:20], sent[:-1], b"\xff" * len(sent), sent[4:]):
         with pytest.raises(pa.ArrowInvalid):
             IpcArrayHandle.from_buffer(pa.py_buffer(damaged))
+    endless = sent.replace(b'"shape": [2, 3]', b'"shape": [1e999]')
+    length = int.from_bytes(sent[:4], "little") + len(endless) - len(sent)
+    with pytest.raises(pa.ArrowInvalid):
+        IpcArrayHandle.from_buffer(length.to_bytes(4, "little") + endless[4:])
     wide = sent.replace(b'"shape": [2, 3]', b'"shape": [2, 9]')
     assert IpcArrayHandle.from_buffer(pa.py_buffer(wide)).shape == (2, 9)
 

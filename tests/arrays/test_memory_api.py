@@ -112,6 +112,9 @@ def test_strides_with_gaps_and_negative_ones():
         ({"shape": (-1,)}, ValueError, "negative dimensions are not allowed"),
         ({"shape": -1}, ValueError, "negative dimensions are not allowed"),
         ({"shape": (2**31, 2**31, 2**31)}, ValueError, "overflows|more than an array can have"),
+        ({"shape": 2**70}, ValueError, "64 bits|more than an array can have"),
+        ({"shape": 2, "dtype": "O"}, TypeError, "they are Python objects"),
+        ({"shape": 2, "dtype": [("a", "O")]}, TypeError, "they are Python objects"),
     ],
 )
 @pytest.mark.parametrize("make", [memory.device_array, memory.pinned_array, memory.mapped_array])
@@ -354,10 +357,32 @@ from pyarrow_cuda_compat import memory
 lost = memory.to_device(np.arange(3))
 assert gpuarray.cudaSetDevice(0) == 0
 assert gpuarray.cudaDeviceReset() == 0
-try:
-    lost.copy_to_host()
-except OSError as error:
-    print(error.code)
+for use in (
+    lost.copy_to_host,
+    lost.copy,
+    lost.__dlpack__,
+    lambda: lost.__dlpack__(stream=-1, max_version=(1, 0)),
+    lost.buffer.__dlpack__,
+    lambda: lost.__cuda_array_interface__,
+    lambda: lost.fill(0),
+    lambda: str(lost[0]),
+):
+    try:
+        use()
+    except OSError as error:
+        print(error.code, end=" ")
 print(memory.to_device(np.arange(3)).copy_to_host())
 """)
-    assert (status, out) == (0, "201\n[0 1 2]\n"), err
+    assert (status, out) == (0, "201 " * 8 + "[0 1 2]\n"), err
+
+
+def test_parameters_of_methods_have_numbas_names():
+    array = memory.to_device(np.arange(6.0).reshape(1, 2, 3))
+    array.copy_to_device(ary=np.ones((1, 2, 3)), stream=0)
+    assert array.copy_to_host(ary=None, stream=0).sum() == 6
+    assert array.squeeze(axis=None, stream=0).shape == (2, 3)
+    assert array.squeeze(0, stream=memory.stream()).transpose(axes=(1, 0)).shape == (3, 2)
+    assert array.transpose(axes=None).shape == (3, 2, 1)
+    assert array.ravel(order="C", stream=0).shape == (6,)
+    with pytest.raises(TypeError, match="not both"):
+        array.transpose(0, 1, 2, axes=(0, 1, 2))

@@ -1,6 +1,7 @@
 """A SmartArray computes, changes and copies as an array of NumPy does."""
 
 import copy
+import ctypes
 import pickle
 
 import numpy as np
@@ -144,3 +145,25 @@ def test_copies_and_pickles():
         assert made.tolist() == on_device(made) == [5] * 3
         made[0] = 0
     assert array.tolist() == [5] * 4
+
+
+def test_what_is_written_by_other_ways_reaches_the_device():
+    array = SmartArray([1, 2, 3, 4])
+    whole = array.get("gpu")
+    array.flat[0] = 7
+    assert on_device(array) == [7, 2, 3, 4]
+    array.data[1] = 8
+    array[2:].flat[0] = 9
+    assert on_device(array) == [7, 8, 9, 4]
+    array.get("gpu").fill(5)
+    array.mark_changed("gpu")
+    ctypes.c_int64.from_address(array.ctypes.data).value = 6
+    assert on_device(array) == [6, 5, 5, 5]
+    assert array.get("gpu").address == whole.address
+
+
+def test_it_is_formatted_as_numpys():
+    assert f"{SmartArray(2.5):.2f}" == "2.50"
+    assert f"{SmartArray([1, 2])}" == "[1 2]"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        format(SmartArray([1, 2]), ".1f")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import empty_cache, memory_stats, set_cache_limit
+from pyarrow_cuda_compat import Event, empty_cache, memory_stats, set_cache_limit
 from support.samples import CPU
 from support.work import NON_BLOCKING
 
@@ -160,17 +160,20 @@ def test_memory_under_work_of_the_default_stream_waits(ctx, default_stream, chan
 
 def test_what_came_before_work_that_goes_on_need_not_wait(ctx, default_stream, changes):
     """A note of what the context had to do is enough, though it is never idle."""
-    default_stream.sleep(20)
+    complete = default_stream.hold()
     assert ctx.new_buffer(4 * MIB).address
     held = [ctx.new_buffer(4 * MIB)]  # takes note, and is a miss
     assert changes()["cache_hits"] == 0
-    default_stream.sleep(400)
-    event = threading.Event()
-    for _ in range(300):
+    event = Event(ctx)
+    event.record()
+    default_stream.hold()
+    complete()
+    event.synchronize()
+    for _ in range(100):  # a device may say so of one event sooner than of another
         held.append(ctx.new_buffer(4 * MIB))
         if changes()["cache_hits"]:
             break
-        event.wait(0.001)
+        threading.Event().wait(0.001)
     assert changes()["cache_hits"] == 1
     assert not default_stream.is_idle()
 

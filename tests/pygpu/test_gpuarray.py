@@ -5,6 +5,7 @@ import ctypes
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
@@ -145,10 +146,15 @@ def test_indices_that_are_not_there():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: gpuarray.GPUArray("text"), gpuarray.UnsupportedDataType, "str is no array"),
-        (lambda: gpuarray.GPUArray(), gpuarray.UnsupportedDataType, "NoneType is no array"),
-        (lambda: gpuarray.to_gpu([1, 2]), gpuarray.UnsupportedDataType, "list is no array"),
-        (lambda: gpuarray.to_gpu(np.float64(1)), gpuarray.UnsupportedDataType, "float64 is no"),
+        (
+            lambda: gpuarray.GPUArray("text"),
+            gpuarray.UnsupportedDataType,
+            "expected .* or a buffer, got str",
+        ),
+        (lambda: gpuarray.GPUArray(), gpuarray.UnsupportedDataType, "or a buffer, got NoneType"),
+        (lambda: gpuarray.to_gpu([1, 2]), gpuarray.UnsupportedDataType, "or a buffer, got list"),
+        (lambda: gpuarray.to_gpu(np.float64(1)), gpuarray.UnsupportedDataType, "got float64"),
+        (lambda: gpuarray.to_gpu(pa.array([1])), gpuarray.UnsupportedDataType, "got Int64Array"),
         (lambda: gpuarray.GPUArray(np.array([{}])), gpuarray.UnsupportedDataType, "'object'"),
         (lambda: gpuarray.GPUArray(np.array(["a"])), gpuarray.UnsupportedDataType, "'str32'"),
         (lambda: gpuarray.GPUArray(np.zeros(3, ">i4")), gpuarray.UnsupportedDataType, "'>i4'"),
@@ -163,6 +169,12 @@ def test_indices_that_are_not_there():
             TypeError,
             "is of type float64, not int64",
         ),
+        (
+            lambda: gpuarray.GPUArray(np.zeros(6), shape=(2, 3)),
+            ValueError,
+            r"is of shape \(6,\), not \(2, 3\)",
+        ),
+        (lambda: gpuarray.GPUArray((6,), shape=(2, 3)), ValueError, r"\(6,\), not \(2, 3\)"),
         (lambda: gpuarray.GPUArray((3,), allocator=object()), RuntimeError, "no array, shape or"),
         (lambda: gpuarray.GPUArray(allocator=object()), TypeError, "expected an Allocator"),
         (lambda: gpuarray.GPUArray(gpuarray.GPUArray(3)), TypeError, "which an Allocator shares"),

@@ -5,6 +5,7 @@ it by its name.
 """
 
 import ctypes
+from functools import partial
 
 SLEEP = b"""
 .version 6.0
@@ -26,6 +27,7 @@ AGAIN:
 }
 \0"""
 NON_BLOCKING = 1
+LIBC = ctypes.CDLL(None)
 LONG = 150  # milliseconds: far longer than the calls that must wait for it
 
 
@@ -38,12 +40,28 @@ class Queue:
         driver.call("cuModuleLoadData", ctypes.byref(module), SLEEP)
         driver.call("cuModuleGetFunction", ctypes.byref(function), module, b"sim_sleep")
         self.function, self.stream = function, stream
+        self.semaphores = []
 
     def sleep(self, milliseconds=LONG):
         argument = ctypes.c_uint64(milliseconds)
         arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
         grid = [1] * 6
         self.driver.call("cuLaunchKernel", self.function, *grid, 0, self.stream, arguments, None)
+
+    def hold(self):
+        """Has the stream wait for a call of the function that it returns."""
+        semaphore = ctypes.create_string_buffer(64)
+        self.semaphores.append(semaphore)
+        assert LIBC.sem_init(semaphore, 0, 0) == 0
+        self.driver.call("cuLaunchHostFunc", self.stream, LIBC.sem_wait, semaphore)
+        return partial(LIBC.sem_post, semaphore)
+
+    def finish(self):
+        """Holds the stream no longer; waits for it, because it still uses the semaphores."""
+        for semaphore in self.semaphores:
+            LIBC.sem_post(semaphore)
+        if self.semaphores:
+            self.driver.call("cuStreamSynchronize", self.stream)
 
     def fill(self, buffer, value):
         self.driver.call(

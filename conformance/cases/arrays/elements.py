@@ -14,6 +14,13 @@ np.sqrt(array[1, 1])
 array[1, 0] = 8
 element.item()
 len(array), [row.copy_to_host().tolist() for row in array]
+# Fields of structures are views, too.
+points = DeviceArray.from_host(np.array([(1, 0.5), (2, 1.5)], [("x", "i4"), ("y", "f8")]))
+(points["y"].strides, points["y"].copy_to_host().tolist(), str(points[1]["x"]))
+points["x"] = 7
+points[0]["y"] += 1
+points.copy_to_host().tolist()
+points["z"]
 # Larger arrays leave that to kernels.
 array + 1
 float(array)

@@ -12,6 +12,8 @@ array.validity.copy_to_host()
 (array.validity.bit_offset, array.validity.bit_length, array.validity.arrow_type)
 array[2:].validity.bit_offset
 array[2:].copy_to_host()
+array[0].item()
+array.copy().to_arrow().copy_to(host).to_pylist()
 array.values.copy_to_host()[[0, 2, 3]]
 array.values.validity
 # What would show a value in place of a null.

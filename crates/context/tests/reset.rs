@@ -4,8 +4,8 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{
-    Block, Context, Device, Extension, Placement, block_at, empty_pinned_cache, is_released,
-    pinned_memory_stats, prepare_sharing,
+    Block, Consumer, Context, Device, Extension, Placement, block_at, empty_pinned_cache,
+    is_released, pinned_memory_stats, prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
@@ -242,4 +242,24 @@ fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
         .output()
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn no_consumer_gets_memory_of_a_context_that_was_reset() {
+    let _guard = one_at_a_time();
+    let old = Context::primary(0).expect("a device");
+    let consumers = [
+        Consumer::OnDefaultStream,
+        Consumer::OnOtherStream,
+        Consumer::Unknown,
+        Consumer::InOtherProcess,
+    ];
+    for consumer in consumers {
+        old.make_ready_for(consumer).expect("alive");
+    }
+    reset();
+    for consumer in consumers {
+        let error = old.make_ready_for(consumer).expect_err("reset");
+        assert!(error.is_context_gone(), "{consumer:?}: {error}");
+    }
 }

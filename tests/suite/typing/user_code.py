@@ -202,11 +202,20 @@ def arrays(ctx: cuda.Context, buf: CudaBuffer) -> None:
     )
     assert array.copy_to_host(stream=0).tolist() == [1, 2]
     assert np.asarray(array).sum() == 3
+    points = DeviceArray.from_host(np.array([(1, 2)], [("x", "i4"), ("y", "i4")]))
+    assert_type(points["x"], DeviceArray)
+    points[0]["y"] = 3
+    assert (round(points["x"][0]), divmod(points[0]["y"], 2), str(points["y"][0])) == (
+        1,
+        (1, 1),
+        "3",
+    )
+    assert_type(points.transpose(axes=(0,)).squeeze(0, stream=0), DeviceArray)
     array[:] = 5
     array[1:] = [6]
     array[0] = array[1]
     array[...] = out
-    array.copy_to_device(out, stream=OtherStream())
+    array.copy_to_device(ary=out, stream=OtherStream())
     assert_type(array.copy(order="F"), DeviceArray)
     other = DeviceArray.empty((2,), np.int32, order="C", context=ctx)
     other.copy_to_device(array)

@@ -81,13 +81,15 @@ def arrays(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     array.strides = (8,)  # rejected
     array.dtype()  # rejected
     array.typestr  # rejected  # noqa: B018
-    array["field"]  # rejected
+    array[["field"]]  # rejected
     array[1.5]  # rejected
     array[[0, 1]]  # rejected
     array[b"x"] = 1  # rejected
     del array[0]  # rejected
     array.reshape("2")  # rejected
     array.transpose(1.0)  # rejected
+    array.transpose(axes=1.0)  # rejected
+    array.copy_to_device(source=array)  # rejected
     array.view()  # rejected
     array.copy_to_host([0])  # rejected
     array.copy_to_host(ary=buf)  # rejected

@@ -11,7 +11,7 @@ mod messages;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, Kind, RustApi};
+use crate::ffi::{ABI_VERSION, Kind, RustApi, RustBuffer};
 use arrow_cuda_context::Context;
 pub(crate) use events::RustEvent;
 pub(crate) use streams::RustStream;

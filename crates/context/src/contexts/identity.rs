@@ -68,7 +68,7 @@ impl Context {
     }
 
     /// Fails when the handle does not name this context any more.
-    pub(super) fn check_identity(&self) -> CudaResult<()> {
+    pub(crate) fn check_identity(&self) -> CudaResult<()> {
         // The driver keeps the memory of a primary context's handle readable even after a reset.
         let number = match self.is_primary() {
             true => number_of_readable(self.handle())?,

@@ -64,7 +64,7 @@ impl Context {
     /// When queued work failed, or the context is gone.
     pub fn make_ready_for(&self, consumer: Consumer) -> CudaResult<()> {
         match consumer {
-            Consumer::OnDefaultStream => Ok(()),
+            Consumer::OnDefaultStream => self.check_identity(),
             Consumer::OnOtherStream => {
                 let current = self.enter()?;
                 if !current.is_stream_complete(StreamHandle::DEFAULT)? {

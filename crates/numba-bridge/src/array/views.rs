@@ -1,7 +1,7 @@
 //! Views: other layouts of the same elements.
 
 use super::DeviceArray;
-use crate::{Error, Index, Layout};
+use crate::{ElementType, Error, Index, Layout};
 
 impl DeviceArray {
     /// The part that an index expression names; see [`Layout::index`].
@@ -13,6 +13,17 @@ impl DeviceArray {
         let (layout, offset) = self.layout.index(entries)?;
         let first = self.first().cast_signed() + offset;
         Self::new(&self.buffer, first.cast_unsigned(), layout)
+    }
+
+    /// One field of structures; see [`Layout::field`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn field(&self, offset: u64, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
+        let layout = self.layout.field(offset, element, shape)?;
+        let offset = if layout.size() == 0 { 0 } else { offset };
+        Self::new(&self.buffer, self.first() + offset, layout)
     }
 
     /// The array in another layout of elements that it has: `change` is a method of [`Layout`].

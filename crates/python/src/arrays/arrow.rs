@@ -82,6 +82,24 @@ impl Bits {
         Ok(self.count - ones - at_edges)
     }
 
+    /// The same bits in memory of their own, of which the first one is at `place` of its byte.
+    fn copied(&self, py: Python<'_>, place: u64) -> PyResult<Self> {
+        let distance = self.first % 8 - place;
+        let buffer = py.detach(|| -> Result<_, arrow_cuda_buffer::Error> {
+            let mut bytes = self.bytes().to_vec()?;
+            if distance > 0 {
+                for at in 0..bytes.len() {
+                    let next = bytes.get(at + 1).copied().unwrap_or(0);
+                    bytes[at] = bytes[at] >> distance | next << (8 - distance);
+                }
+            }
+            let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len() as u64)?;
+            copy.copy_from_host(0, &bytes)?;
+            Ok(copy)
+        });
+        Self::new(&buffer.or_raise(py)?, place, self.count)
+    }
+
     /// The bitmap as the array that Arrow's booleans are.
     pub(super) fn to_array(&self, py: Python<'_>) -> PyResult<PyDeviceArray> {
         let boolean = py.import("pyarrow")?.call_method0("bool_")?.unbind();
@@ -183,8 +201,17 @@ impl PyDeviceArray {
             let (kind, whole) = (arrow.kind.clone_ref(py), arrow.whole.clone());
             return Ok(Some(Arc::new(ArrowData::new(kind, whole, Some(validity), None))));
         }
-        self.check_no_nulls(py)?;
+        if part.layout().ndim() > 0 || !self.is_valid(py, validity, part)? {
+            self.check_no_nulls(py)?;
+        }
         Ok(Some(arrow.without_nulls(py)))
+    }
+
+    /// Whether an element is valid.
+    fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
+        let size = u64::from(element.element().size());
+        let place = (element.address() - self.array.address()) / size;
+        Ok(validity.slice(place, 1).zeros(py)? == 0)
     }
 
     /// What Arrow knows of all elements in another shape.
@@ -201,11 +228,15 @@ impl PyDeviceArray {
         copy: &DeviceArray,
     ) -> PyResult<Option<Arc<ArrowData>>> {
         let Some(arrow) = &self.arrow else { return Ok(None) };
-        let Some(bits) = &arrow.bits else { return self.arrow_of_view(py) };
-        self.check_no_nulls(py)?;
-        let bits = Bits::new(copy.buffer(), bits.first % 8, bits.count)?;
+        // The values begin where the bitmap does.
+        let place = arrow.bits.as_ref().map_or(0, |bits| bits.first % 8);
+        let bits = arrow.bits.as_ref().map(|bits| Bits::new(copy.buffer(), place, bits.count));
+        let validity = match arrow.null_count(py)? {
+            0 => None,
+            _ => arrow.validity.as_ref().map(|bits| bits.copied(py, place)).transpose()?,
+        };
         let (kind, whole) = (arrow.kind.clone_ref(py), copy.buffer().clone());
-        Ok(Some(Arc::new(ArrowData::new(kind, whole, None, Some(bits)))))
+        Ok(Some(Arc::new(ArrowData::new(kind, whole, validity, bits.transpose()?))))
     }
 }
 

@@ -62,7 +62,7 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// source : array_like
+    /// ary : array_like
     ///     An array of the same shape and dtype, on the host or on a device.
     /// stream : Stream, optional
     ///     Queue the copy on this stream, as for `copy_to_host`.
@@ -70,7 +70,7 @@ impl PyDeviceArray {
     /// Raises
     /// ------
     /// TypeError, ValueError
-    ///     If `source` has another dtype or shape, or this array is read-only.
+    ///     If `ary` has another dtype or shape, or this array is read-only; if one of them has nulls.
     ///
     /// Examples
     /// --------
@@ -80,14 +80,14 @@ impl PyDeviceArray {
     /// >>> array.copy_to_device(np.array([1, 2, 3], np.int16))
     /// >>> array.copy_to_host()
     /// array([1, 2, 3], dtype=int16)
-    #[pyo3(signature = (source, stream=None))]
+    #[pyo3(signature = (ary, stream=None))]
     fn copy_to_device(
         &self,
-        source: &Bound<'_, PyAny>,
+        ary: &Bound<'_, PyAny>,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let stream = stream_of(self, stream)?;
-        host::from_any(self, source, stream.as_ref())
+        host::from_any(self, ary, stream.as_ref())
     }
 
     /// Copy the array on its device.
@@ -100,7 +100,7 @@ impl PyDeviceArray {
     /// Returns
     /// -------
     /// DeviceArray
-    ///     In memory of its own, without gaps.
+    ///     In memory of its own, without gaps.  It has the nulls of an array that came from Arrow.
     ///
     /// Raises
     /// ------
@@ -116,7 +116,6 @@ impl PyDeviceArray {
     fn copy(&self, py: Python<'_>, order: &str) -> PyResult<Self> {
         let order = order_argument(order)?;
         let context = self.array.buffer().context();
-        self.check_no_nulls(py)?;
         let copy = py.detach(|| self.array.copy_to(context, order));
         let array = copy.or_raise_explained(py, available(py, context))?;
         let arrow = self.arrow_of_copy(py, &array)?;

@@ -12,9 +12,9 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
 use numpy::PyUntypedArrayMethods;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
 
 /// An n-dimensional array in device memory, with NumPy's dtypes, shapes and strides.
@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// compute: that is for kernels and for those libraries.
 ///
 /// Indexing and slicing return views, as NumPy's do.  Indexing a single element returns a view of
-/// no dimensions, which computes and compares as the NumPy scalar that it contains.
+/// no dimensions, which computes and compares as the NumPy scalar that it contains.  The name of a
+/// field of structures is an index, too.
 ///
 /// Parameters
 /// ----------
@@ -228,7 +229,9 @@ impl PyDeviceArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     If the elements are objects or strings.
+    ///     If the elements are objects or strings, or `array` is an Arrow array on a device.
+    /// ValueError
+    ///     If `array` is an Arrow array with nulls, which NumPy does not know: `from_arrow` keeps them.
     /// OutOfMemoryError
     ///     If the device has no room.
     ///
@@ -627,29 +630,51 @@ impl PyDeviceArray {
         }
         Ok(text + ">")
     }
+
+    /// An element as its scalar; what is larger as its description.
+    fn __str__(slf: &Bound<'_, Self>) -> PyResult<Py<PyString>> {
+        let text = match slf.get().scalar(slf.py())? {
+            Some(scalar) => scalar.str()?,
+            None => slf.repr()?,
+        };
+        Ok(text.unbind())
+    }
 }
 
 /// A shape: a length, or a sequence of them.
 pub(super) fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    if let Ok(length) = shape.extract::<i64>() {
-        return Ok(vec![length]);
+    match integer(shape) {
+        Err(error) if error.is_instance_of::<PyTypeError>(shape.py()) => integers(shape),
+        length => Ok(vec![length?]),
     }
-    integers(shape)
 }
 
 /// A sequence of integers, of no more dimensions than NumPy's arrays have.
 pub(super) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     const MAX_DIMENSIONS: usize = 64;
     let mut numbers = Vec::new();
-    for number in sequence.try_iter()? {
+    let entries = sequence.try_iter().map_err(|_| {
+        let found = sequence.get_type();
+        PyTypeError::new_err(format!("expected integers, got an object of {found}"))
+    })?;
+    for number in entries {
         if numbers.len() == MAX_DIMENSIONS {
             return Err(PyValueError::new_err(format!(
                 "maximum supported dimension for a device array is {MAX_DIMENSIONS}"
             )));
         }
-        numbers.push(number?.extract()?);
+        numbers.push(integer(&number?)?);
     }
     Ok(numbers)
+}
+
+fn integer(number: &Bound<'_, PyAny>) -> PyResult<i64> {
+    number.extract().map_err(|error: PyErr| {
+        match error.is_instance_of::<PyOverflowError>(number.py()) {
+            true => PyValueError::new_err(format!("{number} does not fit into 64 bits")),
+            false => error,
+        }
+    })
 }
 
 /// The order that an argument names.

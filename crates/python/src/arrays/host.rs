@@ -5,7 +5,7 @@ use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::Owner;
-use crate::pyarrow::from_pyarrow::host_bytes_mut;
+use crate::pyarrow::from_pyarrow::{check_has_arrays, host_bytes_mut, is_array, is_on_device};
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::streams::argument::optional_stream;
 use arrow_cuda_context::{Context, Stream};
@@ -69,6 +69,7 @@ pub(super) fn from_any(
 ) -> PyResult<()> {
     let py = source.py();
     check_writable(target)?;
+    target.check_no_nulls(py)?;
     let dtype = target.dtype.to_numpy(py)?;
     if let Some(theirs) = import::device_array(source)? {
         let theirs = theirs.get();
@@ -76,9 +77,9 @@ pub(super) fn from_any(
         check_same_type(target, theirs, py)?;
         if theirs.array.layout().shape() != target.array.layout().shape() {
             return Err(PyValueError::new_err(format!(
-                "cannot copy an array of shape {} to an array of shape {}",
-                theirs.shape(py)?,
-                target.shape(py)?
+                "incompatible shape: {} vs. {}",
+                target.shape(py)?,
+                theirs.shape(py)?
             )));
         }
         return copy_across(py, &target.array, &theirs.array, stream);
@@ -94,12 +95,18 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     let py = value.py();
     check_writable(target)?;
     target.check_no_nulls(py)?;
-    if let Some(theirs) = import::device_array(value)? {
-        let theirs = theirs.get();
-        theirs.check_no_nulls(py)?;
-        check_same_type(target, theirs, py)?;
-        return copy_across(py, &target.array, &theirs.array, None);
+    let theirs = import::device_array(value)?;
+    if let Some(array) = &theirs {
+        let array = array.get();
+        array.check_no_nulls(py)?;
+        // An element of another type is its scalar, which NumPy converts.
+        let is_scalar = array.array.layout().ndim() == 0;
+        if !is_scalar || target.dtype.is_same(&array.dtype, py)? {
+            check_same_type(target, array, py)?;
+            return copy_across(py, &target.array, &array.array, None);
+        }
     }
+    let value = theirs.as_ref().map_or(value, |array| array.as_any());
     let dtype = target.dtype.to_numpy(py)?;
     let host = as_numpy(py, value, Some(&dtype))?;
     let shape: Vec<i64> = host.shape().iter().map(|length| *length as i64).collect();
@@ -149,11 +156,39 @@ pub(super) fn as_numpy<'py>(
     {
         return Ok(array.clone());
     }
+    check_arrow(object)?;
     let options = PyDict::new(py);
     options.set_item(intern!(py, "dtype"), dtype)?;
     // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
     let array = numpy(py)?.call_method(intern!(py, "asarray"), (object,), Some(&options))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// Refuses arrays of Arrow from which NumPy would make other values than they have.
+#[pyfunction]
+#[pyo3(name = "_check_arrow")]
+pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if object.cast::<PyDeviceArray>().is_ok() {
+        return Ok(()); // which says so itself
+    }
+    if is_array(object)? {
+        check_has_arrays(object)?;
+        if is_on_device(object)? {
+            return Err(PyTypeError::new_err(
+                "the array is on a device: DeviceArray.from_arrow(array) views it there",
+            ));
+        }
+    }
+    // Chunked arrays have one, too.
+    let nulls = object.getattr_opt(intern!(object.py(), "null_count"))?;
+    match nulls.and_then(|nulls| nulls.extract::<u64>().ok()) {
+        None | Some(0) => Ok(()),
+        Some(nulls) => Err(PyValueError::new_err(format!(
+            "the array has nulls ({nulls} of {}), which NumPy does not know: \
+             DeviceArray.from_arrow(array) keeps them, array.fill_null(value) replaces them",
+            object.len()?
+        ))),
+    }
 }
 
 /// The order in which the elements of an array of the host follow each other without gaps.
@@ -287,7 +322,7 @@ fn check_writable(target: &PyDeviceArray) -> PyResult<()> {
     }
 }
 
-/// Refuses an array of the host that has another shape or other elements.
+/// Refuses an array of the host that has another shape or other elements, in Numba's words.
 fn check_like(
     array: &PyDeviceArray,
     dtype: &Bound<'_, PyArrayDescr>,
@@ -296,14 +331,14 @@ fn check_like(
     let shape = array.array.layout().shape();
     if !host.shape().iter().map(|length| *length as i64).eq(shape.iter().copied()) {
         return Err(PyValueError::new_err(format!(
-            "the host array has shape {}, the device array {}",
-            host.getattr(intern!(host.py(), "shape"))?,
-            array.shape(host.py())?
+            "incompatible shape: {} vs. {} of the host array",
+            array.shape(host.py())?,
+            host.getattr(intern!(host.py(), "shape"))?
         )));
     }
     if !host.dtype().is_equiv_to(dtype) {
         return Err(PyTypeError::new_err(format!(
-            "the host array has dtype {}, the device array {dtype}",
+            "incompatible dtype: {dtype} vs. {} of the host array",
             host.dtype()
         )));
     }
@@ -315,7 +350,7 @@ fn check_same_type(target: &PyDeviceArray, source: &PyDeviceArray, py: Python<'_
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
-        "the arrays have different dtypes, {} and {}: a copy on the device does not convert",
+        "incompatible dtype: {} vs. {}: a copy on the device does not convert",
         target.dtype.to_numpy(py)?,
         source.dtype.to_numpy(py)?
     )))

@@ -4,20 +4,22 @@ use super::device_array::PyDeviceArray;
 use super::host;
 use crate::errors::OrRaise;
 use arrow_cuda_numba_bridge::{Index, Slice};
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyString, PyTuple};
 
 #[pymethods]
 impl PyDeviceArray {
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.part(key.py(), &entries(key)?)
+        match self.field_of(key)? {
+            Some(field) => Ok(field),
+            None => self.part(key.py(), &entries(key)?),
+        }
     }
 
     fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let target = self.part(key.py(), &entries(key)?)?;
-        host::assign(&target, value)
+        host::assign(&self.__getitem__(key)?, value)
     }
 
     fn __delitem__(&self, _key: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -41,6 +43,16 @@ impl PyDeviceArray {
 }
 
 impl PyDeviceArray {
+    /// The field of structures that a key names; none for the keys of elements.
+    fn field_of(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        let Ok(name) = key.cast::<PyString>() else { return Ok(None) };
+        let py = key.py();
+        let Some(field) = self.dtype.field(name)? else { return Ok(None) };
+        self.check_no_nulls(py)?;
+        let array = self.array.field(field.offset, field.dtype.element(), &field.shape);
+        Ok(Some(Self::new(array.or_raise(py)?, field.dtype)))
+    }
+
     fn part(&self, py: Python<'_>, entries: &[Index]) -> PyResult<Self> {
         let array = self.array.index(entries).or_raise(py)?;
         let arrow = self.arrow_of_part(py, entries, &array)?;
@@ -67,14 +79,19 @@ fn entry(key: &Bound<'_, PyAny>) -> PyResult<Index> {
         return Ok(Index::Rest);
     }
     // NumPy takes a bool for a mask.
-    let at = if key.is_instance_of::<PyBool>() { None } else { key.extract::<i64>().ok() };
-    at.map(Index::At).ok_or_else(|| {
-        PyIndexError::new_err(format!(
-            "only integers, slices (`:`), ellipsis (`...`) and None are valid indices of a device \
+    let at = if key.is_instance_of::<PyBool>() { None } else { Some(key.extract::<i64>()) };
+    match at {
+        Some(Ok(at)) => return Ok(Index::At(at)),
+        Some(Err(error)) if error.is_instance_of::<PyOverflowError>(key.py()) => {
+            return Err(PyIndexError::new_err(format!("index {key} is out of bounds")));
+        }
+        _ => {}
+    }
+    Err(PyIndexError::new_err(format!(
+        "only integers, slices (`:`), ellipsis (`...`) and None are valid indices of a device \
              array, not {}: elements at chosen places are for a kernel or for CuPy",
-            key.get_type()
-        ))
-    })
+        key.get_type()
+    )))
 }
 
 fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Slice> {

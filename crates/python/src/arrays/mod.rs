@@ -23,5 +23,6 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let registered = module.py().get_type::<registered::PyRegisteredArray>();
     module.setattr("_RegisteredArray", registered)?; // not `add`, which would list it in `__all__`
     names.private(&wrap_pyfunction!(arrow::array_of_arrow, module)?)?;
+    names.private(&wrap_pyfunction!(host::check_arrow, module)?)?;
     names.private(&wrap_pyfunction!(arrow::arrow_parts, module)?)
 }

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 
 impl PyDeviceArray {
     /// The scalar of NumPy's, if there is a single element and no dimension.
-    fn scalar<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(super) fn scalar<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.array.layout().ndim() > 0 {
             return Ok(None);
         }
@@ -45,6 +45,14 @@ impl PyDeviceArray {
     fn alone<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.scalar(py)? {
             Some(scalar) => py.import("operator")?.call_method1(function, (scalar,)),
+            None => Err(only_scalars(function)),
+        }
+    }
+
+    /// What a function of `math` makes of the Python number that the scalar is.
+    fn to_integer<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.scalar(py)? {
+            Some(_) => py.import("math")?.call_method1(function, (self.item_of(py)?,)),
             None => Err(only_scalars(function)),
         }
     }
@@ -121,6 +129,38 @@ impl PyDeviceArray {
         self.behind("mod", other)
     }
 
+    fn __divmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("divmod", (scalar, other)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+
+    fn __rdivmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("divmod", (other, scalar)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+
+    fn __lshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.with("lshift", other)
+    }
+
+    fn __rlshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.behind("lshift", other)
+    }
+
+    fn __rshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.with("rshift", other)
+    }
+
+    fn __rrshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.behind("rshift", other)
+    }
+
     fn __and__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.with("and_", other)
     }
@@ -148,9 +188,13 @@ impl PyDeviceArray {
     fn __pow__<'py>(
         &self,
         other: &Bound<'py, PyAny>,
-        _modulo: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.with("pow", other)
+        let py = other.py();
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("pow", (scalar, other, modulo)),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
     }
 
     fn __rpow__<'py>(
@@ -192,6 +236,34 @@ impl PyDeviceArray {
 
     fn __abs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.alone(py, "abs")
+    }
+
+    fn __invert__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.alone(py, "invert")
+    }
+
+    #[pyo3(signature = (ndigits=None))]
+    fn __round__<'py>(
+        &self,
+        py: Python<'py>,
+        ndigits: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.scalar(py)? {
+            Some(scalar) => py.import("builtins")?.call_method1("round", (scalar, ndigits)),
+            None => Err(only_scalars("round")),
+        }
+    }
+
+    fn __trunc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "trunc")
+    }
+
+    fn __floor__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "floor")
+    }
+
+    fn __ceil__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_integer(py, "ceil")
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -4,7 +4,7 @@ use super::device_array::{PyDeviceArray, integers, lengths, order_argument};
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use arrow_cuda_numba_bridge::{Error, Layout, Order};
-use pyo3::exceptions::PyNotImplementedError;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -133,8 +133,10 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// *axes : int or sequence of int
+    /// *order : int or sequence of int
     ///     Each dimension once; without any, they are reversed.
+    /// axes : sequence of int, optional
+    ///     Another name of `order`, which Numba uses.
     ///
     /// Returns
     /// -------
@@ -151,17 +153,23 @@ impl PyDeviceArray {
     /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3, 4)).transpose(1, 0, 2).shape
     /// (3, 2, 4)
-    #[pyo3(signature = (*axes))]
-    fn transpose(&self, py: Python<'_>, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let is_reversed = match axes.len() {
-            0 => true,
-            1 => axes.get_item(0)?.is_none(),
-            _ => false,
+    #[pyo3(signature = (*order, axes=None))]
+    fn transpose(
+        &self,
+        py: Python<'_>,
+        order: &Bound<'_, PyTuple>,
+        axes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let axes = match (order.len(), axes) {
+            (0, None) => return self.transposed(py),
+            (0, Some(axes)) => lengths(axes)?,
+            (_, Some(_)) => {
+                let text = "transpose() takes the dimensions by position or as axes, not both";
+                return Err(PyTypeError::new_err(text));
+            }
+            (1, None) if order.get_item(0)?.is_none() => return self.transposed(py),
+            (_, None) => one_or_several(order)?,
         };
-        if is_reversed {
-            return self.transposed(py);
-        }
-        let axes = one_or_several(axes)?;
         self.viewed(py, |layout| layout.transpose(&axes))
     }
 
@@ -171,6 +179,8 @@ impl PyDeviceArray {
     /// ----------
     /// axis : int or sequence of int, optional
     ///     Those to leave out; all of them if not given.
+    /// stream : Stream, optional
+    ///     Where Numba binds the view to.
     ///
     /// Returns
     /// -------
@@ -187,8 +197,15 @@ impl PyDeviceArray {
     /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((1, 3, 1)).squeeze().shape
     /// (3,)
-    #[pyo3(signature = (axis=None))]
-    fn squeeze(&self, py: Python<'_>, axis: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (axis=None, stream=None))]
+    fn squeeze(
+        &self,
+        py: Python<'_>,
+        axis: Option<&Bound<'_, PyAny>>,
+        #[expect(unused_variables, reason = "a view needs no stream")] stream: Option<
+            &Bound<'_, PyAny>,
+        >,
+    ) -> PyResult<Self> {
         let axes = axis.map(lengths).transpose()?;
         self.viewed(py, |layout| layout.squeeze(axes.as_deref()))
     }

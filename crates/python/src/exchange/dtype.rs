@@ -3,9 +3,19 @@
 use crate::errors::OrRaise;
 use arrow_cuda_numba_bridge::{ElementType, Kind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// A field of a structure.
+pub(crate) struct Field {
+    pub(crate) dtype: DType,
+    /// Where in the structure it begins, in bytes.
+    pub(crate) offset: u64,
+    /// The lengths of its own dimensions, if it is an array.
+    pub(crate) shape: Vec<i64>,
+}
 
 /// The dtype of a device array.
 pub(crate) struct DType {
@@ -91,6 +101,26 @@ impl DType {
         let described = self.described.as_ref().map(|dtype| dtype.bind(py));
         let structure = described.filter(|dtype| dtype.has_fields());
         structure.map(|dtype| dtype.getattr(intern!(py, "descr"))).transpose()
+    }
+
+    /// The field of a structure that has a name; none of what is no structure.
+    pub(crate) fn field(&self, name: &Bound<'_, PyString>) -> PyResult<Option<Field>> {
+        let py = name.py();
+        let described = self.described.as_ref().map(|dtype| dtype.bind(py));
+        let Some(structure) = described.filter(|dtype| dtype.has_fields()) else {
+            return Ok(None);
+        };
+        let fields = structure.getattr(intern!(py, "fields"))?;
+        let Ok(field) = fields.get_item(name) else {
+            return Err(PyValueError::new_err(format!("no field of name {name}")));
+        };
+        let offset = field.get_item(1)?.extract()?;
+        let dtype = field.get_item(0)?.cast_into::<PyArrayDescr>()?;
+        Ok(Some(Field {
+            dtype: Self::of(&dtype.base())?,
+            offset,
+            shape: dtype.getattr(intern!(py, "shape"))?.extract()?,
+        }))
     }
 
     /// Whether both have the same elements.

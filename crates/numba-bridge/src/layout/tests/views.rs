@@ -210,3 +210,31 @@ fn other_elements_divide_the_last_dimension() {
         assert!(matches!(layout.with_element(element), Err(Error::Invalid(_))));
     }
 }
+
+#[rstest]
+#[case(0, &[], &[2, 3], &[36, 12])]
+#[case(8, &[], &[2, 3], &[36, 12])]
+#[case(4, &[2], &[2, 3, 2], &[36, 12, 4])]
+#[case(12, &[0, 7], &[2, 3, 0, 7], &[36, 12, 28, 4])]
+fn a_field_follows_its_structures(
+    #[case] offset: u64,
+    #[case] own: &[i64],
+    #[case] shape: &[i64],
+    #[case] strides: &[i64],
+) {
+    let structures = Layout::row_major(bytes(12), vec![2, 3]).expect("small numbers");
+    let field = structures.field(offset, ElementType::float(4), own).expect("a field");
+    assert_eq!((field.shape(), field.strides()), (shape, strides));
+}
+
+#[rstest]
+#[case(9, &[])]
+#[case(4, &[3])]
+#[case(0, &[-1])]
+#[case(u64::MAX, &[])]
+#[case(0, &[1 << 62, 1 << 62])]
+fn a_field_lies_in_its_structure(#[case] offset: u64, #[case] own: &[i64]) {
+    let structures = Layout::row_major(bytes(12), vec![2, 3]).expect("small numbers");
+    let field = structures.field(offset, ElementType::float(4), own);
+    assert!(matches!(field, Err(Error::Invalid(_))), "{field:?}");
+}

@@ -95,11 +95,13 @@ impl Request {
 }
 
 fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyResult<()> {
-    // Most consumers use the default stream; releasing the GIL would cost more than that takes.
-    if buffer.is_empty() || consumer == Consumer::OnDefaultStream {
-        return Ok(());
+    let make_ready = || buffer.context().make_ready_for(consumer);
+    match consumer {
+        _ if buffer.is_empty() => Ok(()),
+        // Most consumers; releasing the GIL would cost more than that takes.
+        Consumer::OnDefaultStream => make_ready().or_raise(py),
+        _ => py.detach(make_ready).or_raise(py),
     }
-    py.detach(|| buffer.context().make_ready_for(consumer)).or_raise(py)
 }
 
 fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> PyResult<Memory> {
