@@ -1,8 +1,8 @@
 """Replaces members of pyarrow's classes, in place.
 
-Other libraries use pyarrow's own objects, so this package has to replace the members themselves.  The
-classes are compiled and refuse new attributes, but their namespaces accept them: Cython itself adds
-methods for pickling to a class in this way.
+Other libraries use pyarrow's own objects, so this package has to replace the members themselves.
+The classes are compiled and refuse new attributes, but their namespaces accept them: Cython itself
+adds methods for pickling to a class in this way.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 mod common;
 
-use arrow_cuda_context::{Context, Stream, completed};
+use arrow_cuda_context::{Context, Placement, Stream, completed};
 use arrow_cuda_driver::{CudaResult, call};
 use common::Gate;
 use rstest::rstest;
@@ -67,6 +67,27 @@ fn work_that_is_queued_leaves_captures_of_other_threads_alone(#[case] mode: i32)
     context.synchronize().expect("alive");
     drop(completed());
     assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[rstest]
+#[case(GLOBAL)]
+#[case(THREAD_LOCAL)]
+fn allocations_leave_captures_of_other_threads_alone(#[case] mode: i32) {
+    let (_alone, context) = alone();
+    context.empty_cache().expect("alive");
+    let captured = Stream::non_blocking(&context).expect("room");
+    begin(&captured, mode);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for size in [100, 3 << 20, 40 << 20, 100] {
+                drop(
+                    context.allocate(size, Placement::Alone).expect("of no concern to the capture"),
+                );
+                drop(context.allocate(size, Placement::Packed).expect("nor this"));
+            }
+        });
+    });
+    end(&captured).expect("still valid");
 }
 
 #[test]

@@ -13,6 +13,7 @@ impl Current<'_> {
     pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
         let mut address = 0u64;
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
+        let _disregarded = self.disregard_captures();
         // SAFETY: stores an address through the pointer, which outlives the call.
         unsafe { call!(cuMemAlloc_v2((&raw mut address).cast(), bytes)) }
             .map_err(|error: CudaError| error.while_allocating(size))?;
