@@ -33,13 +33,13 @@ def serves_at_once(ctx, default_stream):
         ctx.new_buffer(SIZE)
         hits = memory_stats(ctx)["cache_hits"] - before["cache_hits"]
         assert not default_stream.is_idle()
-        ctx.synchronize()
+        default_stream.finish()
         return hits == 1
 
     def busy(use):
         def used(buffer):
             use(buffer)
-            default_stream.sleep()
+            default_stream.hold()
 
         return check(used)
 

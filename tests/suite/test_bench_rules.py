@@ -190,7 +190,17 @@ def test_times_keep_three_digits(seconds):
 
 
 # Rows that are newer than the kept results.
-NEWER = {"stream-busy-512", "devices-1GiB"}
+NEWER = {
+    "batch-down-1000x1000",
+    "batch-down-1000x100000",
+    "batch-up-1000x1000",
+    "batch-up-1000x100000",
+    "buffers-10000x1KiB",
+    "devices-1GiB",
+    "pinned-alloc-4KiB",
+    "pinned-alloc-64MiB",
+    "stream-busy-512",
+}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,10 @@ use arrow_cuda_transfer::is_pinned;
 use std::mem::MaybeUninit;
 
 /// Where buffers begin, in bytes: at multiples of this, as the driver's own allocations.
-const ALIGNMENT: u64 = 512;
+const ALIGNMENT: u64 = 256;
+
+/// Blocks end nearer than this to the next one.
+const BLOCK_ALIGNMENT: u64 = 512;
 
 /// Buffers smaller than this share blocks of about this size.
 const SHARED: u64 = 256 << 10;
@@ -29,7 +32,7 @@ pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
 
 impl DeviceBuffer {
     /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one behind the
-    /// other, each at a multiple of 512 bytes.  Only if the device has no room for one segment, there
+    /// other, each at a multiple of 256 bytes.  Only if the device has no room for one segment, there
     /// are several.  A buffer retains its own memory, and less than 512 KiB of its neighbours'.
     ///
     /// ```
@@ -177,7 +180,7 @@ fn shares(sizes: &[u64]) -> Vec<Share> {
 
 /// Whether a buffer begins where the memory of another one ends.
 fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
-    is_behind(first, second, ALIGNMENT - 1)
+    is_behind(first, second, BLOCK_ALIGNMENT - 1)
 }
 
 /// Copies the first bytes of buffers to host memory, as many as there is memory for each.  Buffers that

@@ -22,9 +22,10 @@ pub struct MemoryStats {
     pub reserved_bytes: u64,
     /// The highest value of the field above so far.
     pub peak_reserved_bytes: u64,
-    /// Released, and cached for reuse.
+    /// Released, and cached for reuse: what could go back to the driver, since nothing in the same
+    /// driver allocation is in use.  Parts of others may serve again, too.
     pub cached_bytes: u64,
-    /// The number of cached blocks.
+    /// The number of driver allocations that are cached.
     pub cached_blocks: u64,
     /// The most that may be cached.
     pub cache_limit: u64,

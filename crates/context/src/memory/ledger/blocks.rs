@@ -79,8 +79,9 @@ pub(super) struct Blocks {
     vacant: BTreeMap<u64, u64>,
     last_vacant: u64,
     last_release: u64,
-    idle_bytes: u64,
-    idle_blocks: u64,
+    /// The segments in which nothing is in use, and what they hold.
+    unused_segments: u64,
+    unused_bytes: u64,
     reserved: [u64; Class::COUNT],
 }
 
@@ -103,6 +104,8 @@ impl Blocks {
         let Tiling { segment, vacant_since, .. } =
             self.segments.remove(&address).expect("a segment that the caller has found");
         self.reserved[segment.class as usize] -= segment.capacity;
+        self.unused_bytes -= segment.capacity;
+        self.unused_segments -= 1;
         vacant_since.map(|since| self.vacant.remove(&since));
         let mut at = address;
         while at < address + segment.capacity {
@@ -115,8 +118,6 @@ impl Blocks {
     }
 
     fn forget_idle(&mut self, address: u64, capacity: u64, state: State, class: Class) {
-        self.idle_bytes -= capacity;
-        self.idle_blocks -= 1;
         match state {
             State::Ready => {
                 self.ready[class as usize].remove(&(capacity, address));
@@ -131,6 +132,26 @@ impl Blocks {
 
     fn tiling_mut(&mut self, segment: u64) -> &mut Tiling {
         self.segments.get_mut(&segment).expect("a block lies in a segment")
+    }
+
+    fn begin_use(&mut self, segment: u64) {
+        let tiling = self.tiling_mut(segment);
+        tiling.in_use += 1;
+        if tiling.in_use == 1 {
+            let capacity = tiling.segment.capacity;
+            self.unused_bytes -= capacity;
+            self.unused_segments -= 1;
+        }
+    }
+
+    fn end_use(&mut self, segment: u64) {
+        let tiling = self.tiling_mut(segment);
+        tiling.in_use -= 1;
+        if tiling.in_use == 0 {
+            let capacity = tiling.segment.capacity;
+            self.unused_bytes += capacity;
+            self.unused_segments += 1;
+        }
     }
 
     /// The ready block that fits best: the smallest that is large enough.  Unused segments beyond
@@ -164,9 +185,8 @@ impl Blocks {
         let Block { segment, capacity: whole, has_residue, .. } = self.blocks[&address];
         let class = self.tiling_mut(segment).segment.class;
         self.forget_idle(address, whole, State::Ready, class);
-        let tiling = self.tiling_mut(segment);
-        tiling.in_use += 1;
-        if let Some(since) = tiling.vacant_since.take() {
+        self.begin_use(segment);
+        if let Some(since) = self.tiling_mut(segment).vacant_since.take() {
             self.vacant.remove(&since);
         }
         let is_split = whole - capacity >= class.step();
@@ -193,17 +213,17 @@ impl Blocks {
             self.blocks.insert(at, Block { size, capacity, ..whole });
             last = at;
             at += capacity;
-            self.tiling_mut(whole.segment).in_use += 1;
+            self.begin_use(whole.segment);
         }
-        self.tiling_mut(whole.segment).in_use -= 1;
+        self.end_use(whole.segment);
         self.blocks.get_mut(&last).expect("the last part").capacity += end - at;
     }
 
     /// Ends the use of a block, whose memory is ready.
     pub(super) fn return_ready(&mut self, address: u64) {
         let segment = self.blocks[&address].segment;
+        self.end_use(segment);
         let tiling = self.tiling_mut(segment);
-        tiling.in_use -= 1;
         let class = tiling.segment.class;
         if tiling.is_open {
             self.add_ready(address, class);
@@ -219,9 +239,9 @@ impl Blocks {
         if !tiling.is_open {
             return self.return_ready(address);
         }
-        tiling.in_use -= 1;
         tiling.in_flight += 1;
         let class = tiling.segment.class;
+        self.end_use(segment);
         self.last_release += 1;
         self.in_flight.insert(self.last_release, address);
         self.in_flight_bytes[class as usize] += capacity;
@@ -229,10 +249,7 @@ impl Blocks {
     }
 
     fn add_idle(&mut self, address: u64, state: State) {
-        let block = self.blocks.get_mut(&address).expect("the caller has found it");
-        block.state = state;
-        self.idle_bytes += block.capacity;
-        self.idle_blocks += 1;
+        self.block_mut(address).state = state;
     }
 
     /// Makes a block ready that counts neither as in use nor as idle, and merges it with its
@@ -277,8 +294,6 @@ impl Blocks {
         while let Some(entry) = self.in_flight.first_entry().filter(|it| *it.key() <= up_to) {
             let address = entry.remove();
             let Block { segment, capacity, .. } = self.blocks[&address];
-            self.idle_bytes -= capacity;
-            self.idle_blocks -= 1;
             let tiling = self.tiling_mut(segment);
             tiling.in_flight -= 1;
             let class = tiling.segment.class;
@@ -374,9 +389,9 @@ impl Blocks {
         self.in_flight_bytes.iter().sum()
     }
 
-    /// How much is idle: bytes and blocks.
-    pub(super) fn idle(&self) -> (u64, u64) {
-        (self.idle_bytes, self.idle_blocks)
+    /// What the segments hold in which nothing is in use, and how many they are.
+    pub(super) fn unused_total(&self) -> (u64, u64) {
+        (self.unused_bytes, self.unused_segments)
     }
 
     /// How much the segments of a class hold.

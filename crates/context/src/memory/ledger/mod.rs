@@ -68,6 +68,8 @@ const MIN_KEPT: u64 = 64 << 20;
 
 /// How much may be wasted by blocks that are alone in segments which others could share.
 const MAX_SLACK: u64 = 48 << 20;
+/// How much of that may be lost with blocks that were exported.
+const MAX_LOST: u64 = 1 << 30;
 
 /// The blocks of one context.
 #[derive(Debug, Default)]
@@ -75,7 +77,9 @@ pub(crate) struct Ledger {
     blocks: Blocks,
     /// What is wasted by blocks that are alone.
     slack: u64,
-    /// How many bytes may be idle, once a limit is set.
+    /// The same of exported blocks, which do not come back.
+    lost: u64,
+    /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
     stats: MemoryStats,
 }
@@ -92,7 +96,8 @@ impl Ledger {
         let alone = class.segment(class.capacity(size), 0);
         let is_alone = placement == Placement::Alone
             && class != Class::Large
-            && self.slack + (alone - size) <= MAX_SLACK;
+            && self.slack + (alone - size) <= MAX_SLACK
+            && self.lost <= MAX_LOST;
         let capacity = if is_alone { alone } else { class.capacity(size) };
         Request { capacity, is_alone, ..request }
     }
@@ -198,15 +203,18 @@ impl Ledger {
         let State::InUse(access) = block.state else { return None };
         let (size, segment) = (block.size, block.segment);
         let block = self.blocks.block_mut(address);
+        let slack = match std::mem::take(&mut block.is_alone) {
+            true => block.capacity - size,
+            false => 0,
+        };
+        self.slack -= slack;
         if access == Access::Exported {
-            // Its memory stays allocated, and counts as reserved; so does its slack.
+            // Its memory stays allocated, and counts as reserved.
             block.state = State::Exported;
+            self.lost += slack;
             return None;
         }
         block.has_residue = true;
-        if std::mem::take(&mut block.is_alone) {
-            self.slack -= block.capacity - size;
-        }
         self.stats.allocated_bytes -= size;
         if access == Access::Lent {
             // No evidence covers the work of a process that the memory was lent to.
@@ -249,9 +257,9 @@ impl Ledger {
         self.exceeds_limit() || needed > 0 && reserved_bytes.saturating_add(needed) > kept
     }
 
-    /// Whether more is idle than the limit allows.
+    /// Whether more is cached than the limit allows.
     pub(crate) fn exceeds_limit(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.idle().0 > limit)
+        self.limit.is_some_and(|limit| self.blocks.unused_total().0 > limit)
     }
 
     /// Whether work in flight may still use more than the limit.  To wait for it then is better
@@ -316,12 +324,12 @@ impl Ledger {
         block.is_some_and(|(_, block)| block.state.is_idle() || block.state == State::Wiping)
     }
 
-    /// How many bytes may be idle, if a limit is set.
+    /// How many bytes may be cached, if a limit is set.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.limit
     }
 
-    /// Sets how many bytes may be idle.  Returns the segments that exceed it.
+    /// Sets how many bytes may be cached.  Returns the segments that exceed it.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn set_limit(&mut self, bytes: u64) -> Vec<Segment> {
         self.limit = Some(bytes);
@@ -340,12 +348,12 @@ impl Ledger {
         self.limit.map_or_else(Vec::new, |limit| self.remove_unused(limit))
     }
 
-    /// Removes segments in which nothing is in use until at most `bytes` are idle.  The driver frees
+    /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver frees
     /// them once it has completed all work, so some may be in flight.
     fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
         let mut removed = Vec::new();
         for segment in self.blocks.unused() {
-            if self.blocks.idle().0 <= bytes {
+            if self.blocks.unused_total().0 <= bytes {
                 break;
             }
             removed.push(self.remove_segment(segment));
@@ -356,7 +364,7 @@ impl Ledger {
     /// Forgets all blocks, which a reset of the device has destroyed.
     pub(crate) fn abandon(&mut self) {
         self.blocks = Blocks::default();
-        self.slack = 0;
+        (self.slack, self.lost) = (0, 0);
         self.limit = Some(0);
     }
 
@@ -376,7 +384,7 @@ impl Ledger {
 
     /// The statistics.
     pub(crate) fn stats(&self) -> MemoryStats {
-        let (cached_bytes, cached_blocks) = self.blocks.idle();
+        let (cached_bytes, cached_blocks) = self.blocks.unused_total();
         let cache_limit = self.limit.unwrap_or(0);
         MemoryStats { cached_bytes, cached_blocks, cache_limit, ..self.stats }
     }

@@ -175,8 +175,14 @@ fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
     let in_use: u64 = model.in_use.values().map(|(size, _)| size).sum();
     prop_assert_eq!(stats.allocated_bytes, in_use + model.exported.values().sum::<u64>());
     prop_assert!(stats.peak_allocated_bytes >= stats.allocated_bytes);
-    let idle = blocks.iter().filter(|(_, block)| block.state.is_idle());
-    let (bytes, count) = idle.fold((0, 0), |sum, it| (sum.0 + it.1.capacity, sum.1 + 1));
+    let is_unused = |segment: &(&u64, &u64)| {
+        let within = (*segment.0, *segment.1);
+        let used = model.in_use.iter().map(|(at, (size, _))| (*at, *size));
+        let exported = model.exported.iter().map(|(at, size)| (*at, *size));
+        !used.chain(exported).any(|it| overlap(it, within))
+    };
+    let unused = model.segments.iter().filter(is_unused);
+    let (bytes, count) = unused.fold((0, 0), |sum, it| (sum.0 + it.1, sum.1 + 1));
     prop_assert_eq!((stats.cached_bytes, stats.cached_blocks), (bytes, count));
     for (address, (size, _)) in &model.in_use {
         prop_assert_eq!(ledger.block_at(address + size - 1, *address), Some((*address, *size)));
