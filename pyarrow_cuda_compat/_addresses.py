@@ -2,9 +2,9 @@
 
 Memory whose address nobody else has seen can serve again as soon as it is released.  Otherwise
 others may have queued work that uses it.  ``pyarrow.Buffer.address`` is how Python code reads the
-address of any buffer, so this package replaces that property.  For a buffer on the host, a call takes
-some nanoseconds longer.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` the property stays as it is, and all
-memory that pyarrow sees counts as seen by others.
+address of any buffer, so this package replaces that property.  For a buffer on the host, a call
+takes some nanoseconds longer.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` the property stays as it is, and
+all memory that pyarrow sees counts as seen by others.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ alone, crash
 ========================================================  ========================================
 
 Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond
-longer, and an export some nanoseconds more for each column.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` this
-package does not replace the methods.
+longer, and an export some nanoseconds more for each column.  With
+``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not replace the methods.
 
 An event covers the work that was queued before the export: on the default stream of the device's
 primary context, on streams ordered with it, and before the event of an imported array.  It does not

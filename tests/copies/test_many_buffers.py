@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 
 
-
 @pytest.mark.simulator
 def test_they_are_one_allocation_and_one_copy(ctx, driver):
     objects = [bytes([number]) * number for number in range(200)]

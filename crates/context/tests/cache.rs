@@ -173,6 +173,23 @@ fn fences_cover_work_on_any_stream(#[values(BLOCKING, NON_BLOCKING)] flags: u32)
 }
 
 #[test]
+fn memory_in_flight_does_not_grow_without_bound() {
+    let (_guard, context) = alone();
+    context.set_cache_limit(3 * LARGE).expect("alive");
+    let before = stats(&context).reserved_bytes;
+    let gate = Gate::on_default_stream(&context);
+    let opener = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(30));
+        gate.open();
+    });
+    for _ in 0..50 {
+        allocate(&context, LARGE).expose();
+    }
+    assert!(stats(&context).reserved_bytes - before <= 6 * LARGE, "it was waited for");
+    opener.join().expect("no panic");
+}
+
+#[test]
 fn lent_memory_is_freed_at_release() {
     let (_guard, context) = alone();
     let before = stats(&context).driver_frees;

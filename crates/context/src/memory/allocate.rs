@@ -93,15 +93,15 @@ impl Context {
                     }
                 }
             };
-            let (complete, useless) = {
+            let (mut complete, oldest, useless) = {
                 let mut fences = manager.fences.lock()?;
-                let mut complete = fences.complete_up_to(current, last_release).unwrap_or(0);
-                if complete == 0 && has_to_wait {
-                    complete = blocking(|| fences.wait_for_one());
-                }
-                (complete, fences.take_useless())
+                let complete = fences.complete_up_to(current, last_release).unwrap_or(0);
+                (complete, fences.oldest(), fences.take_useless())
             };
             drop(useless);
+            if complete == 0 && has_to_wait {
+                complete = blocking(|| oldest.map_or(0, |fence| fence.wait()));
+            }
             let mut ledger = manager.ledger.lock()?;
             ledger.mark_complete(complete);
             let found = ledger.reuse(request);

@@ -27,8 +27,9 @@ pub(crate) struct Fences {
     useless: Vec<Event>,
 }
 
-#[derive(Debug)]
-struct Fence {
+/// A point in the work of all contexts.
+#[derive(Clone, Debug)]
+pub(crate) struct Fence {
     /// One in each context.
     events: Vec<Event>,
     /// The number of the last release before it.
@@ -69,13 +70,9 @@ impl Fences {
         Ok(self.remove(reached.map_or(0, |last| last + 1)))
     }
 
-    /// Waits for the oldest fence.  Returns the number of the last release before it; 0 if nothing
-    /// was proven.
-    pub(crate) fn wait_for_one(&mut self) -> u64 {
-        match self.fences.front().map(Fence::wait) {
-            Some(Ok(())) => self.remove(1),
-            _ => 0,
-        }
+    /// The oldest fence, to be waited for under no lock.
+    pub(crate) fn oldest(&self) -> Option<Fence> {
+        self.fences.front().cloned()
     }
 
     /// Whether nothing is in flight, so that the driver frees memory without a wait.  Returns the
@@ -178,14 +175,11 @@ impl Fence {
         })
     }
 
-    fn wait(&self) -> CudaResult<()> {
-        for event in &self.events {
-            match event.wait() {
-                Err(error) if !error.is_context_gone() => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
+    /// Blocks until it is reached.  Returns the number of the last release before it; 0 if nothing
+    /// was proven.
+    pub(crate) fn wait(&self) -> u64 {
+        let fails = |event: &Event| event.wait().is_err_and(|error| !error.is_context_gone());
+        if self.events.iter().any(fails) { 0 } else { self.after }
     }
 }
 
