@@ -19,7 +19,8 @@ from ._replacing import replace
 
 
 def _watched(original: Any) -> property:
-    return property(_native._expose_address, doc=original.__doc__)
+    refusing = (original.__set__, original.__delete__)  # in the interpreter's own words
+    return property(_native._expose_address, *refusing, original.__doc__)
 
 
 def watch() -> None:
