@@ -75,8 +75,8 @@ pub(super) struct Blocks {
     /// The address of each block in flight, by the number of its release.
     in_flight: BTreeMap<u64, u64>,
     in_flight_bytes: [u64; Class::COUNT],
-    /// Segments that are one ready block, the one that became so first in front.
-    vacant: BTreeMap<u64, u64>,
+    /// The segments of each class that are one ready block, the one that became so first in front.
+    vacant: [BTreeMap<u64, u64>; Class::COUNT],
     last_vacant: u64,
     last_release: u64,
     /// The segments in which nothing is in use, and what they hold.
@@ -106,7 +106,7 @@ impl Blocks {
         self.reserved[segment.class as usize] -= segment.capacity;
         self.unused_bytes -= segment.capacity;
         self.unused_segments -= 1;
-        vacant_since.map(|since| self.vacant.remove(&since));
+        vacant_since.map(|since| self.vacant[segment.class as usize].remove(&since));
         let mut at = address;
         while at < address + segment.capacity {
             let Block { capacity, state, .. } = self.blocks.remove(&at).expect("blocks tile it");
@@ -163,10 +163,10 @@ impl Blocks {
         })
     }
 
-    /// A segment of that size that is one ready block.
-    pub(super) fn vacant_of(&self, class: Class, capacity: u64) -> Option<u64> {
-        let fitting = self.ready[class as usize].range((capacity, 0)..=(capacity, u64::MAX));
-        fitting.map(|(_, address)| *address).find(|address| self.is_vacant(*address))
+    /// A segment of about that capacity that is one ready block: its capacity and address.
+    pub(super) fn best_vacant(&self, class: Class, capacity: u64, most: u64) -> Option<(u64, u64)> {
+        let fitting = self.ready[class as usize].range((capacity, 0)..=(most, u64::MAX));
+        fitting.copied().find(|(_, address)| self.is_vacant(*address))
     }
 
     /// Notes that a block in use is all of its segment.  Returns how much of it is wasted.
@@ -187,7 +187,7 @@ impl Blocks {
         self.forget_idle(address, whole, State::Ready, class);
         self.begin_use(segment);
         if let Some(since) = self.tiling_mut(segment).vacant_since.take() {
-            self.vacant.remove(&since);
+            self.vacant[class as usize].remove(&since);
         }
         let is_split = whole - capacity >= class.step();
         let capacity = if is_split { capacity } else { whole };
@@ -285,7 +285,7 @@ impl Blocks {
         if capacity == tiling.segment.capacity {
             tiling.vacant_since = Some(since);
             self.last_vacant = since;
-            self.vacant.insert(since, segment);
+            self.vacant[class as usize].insert(since, segment);
         }
     }
 
@@ -340,21 +340,24 @@ impl Blocks {
         unclean
     }
 
-    /// The segment that has been vacant for longest.
+    /// The segment that has been vacant for longest, of the class of the largest ones: smaller ones
+    /// are worth little memory, and as many calls of the driver.
     pub(super) fn oldest_vacant(&self) -> Option<u64> {
-        self.vacant.first_key_value().map(|(_, segment)| *segment)
+        let oldest = self.vacant.iter().rev().find_map(BTreeMap::first_key_value);
+        oldest.map(|(_, segment)| *segment)
     }
 
     /// The segment that became vacant last.
     pub(super) fn newest_vacant(&self) -> Option<Segment> {
-        let (_, segment) = self.vacant.last_key_value()?;
-        Some(self.segments[segment].segment)
+        let newest = self.vacant.iter().filter_map(BTreeMap::last_key_value).max();
+        newest.map(|(_, segment)| self.segments[segment].segment)
     }
 
     /// All segments in which nothing is in use, those first that have nothing in flight either.
     pub(super) fn unused(&self) -> Vec<u64> {
         let released = self.segments.iter().filter(|(_, it)| it.in_use == 0 && it.in_flight > 0);
-        self.vacant.values().chain(released.map(|(address, _)| address)).copied().collect()
+        let vacant = self.vacant.iter().rev().flat_map(BTreeMap::values);
+        vacant.chain(released.map(|(address, _)| address)).copied().collect()
     }
 
     pub(super) fn get(&self, address: u64) -> Option<&Block> {

@@ -62,7 +62,7 @@ pub(crate) enum IdleLookup {
 }
 
 /// A context keeps at most what it needed at its peak, and one part in this many more.
-const SURPLUS_DIVISOR: u64 = 6;
+const SURPLUS_DIVISOR: u64 = 5;
 /// Below this, it keeps everything.
 const MIN_KEPT: u64 = 64 << 20;
 
@@ -127,12 +127,18 @@ impl Ledger {
         let is_scarce = needed > self.stats.peak_allocated_bytes / 4 * 3;
         let largest_unused = if is_scarce { class.largest_unused(capacity) } else { u64::MAX };
         let found = match is_alone {
-            true => self.blocks.vacant_of(class, capacity),
-            false => self.blocks.best_fit(class, capacity, largest_unused),
+            true => {
+                let wasted = MAX_SLACK.saturating_sub(self.slack + (capacity - size));
+                self.blocks.best_vacant(class, capacity, capacity + wasted.min(capacity / 4))
+            }
+            false => {
+                let found = self.blocks.best_fit(class, capacity, largest_unused);
+                found.map(|address| (capacity, address))
+            }
         };
         match found {
-            Some(address) => {
-                self.take(address, request);
+            Some((capacity, address)) => {
+                self.take(address, &Request { capacity, ..*request });
                 self.stats.cache_hits += 1;
                 let segment = self.blocks.get(address).map_or(address, |block| block.segment);
                 IdleLookup::Hit { address, segment }

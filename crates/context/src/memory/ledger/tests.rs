@@ -202,7 +202,9 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             let address = allocate(ledger, model, &request)?;
             model.add(address, size)?;
             if request.is_alone {
-                prop_assert_eq!(model.segments.get(&address), Some(&request.capacity));
+                let whole = *model.segments.get(&address).expect("at the start of one");
+                prop_assert!((request.capacity..=request.capacity / 4 * 5).contains(&whole));
+                prop_assert_eq!(ledger.blocks.get(address).map(|it| it.capacity), Some(whole));
             }
         }
         Step::AllocateAdjacent { sizes } => {
@@ -486,7 +488,7 @@ fn random_sizes_leave_little_unused() {
             live -= gone;
             assert!(ledger.release(address, false).is_none());
         } else {
-            let request = ledger.request(size, Placement::Packed);
+            let request = ledger.request(size, Placement::Alone);
             let address = match ledger.reuse(&request) {
                 IdleLookup::Hit { address, .. } => address,
                 _ => {
@@ -504,7 +506,7 @@ fn random_sizes_leave_little_unused() {
     let stats = ledger.stats();
     let share = stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64;
     assert!(share < 1.25, "{share:.3}: {stats:?}");
-    assert!(stats.driver_allocations + stats.driver_frees < 1000, "{stats:?}");
+    assert!(stats.driver_allocations + stats.driver_frees < 1200, "{stats:?}");
 }
 
 /// A generator of numbers from 0 to 1 with a fixed beginning.
