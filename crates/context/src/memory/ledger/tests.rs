@@ -128,7 +128,8 @@ fn allocate(
     match ledger.reuse(request) {
         IdleLookup::Hit { address, .. } => {
             let (_, block) = ledger.blocks.containing(address).expect("just taken");
-            prop_assert!(block.capacity == request.capacity || smallest == Some(block.capacity));
+            let is_best = request.is_alone || smallest == Some(block.capacity);
+            prop_assert!(block.capacity == request.capacity || is_best);
             Ok(address)
         }
         found => {
