@@ -67,8 +67,8 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let current = buffer.context().enter()?;
     // Other processes may cache the handle, and can reach more than the buffer.
     prepare_sharing(&current, buffer.address())?;
-    let allocation = current.export_memory(buffer.address())?;
     let (base, _) = current.allocation_at(buffer.address())?;
+    let allocation = current.export_memory(base)?;
     Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
 }
 
