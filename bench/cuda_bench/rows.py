@@ -296,6 +296,12 @@ def streams() -> Iterator[Row]:
         (("streams", 512),),
         Goal(at_most=5 * US),
     )
+    for name, title, work, size, goal in (
+        ("alloc-busy-64MiB", "allocate and free 64 MiB", "allocate_beside_busy", 64 << 20, 2),
+        ("up-busy-4KiB", "new buffer of 4 KiB", "up_beside_busy", 4096, 14),
+    ):
+        title += " beside a busy stream"
+        yield Row(name, title, "table", work, size, goal=Goal(at_most=goal * US))
     yield Row(
         "stream-both-64MiB",
         "64 MiB up and down at once, pinned",

@@ -287,6 +287,36 @@ def queue_beside_busy(peer: Peer, space: Space, size: int, *, streams: int) -> C
     return Case("run()", {"run": run}, check, most=200)
 
 
+def allocate_beside_busy(peer: Peer, space: Space, size: int) -> Case:
+    run = peer.allocator(size)
+    run()
+    return beside_busy(run, space, lambda: None)
+
+
+def up_beside_busy(peer: Peer, space: Space, size: int) -> Case:
+    allocator, wait, source = peer.allocator(size), peer.waiter(), space.source(size)
+
+    def run() -> object:
+        device = allocator()
+        peer.upload(device, source)()
+        wait()
+        return device
+
+    return beside_busy(run, space, lambda: expect_device(peer, space, run(), source))
+
+
+def beside_busy(run: Callable[[], object], space: Space, check: Callable[[], None]) -> Case:
+    """While a stream is busy that nobody else uses."""
+    space.driver.call("cuCtxSynchronize")
+    space.driver.hold([space.driver.make_stream()], BUSY)
+
+    def checked() -> None:
+        space.driver.call("cuCtxSynchronize")
+        check()
+
+    return Case("run()", {"run": run}, checked, most=200)
+
+
 def to_second_device(peer: Peer, space: Space, size: int) -> Case:
     device, source = uploaded(peer, space, size)
     there, run = peer.to_second_device(device)
@@ -333,6 +363,8 @@ WORKS: dict[str, Work] = {
         array_transpose,
         stream_copy,
         queue_beside_busy,
+        allocate_beside_busy,
+        up_beside_busy,
         both_ways,
         to_second_device,
     )

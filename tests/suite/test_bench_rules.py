@@ -60,6 +60,8 @@ def test_goals():
             "array-slice": 1e-6,
             "array-dlpack": 0.5e-6,
             "stream-busy-512": 5e-6,
+            "alloc-busy-64MiB": 2e-6,
+            "up-busy-4KiB": 14e-6,
         }
     )
 
@@ -191,6 +193,8 @@ def test_times_keep_three_digits(seconds):
 
 # Rows that are newer than the kept results.
 NEWER = {
+    "alloc-busy-64MiB",
+    "up-busy-4KiB",
     "batch-down-1000x1000",
     "batch-down-1000x100000",
     "batch-up-1000x1000",
