@@ -4,27 +4,22 @@
 //! still be allocated.  Checks of an address against its allocation must therefore look here first.
 
 use super::ledger::Ledger;
-use super::ledger::classes::SEGMENT;
 use super::manager::Manager;
+use crate::address_range::AddressRange;
 use crate::{Attribute, Context, Current, contexts, pinned};
 use arrow_cuda_driver::CudaResult;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No block ever lay outside these addresses, so most host addresses are answered without a lock.
-static LOWEST: AtomicU64 = AtomicU64::new(u64::MAX);
-static HIGHEST: AtomicU64 = AtomicU64::new(0);
+static RANGE: AddressRange = AddressRange::new();
 
 /// Extends the range of addresses that may hold blocks.
 pub(super) fn extend_range(address: u64, capacity: u64) {
-    LOWEST.fetch_min(address, Ordering::Relaxed);
-    HIGHEST.fetch_max(address.saturating_add(capacity), Ordering::Relaxed);
+    RANGE.add(address, capacity);
 }
 
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.
 pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
-    let highest = HIGHEST.load(Ordering::Relaxed).saturating_add(SEGMENT);
-    if !(LOWEST.load(Ordering::Relaxed)..=highest).contains(&address) {
+    if !RANGE.contains(address) {
         return Vec::new();
     }
     let answer = |context: &Context| {

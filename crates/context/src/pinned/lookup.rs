@@ -2,23 +2,22 @@
 
 use super::ledger::{Home, Ledger};
 use super::pool;
+use crate::address_range::AddressRange;
 use crate::contexts;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No block ever lay outside these addresses, so many addresses are answered without a lock.
-static LOWEST: AtomicU64 = AtomicU64::new(u64::MAX);
-static HIGHEST: AtomicU64 = AtomicU64::new(0);
+static RANGE: AddressRange = AddressRange::new();
 
 /// Extends the range of addresses that may hold blocks.
 pub(super) fn extend_range(address: u64, capacity: u64) {
-    LOWEST.fetch_min(address, Ordering::Relaxed);
-    HIGHEST.fetch_max(address.saturating_add(capacity), Ordering::Relaxed);
+    RANGE.add(address, capacity);
 }
 
 fn query<T>(address: u64, question: impl FnOnce(&Ledger) -> Option<T>) -> Option<T> {
-    let range = LOWEST.load(Ordering::Relaxed)..HIGHEST.load(Ordering::Relaxed);
-    let is_near = range.contains(&address);
-    is_near.then(|| pool::with_ledger(|ledger| question(ledger)).ok()).flatten().flatten()
+    RANGE
+        .contains(address)
+        .then(|| pool::with_ledger(|ledger| question(ledger)).ok())
+        .flatten()
+        .flatten()
 }
 
 /// Whether a block's context still exists.  If not, the address may be somebody else's by now.
