@@ -7,21 +7,11 @@ mod common;
 
 use arrow_cuda_context::{Context, Stream, completed};
 use calls::count_of;
-use common::Gate;
+use common::{Gate, alone};
 use std::ffi::CStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 const MANY: usize = 40;
-
-/// Calls are counted for the whole process: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = Context::primary(0).expect("a device");
-    context.synchronize().expect("alive");
-    drop(completed());
-    (guard, context)
-}
 
 fn independent(context: &Context) -> Stream {
     Stream::non_blocking(context).expect("room")

@@ -4,26 +4,16 @@
 
 mod common;
 
-use arrow_cuda_context::{Context, Placement, Stream, completed};
+use arrow_cuda_context::{Placement, Stream, completed};
 use arrow_cuda_driver::{CudaResult, call};
-use common::Gate;
+use common::{Gate, alone};
 use rstest::rstest;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 const GLOBAL: i32 = 0;
 const THREAD_LOCAL: i32 = 1;
-
-/// A capture is everybody's concern: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = Context::primary(0).expect("a device");
-    context.synchronize().expect("alive");
-    drop(completed());
-    (guard, context)
-}
 
 fn begin(stream: &Stream, mode: i32) {
     let _current = stream.context().enter().expect("alive");

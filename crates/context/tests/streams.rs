@@ -2,25 +2,18 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+mod common;
+
 use arrow_cuda_context::{Completed, Context, Event, Extension, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
+use common::alone;
 use rstest::rstest;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 const BUSY: Duration = Duration::from_millis(100);
-
-/// Retained owners belong to the whole process: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = Context::primary(0).expect("a device");
-    context.synchronize().expect("alive");
-    drop(completed());
-    (guard, context)
-}
 
 /// Queues work that takes a while.
 fn sleep(stream: &Stream, retained: Retained) -> CudaResult<Completed> {

@@ -1,13 +1,25 @@
-//! Streams that are busy as long as a test wants.
+//! Streams that are busy as long as a test wants, and tests that have the process to themselves.
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Context, Stream, completed};
 use arrow_cuda_driver::call;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+/// One test at a time: counts of calls, captures and what work retains are the process's.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let context = Context::primary(0).expect("a device");
+    context.synchronize().expect("alive");
+    drop(completed());
+    (guard, context)
+}
 
 /// Keeps a stream busy until it is opened.
 pub struct Gate(&'static AtomicBool);
