@@ -11,7 +11,7 @@ use arrow_cuda_driver::{call, is_simulated};
 use common::Gate;
 use rstest::rstest;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -38,6 +38,32 @@ fn allocate(context: &Context, size: u64) -> Block {
 
 fn stats(context: &Context) -> MemoryStats {
     context.memory_stats().expect("alive")
+}
+
+/// All memory that the device had left, allocated past the cache.
+struct Filling(Vec<u64>);
+
+fn fill(context: &Context) -> Filling {
+    let current = context.enter().expect("alive");
+    let mut size = context.free_memory().expect("alive");
+    let mut taken = Vec::new();
+    while size > 0 {
+        match current.allocate_memory(size) {
+            Ok(address) => taken.push(address),
+            Err(_) => size /= 2,
+        }
+    }
+    Filling(taken)
+}
+
+impl Filling {
+    fn release(self, context: &Context) {
+        let current = context.enter().expect("alive");
+        for address in self.0 {
+            // SAFETY: allocated by `fill`, and released once.
+            unsafe { current.release_memory(address) }.expect("alive");
+        }
+    }
 }
 
 #[test]
@@ -256,6 +282,62 @@ fn cached_memory_is_reclaimed_when_memory_runs_out() {
     assert!(error.is_out_of_memory());
     drop(block);
     context.empty_cache().expect("alive");
+}
+
+#[test]
+fn memory_in_flight_is_waited_for_when_memory_runs_out() {
+    let (_guard, context) = alone();
+    let total = context.device().total_memory().expect("a device");
+    context.set_cache_limit(total).expect("alive");
+    let most = context.free_memory().expect("alive") / 8 * 7;
+    drop(allocate(&context, most));
+    // Both lie in one segment, which cannot go back to the driver.
+    let (kept, released) = (allocate(&context, most / 4), allocate(&context, most / 2));
+    let address = released.address();
+    assert!(kept.shares_segment(&released));
+    let gate = Gate::on_default_stream(&context);
+    drop(released);
+    let waiting = context.clone();
+    let found = thread::spawn(move || allocate(&waiting, most / 2).private_address());
+    thread::sleep(Duration::from_millis(20));
+    gate.open();
+    assert_eq!(found.join().expect("room, once the work is complete"), address);
+    drop(kept);
+    context.empty_cache().expect("alive");
+}
+
+#[test]
+fn parts_of_segments_in_use_serve_when_there_is_no_room_for_a_segment() {
+    let (_guard, context) = alone();
+    let kept = context.allocate(1000, Placement::Packed).expect("room");
+    let filling = fill(&context);
+    let block = context.allocate(1000, Placement::Alone);
+    filling.release(&context);
+    assert!(kept.shares_segment(&block.expect("room beside the other")));
+}
+
+#[test]
+fn a_release_does_not_wait_for_a_thread_that_waits_for_memory() {
+    let (_guard, context) = alone();
+    context.set_cache_limit(LARGE).expect("alive");
+    let blocks: Vec<_> = (0..3).map(|_| allocate(&context, LARGE)).collect();
+    blocks.iter().for_each(Block::expose);
+    let late = allocate(&context, LARGE);
+    let gate = Gate::on_default_stream(&context);
+    drop(blocks);
+    let waiting = context.clone();
+    let waits = thread::spawn(move || drop(allocate(&waiting, LARGE)));
+    thread::sleep(Duration::from_millis(20));
+    let (released, hears) = mpsc::channel();
+    let releases = thread::spawn(move || {
+        drop(late);
+        released.send(()).expect("somebody hears it");
+    });
+    let in_time = hears.recv_timeout(Duration::from_secs(10));
+    gate.open();
+    waits.join().expect("no panic");
+    releases.join().expect("no panic");
+    in_time.expect("a release while the device is busy");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::Placement;
 use super::block::Block;
 use super::ledger::{IdleLookup, Request, aligned};
 use super::lookup;
-use crate::streams::wait_for_all;
+use crate::streams::{wait_for_all, wait_for_contexts};
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, Lock, blocking, report_failure};
 
@@ -93,15 +93,18 @@ impl Context {
                     }
                 }
             };
-            let (mut complete, oldest, useless) = {
+            let (complete, oldest, useless) = {
                 let mut fences = manager.fences.lock()?;
-                let complete = fences.complete_up_to(current, last_release).unwrap_or(0);
+                let complete = fences.complete_up_to(current, last_release);
                 (complete, fences.oldest(), fences.take_useless())
             };
             drop(useless);
-            if complete == 0 && has_to_wait {
-                complete = blocking(|| oldest.map_or(0, |fence| fence.wait()));
-            }
+            let complete = match complete {
+                Ok(0) if has_to_wait => blocking(|| oldest.map_or(0, |fence| fence.wait())),
+                Ok(complete) => complete,
+                Err(_) if has_to_wait => wait_for_work(current, last_release),
+                Err(_) => 0,
+            };
             let mut ledger = manager.ledger.lock()?;
             ledger.mark_complete(complete);
             let found = ledger.reuse(request);
@@ -128,8 +131,11 @@ impl Context {
         let ask = |size| current.allocate_memory(size).map(|address| (address, size));
         let mut allocated = ask(size);
         for _ in 0..MAX_ATTEMPTS {
-            if !is_out_of_memory(&allocated) || !self.reclaim() {
+            if !is_out_of_memory(&allocated) || !self.reclaim(current) {
                 break;
+            }
+            if let Some(place) = self.take_ready(request)? {
+                return Ok(place);
             }
             allocated = ask(size);
         }
@@ -138,6 +144,9 @@ impl Context {
             // The room that is left may be less than a whole segment.
             let packed = self.manager().ledger.lock()?.pack(&request);
             if let Some(packed) = packed {
+                if let Some(place) = self.take_ready(&packed)? {
+                    return Ok(place);
+                }
                 request = packed;
                 allocated = ask(request.capacity);
             }
@@ -149,10 +158,19 @@ impl Context {
         Ok((address, address))
     }
 
+    fn take_ready(&self, request: &Request) -> CudaResult<Option<(u64, u64)>> {
+        let found = self.manager().ledger.lock()?.reuse(request);
+        Ok(match found {
+            IdleLookup::Hit { address, segment } => Some((address, segment)),
+            IdleLookup::InFlight | IdleLookup::Miss => None,
+        })
+    }
+
     /// Reclaims memory of the device: gives back everything that this process has cached on it,
-    /// including what work in flight retains, once that work is complete.  Returns whether this
-    /// freed anything, or another thread has done so meanwhile.
-    fn reclaim(&self) -> bool {
+    /// including what work in flight retains, once that work is complete.  If that is nothing, waits
+    /// for what is in flight in segments that cannot go back.  Returns whether there is more memory
+    /// now, or was for another thread meanwhile.
+    fn reclaim(&self, current: &Current<'_>) -> bool {
         let has_completed = wait_for_all();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
@@ -172,7 +190,20 @@ impl Context {
         {
             ledger.count_retry();
         }
-        bytes > 0 || has_completed || has_waited
+        bytes > 0 || has_completed || has_waited || self.complete_in_flight(current)
+    }
+
+    /// Waits for all work that may use released memory.  Returns whether any became ready.
+    fn complete_in_flight(&self, current: &Current<'_>) -> bool {
+        let last_release = match self.manager().ledger.lock() {
+            Ok(ledger) if ledger.has_in_flight() => ledger.last_release(),
+            _ => return false,
+        };
+        let complete = wait_for_work(current, last_release);
+        if let Ok(mut ledger) = self.manager().ledger.lock() {
+            ledger.mark_complete(complete);
+        }
+        complete > 0
     }
 
     fn empty_caches_of_the_device(&self) -> (u64, CudaResult<()>) {
@@ -181,6 +212,15 @@ impl Context {
             let (bytes, outcome) = context.free_idle();
             (sum.0 + bytes, sum.1.and(outcome))
         })
+    }
+}
+
+/// Waits for all work in flight, without a fence.  Returns the number of the last release before it; 0
+/// if nothing was proven.
+fn wait_for_work(current: &Current<'_>, last_release: u64) -> u64 {
+    match blocking(|| wait_for_contexts(current)) {
+        Ok(()) => last_release,
+        Err(_) => 0,
     }
 }
 

@@ -183,6 +183,23 @@ impl Fence {
     }
 }
 
+/// Waits until all work is complete that could use any memory released so far, where no fence can be
+/// recorded or waiting is all that is left to do.
+///
+/// # Errors
+///
+/// Driver errors, which prove nothing.
+pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
+    for context in contexts_of_the_process(current)? {
+        match context.synchronize() {
+            // The work of a context that is gone has gone with it.
+            Err(error) if !error.is_context_gone() => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// All contexts whose work may use the memory: the primary ones that exist, whichever library has
 /// made them, and those of other libraries that this process has been shown and that still exist.
 ///

@@ -13,7 +13,7 @@ mod stream;
 
 pub use event::Event;
 pub use exchange::{Consumer, Pending};
-pub(crate) use fences::Fences;
+pub(crate) use fences::{Fences, wait_for_contexts};
 pub use in_flight::completed;
 pub(crate) use in_flight::wait_for_all;
 pub use retained::{Completed, Retained};

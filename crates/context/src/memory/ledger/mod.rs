@@ -274,6 +274,11 @@ impl Ledger {
         self.limit.is_some_and(|limit| self.blocks.all_in_flight_bytes() > limit)
     }
 
+    /// Whether work in flight may still use released memory.
+    pub(crate) fn has_in_flight(&self) -> bool {
+        self.blocks.all_in_flight_bytes() > 0
+    }
+
     /// Removes the segments that have been vacant for longest and are not worth keeping: those
     /// beyond the limit, and if the driver is to allocate `needed` bytes, those beyond what the
     /// context needed at its peak.
