@@ -130,17 +130,26 @@ def test_work_on_streams_is_over_before_the_release(cuda, ctx, make_stream, serv
 
 @pytest.mark.alone
 @pytest.mark.simulator
-def test_a_failed_copy_may_have_left_work(run_python):
-    code = """if True:
+@pytest.mark.parametrize(
+    ("use", "fault"),
+    [
+        ("copy_to_host(0, 100)", "cuMemcpyDtoH:1=702"),
+        ("copy_to_host(0, 100, stream=compat.Stream(ctx))", "cuMemcpyDtoH:1=702"),
+        ("copy_from_host(b'abc')", "cuMemcpyHtoDAsync:1=702"),
+        ("copy_from_host(b'abc', stream=compat.Stream(ctx))", "cuMemcpyHtoDAsync:1=702"),
+    ],
+)
+def test_a_failed_copy_may_have_left_work(run_python, use, fault):
+    code = f"""if True:
         import pyarrow_cuda_compat as compat
         ctx = compat.Context(0)
         buffer = ctx.new_buffer(20 << 20)
-        try: buffer.copy_to_host(0, 100)
+        try: buffer.{use}
         except OSError as error: print(str(error)[:12])
         del buffer
         ctx.new_buffer(20 << 20)
         print(compat.memory_stats(ctx)["cache_hits"])"""
-    faults = {"CUDA_SIM_FAULT": "cuMemcpyDtoH:1=702,cuCtxRecordEvent:1+=900"}
+    faults = {"CUDA_SIM_FAULT": f"{fault},cuCtxRecordEvent:1+=900"}
     assert run_python(code, **faults) == (0, "Cuda error 7\n0\n", "")
 
 

@@ -34,7 +34,8 @@ impl DeviceBuffer {
         }
         let (from, owner) = (self.private_address + position, Box::new((self.clone(), owner)));
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
-        Ok(unsafe { transfer::queue_copy_to_host(stream, out, from, size, owner) }?)
+        let queued = unsafe { transfer::queue_copy_to_host(stream, out, from, size, owner) };
+        Ok(self.settle(queued)?)
     }
 
     /// Copies `size` bytes of the host into the buffer, from `position` on, in the order of a stream.
@@ -62,7 +63,8 @@ impl DeviceBuffer {
         }
         let (to, owner) = (self.private_address + position, Box::new((self.clone(), owner)));
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
-        Ok(unsafe { transfer::queue_copy_from_host(stream, to, data, size, owner) }?)
+        let queued = unsafe { transfer::queue_copy_from_host(stream, to, data, size, owner) };
+        Ok(self.settle(queued)?)
     }
 
     /// Queues a copy of another buffer, which may lie on another device, into this one.  The stream
