@@ -306,6 +306,9 @@ impl Blocks {
     pub(super) fn close(&mut self, address: u64) {
         let segment = self.blocks[&address].segment;
         let tiling = self.tiling_mut(segment);
+        if !tiling.is_open {
+            return; // what was released since is closed already
+        }
         tiling.is_open = false;
         (tiling.in_flight, tiling.vacant_since) = (0, None);
         let Segment { address: start, capacity, class } = tiling.segment;
