@@ -2,12 +2,15 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+#[path = "common/calls.rs"]
+mod calls;
 mod common;
 
 use arrow_cuda_context::{
     Block, Context, MemoryStats, Placement, Stream, is_released, prepare_sharing, retain_exported,
 };
 use arrow_cuda_driver::{call, is_simulated};
+use calls::count_of;
 use common::Gate;
 use rstest::rstest;
 use std::ffi::c_void;
@@ -180,6 +183,21 @@ fn memory_released_before_a_completed_fence_is_reused() {
     }
     assert_eq!(found.address(), early_at);
     drop(second);
+    context.synchronize().expect("alive");
+}
+
+#[test]
+fn an_allocation_asks_for_few_fences() {
+    let (_guard, context) = alone();
+    let gate = Gate::on_default_stream(&context);
+    let miss = || {
+        let before = count_of(c"cuEventQuery")?;
+        allocate(&context, LARGE).expose();
+        Some(count_of(c"cuEventQuery")? - before)
+    };
+    let calls: Vec<_> = (0..12).map(|_| miss()).collect();
+    assert!(calls[9..].iter().all(|count| *count <= Some(6)), "{calls:?}");
+    gate.open();
     context.synchronize().expect("alive");
 }
 

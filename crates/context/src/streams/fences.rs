@@ -65,9 +65,17 @@ impl Fences {
         if is_new {
             self.add(current, last_release)?;
         }
-        // The latest fence comes first: usually nothing is in flight, and it covers all others.
-        let reached = self.fences.iter().rposition(|fence| fence.is_reached(current));
-        Ok(self.remove(reached.map_or(0, |last| last + 1)))
+        Ok(self.remove(self.count_reached(current)))
+    }
+
+    /// How many fences are reached.  A fence is not reached before those in front of it, so this asks
+    /// for two of them while the device is busy, and for one while it is not.
+    fn count_reached(&self, current: &Current<'_>) -> usize {
+        let is_reached = |fence: &&Fence| fence.is_reached(current);
+        match self.fences.back().filter(is_reached) {
+            Some(_) => self.fences.len(),
+            None => self.fences.iter().take_while(is_reached).count(),
+        }
     }
 
     /// The oldest fence, to be waited for under no lock.

@@ -312,12 +312,16 @@ impl Ledger {
         Some(self.blocks.take_neighbours(start).into_iter().chain(own).collect())
     }
 
-    /// The residue that [`share`](Self::share) has returned is wiped, or not.
+    /// The residue that [`share`](Self::share) has returned is wiped, or not.  A wipe that failed may
+    /// still be in flight.
     pub(crate) fn finish_sharing(&mut self, residue: &[(u64, u64)], is_wiped: bool) {
         for (address, _) in residue {
             if self.blocks.get(*address).is_some_and(|block| block.state == State::Wiping) {
                 self.blocks.block_mut(*address).has_residue = !is_wiped;
-                self.blocks.return_ready(*address);
+                match is_wiped {
+                    true => self.blocks.return_ready(*address),
+                    false => self.blocks.return_in_flight(*address),
+                }
             }
         }
     }

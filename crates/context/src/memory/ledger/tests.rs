@@ -242,6 +242,14 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
                 prop_assert!(ledger.block_at(start + size - 1, *start).is_none());
             }
             ledger.finish_sharing(&residue, is_wiped);
+            for (start, size) in residue {
+                if let Some(State::InFlight { release }) =
+                    ledger.blocks.get(start).map(|it| it.state)
+                {
+                    prop_assert!(!is_wiped);
+                    model.in_flight.insert(release, (start, size));
+                }
+            }
             let again = ledger.share(address, access).expect("in use");
             let neighbours = |it: &[(u64, u64)]| {
                 it.iter().filter(|(at, _)| ledger.blocks.get(*at).is_some()).count()
@@ -431,6 +439,10 @@ fn residue_is_known_until_it_is_wiped() {
     let residue = ledger.share(second, Access::Lent).expect("in use");
     assert_eq!(residue, [(first, 1024)]);
     assert_ne!(add(&mut ledger, 1024), first, "not while it is wiped");
+    ledger.finish_sharing(&residue, false);
+    assert!(ledger.has_in_flight() && add(&mut ledger, 1024) != first, "the wipe may be in flight");
+    ledger.mark_complete(ledger.last_release());
+    assert_eq!(ledger.share(second, Access::Lent), Some(residue.clone()));
     ledger.finish_sharing(&residue, true);
     assert_eq!(ledger.share(second, Access::Lent), Some(vec![]));
     let again = add(&mut ledger, 600);
