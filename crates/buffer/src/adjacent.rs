@@ -95,7 +95,7 @@ impl DeviceBuffer {
     }
 
     /// Adjacent buffers in a context, perhaps of another device, with the bytes of others.  Sources that
-    /// are adjacent themselves go by one copy.
+    /// are adjacent themselves go by one copy, with what lies between them; other gaps become zeros.
     ///
     /// # Errors
     ///
@@ -111,8 +111,12 @@ impl DeviceBuffer {
                 && is_next(a.1, b.1)
                 && b.1.private_address - a.1.private_address == distance
         };
+        let mut before: Option<&Self> = None;
         let outcome = pairs.chunk_by(are_alike).try_for_each(|group| {
             let ((to, from), (last_to, last_from)) = ends(group);
+            if let Some(before) = before.replace(last_to).filter(|before| is_next(before, to)) {
+                to.gap_from(before.private_address + before.size).fill(0)?;
+            }
             to.through(last_to).copy_from_device(0, &from.through(last_from))
         });
         settle_all(copies, outcome)

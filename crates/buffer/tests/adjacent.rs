@@ -315,3 +315,20 @@ fn memory_in_pieces_serves_too() {
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");
 }
+
+#[test]
+fn padding_between_copies_is_zero() {
+    alone(0, || {
+        let allocate = |size| DeviceBuffer::allocate_packed(&context(), size).expect("room");
+        let old = allocate(1 << 20);
+        old.fill(0xAB).expect("alive");
+        drop(old);
+        let sources: [_; 4] = std::array::from_fn(|_| allocate(300));
+        sources.iter().for_each(|source| source.fill(1).expect("alive"));
+        let backwards: Vec<_> = sources.iter().rev().collect();
+        let copies = DeviceBuffer::adjacent_copies(&context(), &backwards).expect("a copy");
+        let mut wanted = [[1; 300].as_slice(), &[0; 212]].concat().repeat(4);
+        wanted.truncate(3 * 512 + 300);
+        assert_eq!(with_padding(&copies), wanted);
+    });
+}
