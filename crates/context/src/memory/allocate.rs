@@ -158,6 +158,7 @@ impl Context {
         Ok((address, address))
     }
 
+    /// A block of memory that was not ready when the request was made, but is now.
     fn take_ready(&self, request: &Request) -> CudaResult<Option<(u64, u64)>> {
         let found = self.manager().ledger.lock()?.reuse(request);
         Ok(match found {
