@@ -16,7 +16,7 @@ use arrow_cuda_driver::CudaResult;
 ///
 /// Driver errors.
 pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
-    for residue in query(address, |ledger| ledger.share(address, Access::Lent)) {
+    for residue in query(address, |ledger| ledger.share(address)) {
         let mut wiped = Ok(());
         for (start, size) in &residue {
             let size = usize::try_from(*size).unwrap_or(usize::MAX);
@@ -35,9 +35,5 @@ pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
 /// Marks the memory at an address as exported: other processes may have it mapped at any time, so
 /// the block that contains it, if it was allocated here, is never freed.
 pub fn retain_exported(address: u64) {
-    query(address, |ledger| {
-        let residue = ledger.share(address, Access::Exported)?;
-        ledger.finish_sharing(&residue, false);
-        Some(())
-    });
+    query(address, |ledger| ledger.widen(address, Access::Exported));
 }

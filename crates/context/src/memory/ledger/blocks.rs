@@ -191,7 +191,7 @@ impl Blocks {
         }
         let is_split = whole - capacity >= class.step();
         let capacity = if is_split { capacity } else { whole };
-        let state = State::InUse(Access::Own);
+        let state = State::InUse(Access::Process);
         let is_alone = false;
         let taken = Block { segment, capacity, size, state, is_alone, has_residue };
         self.blocks.insert(address, taken);

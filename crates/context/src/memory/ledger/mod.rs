@@ -6,6 +6,7 @@
 
 mod blocks;
 pub(crate) mod classes;
+mod sharing;
 
 use super::stats::MemoryStats;
 use blocks::{Blocks, State};
@@ -29,8 +30,8 @@ pub enum Placement {
 /// Who may reach the memory of a block in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
-    /// Work of this project, which is complete when the block is released.
-    Own,
+    /// This process.
+    Process,
     /// Other processes, as long as the block is in use.
     Lent,
     /// Other processes, without a time limit.
@@ -297,33 +298,6 @@ impl Ledger {
             surplus.push(self.remove_segment(oldest));
         }
         surplus
-    }
-
-    /// Widens the access to the block in use at an address, for a process that can reach its whole
-    /// segment.  Returns what holds residue of earlier buffers, as addresses and sizes: nobody gets
-    /// it before [`finish_sharing`](Self::finish_sharing).  What others use in the segment stays
-    /// as it is.
-    pub(crate) fn share(&mut self, address: u64, access: Access) -> Option<Vec<(u64, u64)>> {
-        let (start, block) = self.blocks.containing(address)?;
-        let State::InUse(known) = block.state else { return None };
-        let (end, unused) = (start + block.size, block.capacity - block.size);
-        let own = (block.has_residue && unused > 0).then_some((end, unused));
-        self.blocks.block_mut(start).state = State::InUse(known.max(access));
-        Some(self.blocks.take_neighbours(start).into_iter().chain(own).collect())
-    }
-
-    /// The residue that [`share`](Self::share) has returned is wiped, or not.  A wipe that failed may
-    /// still be in flight.
-    pub(crate) fn finish_sharing(&mut self, residue: &[(u64, u64)], is_wiped: bool) {
-        for (address, _) in residue {
-            if self.blocks.get(*address).is_some_and(|block| block.state == State::Wiping) {
-                self.blocks.block_mut(*address).has_residue = !is_wiped;
-                match is_wiped {
-                    true => self.blocks.return_ready(*address),
-                    false => self.blocks.return_in_flight(*address),
-                }
-            }
-        }
     }
 
     /// The address and size of the block in use that contains an address.  The driver reserved its

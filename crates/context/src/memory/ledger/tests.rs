@@ -91,7 +91,7 @@ impl Model {
         for other in used.chain(exported).chain(self.in_flight.values().copied()) {
             prop_assert!(!overlap((address, size), other), "handed out twice: {:?}", other);
         }
-        self.in_use.insert(address, (size, Access::Own));
+        self.in_use.insert(address, (size, Access::Process));
         Ok(())
     }
 
@@ -224,7 +224,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             let freed = ledger.release(address, is_exposed);
             if access == Access::Exported {
                 model.exported.insert(address, size);
-            } else if access == Access::Own && ledger.last_release() > before {
+            } else if access == Access::Process && ledger.last_release() > before {
                 prop_assert!(is_exposed);
                 model.in_flight.insert(ledger.last_release(), (address, size));
             }
@@ -233,7 +233,8 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
         }
         Step::Share { index, access, is_wiped } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
-            let residue = ledger.share(address, access).expect("in use");
+            prop_assert_eq!(ledger.widen(address, access), Some(address));
+            let residue = ledger.share(address).expect("in use");
             let used = model.in_use.iter().map(|(at, (size, _))| (*at, *size));
             for other in used.chain(model.in_flight.values().copied()) {
                 prop_assert!(residue.iter().all(|it| !overlap(*it, other)), "wiped in use");
@@ -250,7 +251,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
                     model.in_flight.insert(release, (start, size));
                 }
             }
-            let again = ledger.share(address, access).expect("in use");
+            let again = ledger.share(address).expect("in use");
             let neighbours = |it: &[(u64, u64)]| {
                 it.iter().filter(|(at, _)| ledger.blocks.get(*at).is_some()).count()
             };
@@ -422,7 +423,7 @@ fn segments_with_work_in_flight_are_no_surplus() {
 fn lent_memory_goes_back_with_the_last_block_of_its_segment() {
     let mut ledger = with_limit(LIMIT);
     let (lent, other) = (add(&mut ledger, 1000), add(&mut ledger, 1000));
-    assert!(ledger.share(lent, Access::Lent).is_some());
+    assert!(ledger.share(lent).is_some());
     assert!(ledger.release(lent, false).is_none());
     assert!(ledger.is_idle(lent) && add(&mut ledger, 1000) != lent);
     let freed = ledger.release(other, true).expect("the last block");
@@ -434,21 +435,21 @@ fn lent_memory_goes_back_with_the_last_block_of_its_segment() {
 fn residue_is_known_until_it_is_wiped() {
     let mut ledger = with_limit(LIMIT);
     let (first, second) = (add(&mut ledger, 1024), add(&mut ledger, 1000));
-    assert_eq!(ledger.share(second, Access::Lent), Some(vec![]), "fresh memory has none");
+    assert_eq!(ledger.share(second), Some(vec![]), "fresh memory has none");
     assert!(ledger.release(first, false).is_none());
-    let residue = ledger.share(second, Access::Lent).expect("in use");
+    let residue = ledger.share(second).expect("in use");
     assert_eq!(residue, [(first, 1024)]);
     assert_ne!(add(&mut ledger, 1024), first, "not while it is wiped");
     ledger.finish_sharing(&residue, false);
     assert!(ledger.has_in_flight() && add(&mut ledger, 1024) != first, "the wipe may be in flight");
     ledger.mark_complete(ledger.last_release());
-    assert_eq!(ledger.share(second, Access::Lent), Some(residue.clone()));
+    assert_eq!(ledger.share(second), Some(residue.clone()));
     ledger.finish_sharing(&residue, true);
-    assert_eq!(ledger.share(second, Access::Lent), Some(vec![]));
+    assert_eq!(ledger.share(second), Some(vec![]));
     let again = add(&mut ledger, 600);
     assert_eq!(again, first);
-    assert_eq!(ledger.share(again, Access::Lent), Some(vec![]), "wiped, and not used since");
-    assert_eq!(ledger.share(first + 4096, Access::Lent), None, "not in use");
+    assert_eq!(ledger.share(again), Some(vec![]), "wiped, and not used since");
+    assert_eq!(ledger.share(first + 4096), None, "not in use");
 }
 
 #[test]
