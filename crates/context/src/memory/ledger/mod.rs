@@ -6,26 +6,16 @@
 
 mod blocks;
 pub(crate) mod classes;
+mod request;
 mod sharing;
 
 use super::stats::MemoryStats;
 use blocks::{Blocks, State};
-use classes::{ALIGNMENT, Class};
 
 pub(crate) use blocks::Segment;
-
-/// Whether an allocation may share its segment with others.
-///
-/// A process that imports one of them can reach the whole segment, and finds the allocation by an
-/// offset that other implementations of `pyarrow.cuda` do not know.  So memory that may be exported
-/// gets a segment of its own, as long as that wastes little.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// Alone in its segment, unless too much memory is wasted that way already.
-    Alone,
-    /// With others.
-    Packed,
-}
+use request::MAX_SLACK;
+pub use request::Placement;
+pub(crate) use request::{Request, aligned};
 
 /// Who may reach the memory of a block in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,19 +26,6 @@ pub(crate) enum Access {
     Lent,
     /// Other processes, without a time limit.
     Exported,
-}
-
-/// An allocation's request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
-    pub(crate) size: u64,
-    /// The bytes that its block takes.
-    pub(crate) capacity: u64,
-    class: Class,
-    /// Whether the block is all of its segment.
-    pub(crate) is_alone: bool,
-    /// Whether released memory may serve it.
-    is_cacheable: bool,
 }
 
 /// The result of looking for a ready block.
@@ -67,11 +44,6 @@ const SURPLUS_DIVISOR: u64 = 5;
 /// Below this, it keeps everything.
 const MIN_KEPT: u64 = 64 << 20;
 
-/// How much may be wasted by blocks that are alone in segments which others could share.
-const MAX_SLACK: u64 = 48 << 20;
-/// How much of that may be lost with blocks that were exported.
-const MAX_LOST: u64 = 1 << 30;
-
 /// The blocks of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
@@ -86,37 +58,6 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The request for an allocation of `size` bytes.
-    pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
-        let class = Class::of(size);
-        let is_cacheable = self.limit.is_some_and(|limit| limit > 0);
-        let request = Request { size, capacity: size, class, is_alone: false, is_cacheable };
-        if !is_cacheable {
-            return request;
-        }
-        let alone = class.segment(class.capacity(size), 0);
-        let is_alone = placement == Placement::Alone
-            && class != Class::Large
-            && self.slack + (alone - size) <= MAX_SLACK
-            && self.lost <= MAX_LOST;
-        let capacity = if is_alone { alone } else { class.capacity(size) };
-        Request { capacity, is_alone, ..request }
-    }
-
-    /// The request for several allocations in one block, one behind the other, each aligned.
-    pub(crate) fn request_adjacent(&self, sizes: &[u64]) -> Request {
-        let size = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
-        self.request(size, Placement::Packed)
-    }
-
-    /// The request to fall back to if the driver has no room for a whole segment; none if there is
-    /// no smaller one.
-    pub(crate) fn pack(&self, request: &Request) -> Option<Request> {
-        let capacity = request.class.capacity(request.size);
-        let is_smaller = capacity < self.segment_size(request);
-        is_smaller.then_some(Request { capacity, is_alone: false, ..*request })
-    }
-
     /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> IdleLookup {
         let Request { size, capacity, class, is_alone, is_cacheable } = *request;
@@ -152,16 +93,6 @@ impl Ledger {
     /// Counts a request that ready blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
         self.stats.cache_misses += u64::from(request.is_cacheable);
-    }
-
-    /// How much the driver is to allocate for a request.  If it has no room for that, the request's
-    /// capacity is enough.
-    pub(crate) fn segment_size(&self, request: &Request) -> u64 {
-        let Request { capacity, class, .. } = *request;
-        match request.is_cacheable && !request.is_alone {
-            true => class.segment(capacity, self.blocks.reserved(class)),
-            false => capacity,
-        }
     }
 
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
@@ -377,11 +308,6 @@ impl Ledger {
         let cache_limit = self.limit.unwrap_or(0);
         MemoryStats { cached_bytes, cached_blocks, cache_limit, ..self.stats }
     }
-}
-
-/// What an allocation of `size` bytes takes among several.
-pub(crate) fn aligned(size: u64) -> u64 {
-    size.checked_next_multiple_of(ALIGNMENT).unwrap_or(size)
 }
 
 #[cfg(test)]

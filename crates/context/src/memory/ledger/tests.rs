@@ -1,4 +1,4 @@
-use super::classes::{MAX_SMALL, SEGMENT};
+use super::classes::{ALIGNMENT, MAX_SMALL, SEGMENT};
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
