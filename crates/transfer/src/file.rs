@@ -1,0 +1,133 @@
+//! Copies of files to a device.
+//!
+//! The engine's threads read a file straight into the staging slots, so its bytes are copied once on
+//! the host, and no mapping of the file can fault.
+
+use crate::HostBuffer;
+use crate::copy::copy_with_driver;
+use crate::engine::{FilePart, run_file};
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::{CudaError, CudaResult};
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+
+/// Why a file could not be copied to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// The driver failed, or the context is gone.
+    Cuda(CudaError),
+    /// The file could not be read.
+    Read(ReadError),
+}
+
+/// Why and where a file could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The position in the file, in bytes.
+    pub position: u64,
+    /// The system's error number; `None` if the file ends at this position.
+    pub code: Option<i32>,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let position = self.position;
+        match self.code {
+            Some(code) => {
+                let error = io::Error::from_raw_os_error(code);
+                write!(f, "cannot read the file at byte {position}: {error}")
+            }
+            None => write!(f, "the file ends at byte {position}, before the end of the copy"),
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cuda(error) => error.fmt(f),
+            Self::Read(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl std::error::Error for FileError {}
+
+impl From<CudaError> for FileError {
+    fn from(error: CudaError) -> Self {
+        Self::Cuda(error)
+    }
+}
+
+impl From<ReadError> for FileError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// How much one thread reads at a time where no others help.  It stays in the processor's caches
+/// until the device reads it.
+const STEP: usize = 1 << 20;
+
+/// Copies `size` bytes of a file, from `offset` on, to a device.  The file's own position does not
+/// matter, and stays as it is.
+///
+/// # Safety
+///
+/// As many bytes at `to` must be live memory of the context's device, and the caller's to write.
+///
+/// # Errors
+///
+/// [`FileError::Read`] when the file cannot be read or is shorter, [`FileError::Cuda`].  Some of the
+/// bytes at `to` may have changed.
+pub unsafe fn copy_from_file(
+    context: &Context,
+    to: u64,
+    file: &impl AsFd,
+    offset: u64,
+    size: usize,
+) -> Result<(), FileError> {
+    if size == 0 {
+        return Ok(());
+    }
+    let current = context.enter()?;
+    // SAFETY: guaranteed by the caller.
+    if unsafe { run_file(&current, FilePart::new(file, offset, size), to) }?.is_some() {
+        return Ok(());
+    }
+    let file = FilePart::new(file, offset, size);
+    let mut staging = Staging::allocate(context, size.min(STEP))?;
+    for at in (0..size).step_by(STEP) {
+        let bytes = &mut staging.bytes()[..(size - at).min(STEP)];
+        file.read(at, bytes)?;
+        // SAFETY: guaranteed by the caller: it is the next part of the range.
+        unsafe { copy_with_driver(&current, to + at as u64, bytes) }?;
+    }
+    Ok(())
+}
+
+/// Where one thread puts what it reads: pinned memory, or pageable if none can be pinned.
+enum Staging {
+    Pinned(HostBuffer),
+    Pageable(Vec<u8>),
+}
+
+impl Staging {
+    fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
+        match HostBuffer::allocate(context, size) {
+            Ok(pinned) => Ok(Self::Pinned(pinned)),
+            Err(error) if error.is_out_of_memory() => Ok(Self::Pageable(vec![0; size])),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::Pinned(pinned) => pinned.as_mut_slice(),
+            Self::Pageable(bytes) => bytes,
+        }
+    }
+}
