@@ -5,11 +5,10 @@
 
 use crate::HostBuffer;
 use crate::copy::copy_with_driver;
-use crate::engine::{FilePart, run_file};
+use crate::engine::{FilePart, ReadError, run_file};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::fmt;
-use std::io;
 use std::os::fd::AsFd;
 
 /// Why a file could not be copied to a device.
@@ -21,28 +20,6 @@ pub enum FileError {
     Read(ReadError),
 }
 
-/// Why and where a file could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadError {
-    /// The position in the file, in bytes.
-    pub position: u64,
-    /// The system's error number; `None` if the file ends at this position.
-    pub code: Option<i32>,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let position = self.position;
-        match self.code {
-            Some(code) => {
-                let error = io::Error::from_raw_os_error(code);
-                write!(f, "cannot read the file at byte {position}: {error}")
-            }
-            None => write!(f, "the file ends at byte {position}, before the end of the copy"),
-        }
-    }
-}
-
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,8 +28,6 @@ impl fmt::Display for FileError {
         }
     }
 }
-
-impl std::error::Error for ReadError {}
 
 impl std::error::Error for FileError {}
 

@@ -1,9 +1,33 @@
 //! A part of a file, as the host side of an upload.
 
-use crate::ReadError;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// Why and where a file could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The position in the file, in bytes.
+    pub position: u64,
+    /// The system's error number; `None` if the file ends at this position.
+    pub code: Option<i32>,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let position = self.position;
+        match self.code {
+            Some(code) => {
+                let error = io::Error::from_raw_os_error(code);
+                write!(f, "cannot read the file at byte {position}: {error}")
+            }
+            None => write!(f, "the file ends at byte {position}, before the end of the copy"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 /// Bytes of a file that are read where a copy of memory would read memory.
 #[derive(Debug)]

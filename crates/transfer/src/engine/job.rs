@@ -1,10 +1,10 @@
 //! A staged copy, as its threads share it.
 
 use super::backoff::Backoff;
+use super::file::ReadError;
 use super::fresh::HUGE_PAGE;
 use super::host::{Host, HostMemory};
 use super::stores::{copy_non_temporal, fence_stores};
-use crate::ReadError;
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -22,6 +22,7 @@ mod stores;
 mod workers;
 
 pub(crate) use file::FilePart;
+pub use file::ReadError;
 pub(crate) use host::HostMemory;
 pub(crate) use job::Task;
 pub use plan::{MAX_THREADS, TransferLimits};
