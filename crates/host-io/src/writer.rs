@@ -5,6 +5,7 @@ use crate::halves::Halves;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Completed;
 use arrow_cuda_driver::{Lock, blocking, may_release, report};
+use std::os::fd::AsFd;
 use std::sync::MutexGuard;
 
 /// A file over device memory for writing, directly or through a buffer on the host.
@@ -133,6 +134,30 @@ impl BufferWriter {
         })
     }
 
+    /// Writes `size` bytes of a file, from `offset` on, and moves the position behind them, as
+    /// [`DeviceBuffer::copy_from_file`] does.  Returns when they are on the device.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    /// use std::fs::File;
+    ///
+    /// let file = File::open("columns.bin")?;
+    /// let size = file.metadata()?.len();
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, size)?)?;
+    /// writer.write_file(&file, 0, size)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`] when they do not fit, [`Error::Closed`], [`BufferError::Read`] when the file
+    /// cannot be read or is shorter, or driver errors.
+    pub fn write_file(&self, file: &impl AsFd, offset: u64, size: u64) -> Result<(), Error> {
+        self.with_state(|state, buffer| state.write_file(buffer, file, offset, size))
+    }
+
     /// Moves to `position` and writes there, as one step.
     ///
     /// # Errors
@@ -249,6 +274,20 @@ impl State {
         // A copy from another device follows that one's default stream.
         self.flush(buffer)?;
         buffer.copy_from_device(self.position, data)?;
+        self.position = end;
+        Ok(())
+    }
+
+    fn write_file(
+        &mut self,
+        buffer: &DeviceBuffer,
+        file: &impl AsFd,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Error> {
+        let end = self.room_for(buffer, size)?;
+        self.send(buffer)?;
+        buffer.copy_from_file(self.position, file, offset, size)?;
         self.position = end;
         Ok(())
     }
