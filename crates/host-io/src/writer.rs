@@ -271,8 +271,8 @@ impl State {
 
     fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
         let end = self.room_for(buffer, data.size())?;
-        // A copy from another device follows that one's default stream.
-        self.flush(buffer)?;
+        // A copy from another device follows the work of both, too.
+        self.send(buffer)?;
         buffer.copy_from_device(self.position, data)?;
         self.position = end;
         Ok(())

@@ -241,7 +241,7 @@ fn writes_from_two_devices() {
     assert_eq!(buffer.to_vec().expect("alive"), b"WXYZ");
 }
 
-/// Each device has a default stream of its own.
+/// Each device has a default stream of its own, but the driver's copies between devices follow both.
 #[test]
 fn bytes_of_another_device_come_after_those_on_their_way() {
     in_own_process("writes_from_two_devices", &[("CUDA_SIM_DEVICES", "2")]);
