@@ -122,8 +122,9 @@ impl Methods {
     /// Raises
     /// ------
     /// OSError
-    ///     If the file does not fit, cannot be read, or becomes shorter meanwhile;
-    ///     neither position moves then, but some bytes may have been written.
+    ///     If the file does not fit, cannot be read, or becomes shorter meanwhile.
+    ///     No position moves over bytes that did not arrive, but some of the device's
+    ///     bytes behind it may have changed.
     /// ValueError
     ///     If one of the files is closed.
     ///
