@@ -201,6 +201,8 @@ NEWER = {
     "batch-up-1000x100000",
     "buffers-10000x1KiB",
     "devices-1GiB",
+    "file-parts-64KiB",
+    "file-up-1GiB",
     "pinned-alloc-4KiB",
     "pinned-alloc-64MiB",
     "stream-busy-512",
