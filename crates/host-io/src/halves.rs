@@ -129,8 +129,12 @@ impl Halves {
 
     /// Waits until everything that was sent is on the device.
     pub(crate) fn wait(&mut self) -> Result<(), Error> {
+        if self.halves.iter().flatten().any(|half| half.is_travelling) {
+            // Unlike an event, this releases what the copies have retained.
+            self.completed.extend(self.stream.synchronize()?);
+        }
         for half in self.halves.iter_mut().flatten() {
-            wait_for(half, &mut self.completed)?;
+            half.is_travelling = false;
         }
         if self.buffered() == 0 {
             (self.filled, self.sent) = (0, 0);
@@ -148,8 +152,9 @@ impl Halves {
                 Err(_) => other = self.current,
             }
         }
-        if let Some(half) = &mut self.halves[other] {
-            wait_for(half, &mut self.completed)?;
+        if let Some(half) = self.halves[other].as_mut().filter(|half| half.is_travelling) {
+            half.end.wait()?;
+            half.is_travelling = false;
         }
         (self.current, self.filled, self.sent) = (other, 0, 0);
         Ok(())
@@ -165,12 +170,4 @@ impl Halves {
             self.filled += data.len();
         }
     }
-}
-
-fn wait_for(half: &mut Half, completed: &mut Completed) -> Result<(), Error> {
-    if half.is_travelling {
-        completed.extend(half.end.synchronize()?);
-        half.is_travelling = false;
-    }
-    Ok(())
 }

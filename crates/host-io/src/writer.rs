@@ -74,6 +74,10 @@ impl BufferWriter {
         }
         let flushed = state.flush(&self.buffer);
         state.is_open = false;
+        if let Some(halves) = state.halves.as_mut().filter(|_| flushed.is_err()) {
+            // Other copies may be on their way; what they retain would wait for a use of the stream.
+            let _told_already = halves.wait();
+        }
         // Not under the lock: releasing it may block.
         let halves = state.halves.take();
         drop(state);

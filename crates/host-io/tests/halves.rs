@@ -153,6 +153,7 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
 #[rstest]
 #[case("cuMemcpyHtoDAsync")]
 #[case("cuEventSynchronize")]
+#[case("cuStreamIsCapturing")]
 fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
     if !is_simulated().expect("a driver") {
         return; // hardware fails when it likes
@@ -196,7 +197,7 @@ fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
     let writer = BufferWriter::open(buffer.clone()).expect("mutable");
     writer.set_buffer_size(4).expect("host memory");
     writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
-    set_fault("cuEventSynchronize:1=719");
+    set_fault("cuStreamSynchronize:1=719");
     let closed = writer.close();
     set_fault("");
     assert!(closed.is_err() && writer.is_closed());
