@@ -99,14 +99,14 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
     assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
 }
 
-/// Runs an ignored test of this file in a process of its own, with a fault.
-fn in_own_process(test: &str, fault: &str) {
+/// Runs an ignored test of this file in a process of its own, with a setting of the simulated driver.
+fn in_own_process(test: &str, variable: &str, value: &str) {
     if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
+        return; // hardware does not know the setting
     }
     let output = Command::new(std::env::current_exe().expect("a test binary"))
         .args(["--exact", test, "--ignored"])
-        .env("CUDA_SIM_FAULT", fault)
+        .env(variable, value)
         .output()
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");
@@ -127,7 +127,7 @@ fn a_move_fails() {
 
 #[test]
 fn a_move_that_fails_in_the_middle_is_an_error() {
-    in_own_process("a_move_fails", "cuMemcpyHtoDAsync:3=700");
+    in_own_process("a_move_fails", "CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700");
 }
 
 #[test]
@@ -144,5 +144,22 @@ fn copies_without_pinned_memory() {
 
 #[test]
 fn no_pinned_memory_is_needed() {
-    in_own_process("copies_without_pinned_memory", "cuMemHostAlloc:1+=2");
+    in_own_process("copies_without_pinned_memory", "CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2");
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn copies_to_a_slow_device() {
+    for threads in [0, 3] {
+        let (_alone, context) = with_threads(threads);
+        let data = pattern(9_000_000);
+        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+        buffer.copy_from_file(0, &file_of(&data), 0, data.len() as u64).expect("a copy");
+        assert!(buffer.to_vec().expect("bytes") == data);
+    }
+}
+
+#[test]
+fn bytes_that_travel_are_left_alone() {
+    in_own_process("copies_to_a_slow_device", "CUDA_SIM_LATENCY", "2000");
 }

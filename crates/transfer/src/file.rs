@@ -4,9 +4,8 @@
 //! the host, and no mapping of the file can fault.
 
 use crate::HostBuffer;
-use crate::copy::copy_with_driver;
 use crate::engine::{FilePart, ReadError, run_file};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Current, Event, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::fmt;
 use std::os::fd::AsFd;
@@ -74,12 +73,39 @@ pub unsafe fn copy_from_file(
         return Ok(());
     }
     let file = FilePart::new(file, offset, size);
-    let mut staging = Staging::allocate(context, size.min(STEP))?;
-    for at in (0..size).step_by(STEP) {
-        let bytes = &mut staging.bytes()[..(size - at).min(STEP)];
+    let mut staging = Staging::allocate(context, size.min(2 * STEP))?;
+    // SAFETY: guaranteed by the caller; the staging memory lives until the stream has been waited for.
+    let sent = unsafe { send(&current, to, &file, staging.bytes()) };
+    // Also after a failure, some of the memory may be on its way.
+    let waited = current.synchronize_stream(StreamHandle::DEFAULT);
+    sent.and(waited.map_err(FileError::from))
+}
+
+/// Reads a file into one half of the staging memory while the device copies the other.
+///
+/// # Safety
+///
+/// As for [`copy_from_file`], and the staging memory must stay valid until the default stream has made
+/// the copies that are queued here.
+unsafe fn send(
+    current: &Current<'_>,
+    to: u64,
+    file: &FilePart<'_>,
+    staging: &mut [u8],
+) -> Result<(), FileError> {
+    let (context, size) = (current.context(), file.size());
+    // Behind the copy of each half; one that was never recorded counts as reached.
+    let ends = [Event::new(context)?, Event::new(context)?];
+    for (turn, at) in (0..size).step_by(STEP).enumerate() {
+        let (half, end) = (turn % 2, &ends[turn % 2]);
+        end.wait()?;
+        let bytes = &mut staging[half * STEP..][..(size - at).min(STEP)];
         file.read(at, bytes)?;
-        // SAFETY: guaranteed by the caller: it is the next part of the range.
-        unsafe { copy_with_driver(&current, to + at as u64, bytes) }?;
+        let (to, stream) = (to + at as u64, StreamHandle::DEFAULT);
+        // SAFETY: guaranteed by the caller: it is the next part of the range, and the half is not
+        // filled again before the event.
+        unsafe { current.queue_copy_from_host(to, bytes.as_ptr(), bytes.len(), stream) }?;
+        current.record(end, stream)?;
     }
     Ok(())
 }
