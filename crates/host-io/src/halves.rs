@@ -13,7 +13,8 @@ pub(crate) struct Halves {
     stream: Stream,
     /// The size of a half, in bytes.
     size: usize,
-    /// The second one is allocated when it is first needed.
+    /// The second one is allocated when it is first needed.  The current one is there, unless it is full
+    /// and was given up.
     halves: [Option<Half>; 2],
     /// The half that fills.
     current: usize,
@@ -92,13 +93,13 @@ impl Halves {
             return Ok(());
         }
         let behind_head = position + head.len() as u64;
-        self.send(buffer, behind_head).inspect_err(|_| self.filled -= head.len())?;
+        self.send(buffer, behind_head).inspect_err(|_| self.take_back(head.len()))?;
         if !tail.is_empty() {
             self.turn()?;
             self.put(tail);
             if is_enough {
                 let end = behind_head + tail.len() as u64;
-                self.send(buffer, end).inspect_err(|_| self.filled -= tail.len())?;
+                self.send(buffer, end).inspect_err(|_| self.take_back(tail.len()))?;
             }
         }
         Ok(())
@@ -119,24 +120,34 @@ impl Halves {
         self.completed.extend(queued);
         self.sent = self.filled;
         half.is_travelling = true;
-        if let Err(error) = half.end.record(&self.stream) {
-            // The event would say nothing about this copy.
-            self.completed.extend(self.stream.synchronize().map_err(|_| error)?);
-            half.is_travelling = false;
+        let Err(error) = half.end.record(&self.stream) else { return Ok(()) };
+        // The event says nothing about this copy.
+        match self.stream.synchronize() {
+            Ok(completed) => {
+                self.completed.extend(completed);
+                half.is_travelling = false;
+                Ok(())
+            }
+            Err(_) => {
+                // The copy retains the memory, which must not be filled again.
+                self.halves[self.current] = None;
+                (self.filled, self.sent) = (self.size, self.size);
+                Err(error.into())
+            }
         }
-        Ok(())
     }
 
     /// Waits until everything that was sent is on the device.
     pub(crate) fn wait(&mut self) -> Result<(), Error> {
-        if self.halves.iter().flatten().any(|half| half.is_travelling) {
+        let is_given_up = self.halves[self.current].is_none();
+        if is_given_up || self.halves.iter().flatten().any(|half| half.is_travelling) {
             // Unlike an event, this releases what the copies have retained.
             self.completed.extend(self.stream.synchronize()?);
         }
         for half in self.halves.iter_mut().flatten() {
             half.is_travelling = false;
         }
-        if self.buffered() == 0 {
+        if self.buffered() == 0 && !is_given_up {
             (self.filled, self.sent) = (0, 0);
         }
         Ok(())
@@ -148,6 +159,7 @@ impl Halves {
         if self.halves[other].is_none() {
             match Half::allocate(self.stream.context(), self.size) {
                 Ok(half) => self.halves[other] = Some(half),
+                Err(error) if self.halves[self.current].is_none() => return Err(error),
                 // Slower copies are better than none.
                 Err(_) => other = self.current,
             }
@@ -158,6 +170,13 @@ impl Halves {
         }
         (self.current, self.filled, self.sent) = (other, 0, 0);
         Ok(())
+    }
+
+    /// Forgets the last bytes, if they are not on their way.
+    fn take_back(&mut self, size: usize) {
+        if self.buffered() > 0 {
+            self.filled -= size;
+        }
     }
 
     /// Stores bytes that fit into the current half.

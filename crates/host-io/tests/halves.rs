@@ -170,6 +170,24 @@ fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
     }
 }
 
+/// The first event of each copy belongs to what it retains, the second one to the half.
+#[test]
+fn a_half_whose_end_nobody_knows_is_given_up() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    let data = pattern(1000);
+    for copy in 1..8 {
+        let buffer = zeros(&context, data.len());
+        set_fault(&format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy));
+        let failures = write_all(&buffer, &data);
+        set_fault("");
+        assert_eq!(failures, 1, "copy {copy}");
+        assert!(buffer.to_vec().expect("alive") == data, "copy {copy}");
+    }
+}
+
 #[rstest]
 #[case("cuEventRecord:1+=719")]
 #[case("cuMemHostAlloc:1+=2")]
