@@ -229,6 +229,31 @@ def whole_batches() -> Iterator[Row]:
     )
 
 
+def files() -> Iterator[Row]:
+    size = 1 << 30
+    yield Row(
+        "file-up-1GiB",
+        "1 GiB of a file in the page cache up",
+        "table",
+        "file_up",
+        size,
+        goal=Goal(at_least=40 * GB),
+        limit="staged-up",
+        as_rate=True,
+    )
+    yield Row(
+        "file-parts-64KiB",
+        "1 GiB of a file up, read and written by 64 KiB",
+        "table",
+        "file_parts_up",
+        size,
+        (("part", 64 << 10),),
+        Goal(at_least=8 * GB),
+        "staged-up",
+        as_rate=True,
+    )
+
+
 def calls() -> Iterator[Row]:
     for name, title, statement, goal, limit in (
         ("slice", "`slice`", "buffer.slice(16, 64)", 0.5, ""),
@@ -348,6 +373,7 @@ ROWS: tuple[Row, ...] = (
     *equality(),
     *batches(),
     *whole_batches(),
+    *files(),
     *calls(),
     *arrays(),
     *streams(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,38 @@ def buffers_up(peer: Peer, space: Space, size: int, *, count: int) -> Case:
     return Case.waited(run, peer.waiter(), check)
 
 
+def file_of(host: Host) -> Any:
+    """A file with these bytes, which are in the page cache; it goes with its last reference."""
+    file = NamedTemporaryFile()  # noqa: SIM115  (closed by its destructor)
+    file.write(host.array.data)
+    file.flush()
+    return file
+
+
+def file_up(peer: Peer, space: Space, size: int) -> Case:
+    device, source = peer.allocator(size)(), space.source(size)
+    file = file_of(source)
+    run = peer.file_up(device, file.name)
+
+    def check() -> None:
+        expect(file.closed, False, "whether the file is closed")
+        expect_device(peer, space, device, source)
+
+    return Case.waited(run, peer.waiter(), check)
+
+
+def file_parts_up(peer: Peer, space: Space, size: int, *, part: int) -> Case:
+    device, source = peer.allocator(size)(), space.source(size)
+    file = file_of(source)
+    run = peer.file_parts_up(device, file.name, part)
+
+    def check() -> None:
+        expect(file.closed, False, "whether the file is closed")
+        expect_device(peer, space, device, source)
+
+    return Case.waited(run, peer.waiter(), check)
+
+
 def call(peer: Peer, space: Space, size: int, *, statement: str) -> Case:
     device, source = uploaded(peer, space, LEAST)
     names = peer.call_names(device)
@@ -356,6 +389,8 @@ WORKS: dict[str, Work] = {
         batch_up,
         batch_down,
         buffers_up,
+        file_up,
+        file_parts_up,
         call,
         array_call,
         array_to_numpy,

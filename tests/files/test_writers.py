@@ -345,3 +345,45 @@ def test_a_writer_is_like_a_file(cuda, ctx, guarded, size, work):
         assert writer.num_bytes_buffered < max(writer.buffer_size, 1)
     writer.close()
     assert buffer.to_pybytes() == bytes(model)
+
+
+ON_THEIR_WAY = """
+import os
+from pyarrow import cuda
+
+buffer = cuda.Context().buffer_from_data(bytes(1 << 20))
+writer = cuda.BufferWriter(buffer)
+writer.buffer_size = 1 << 16
+for _ in range(11):
+    writer.write(bytes(range(256)) * 64)
+assert writer.num_bytes_buffered > 0
+"""
+
+
+def test_a_process_ends_with_bytes_on_their_way(run_python):
+    code = ON_THEIR_WAY + "print('done')"
+    assert run_python(code, CUDA_SIM_LATENCY="2000") == (0, "done\n", "")
+
+
+def test_a_forked_child_is_refused_and_the_parent_goes_on(run_python):
+    code = (
+        ON_THEIR_WAY
+        + """
+child = os.fork()
+if child == 0:
+    for work in (lambda: writer.write(b"child"), writer.flush, writer.close):
+        try:
+            work()
+        except OSError:
+            pass
+        else:
+            os._exit(1)
+    del writer, buffer
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+writer.close()
+assert buffer.slice(0, 11 << 14).to_pybytes() == bytes(range(256)) * 64 * 11
+print("done")
+"""
+    )
+    assert run_python(code, CUDA_SIM_LATENCY="2000") == (0, "done\n", "")

@@ -327,7 +327,8 @@ assert not reports, reports
 del work, writer, pinned, message
 buffers.clear()
 gc.collect()
-assert len(reports) == 7, reports  # two of pinned memory, four of the device, the flush
+# Two of pinned memory, four of the device, the flush, and the event behind what it sends.
+assert len(reports) == 8, reports
 assert all("Cuda error 700" in report for report in reports)
 """
     code = PREPARED + code + "\nprint('done')"

@@ -35,6 +35,8 @@ def test_goals():
         "devices-1GiB": 390e9,
         "batch-up-1000x100000": 42e9,
         "batch-down-1000x100000": 42e9,
+        "file-up-1GiB": 40e9,
+        "file-parts-64KiB": 8e9,
     }
     at_most = {name: goal.at_most for name, goal in goals.items() if goal.at_most}
     assert at_most == pytest.approx(
@@ -201,6 +203,8 @@ NEWER = {
     "batch-up-1000x100000",
     "buffers-10000x1KiB",
     "devices-1GiB",
+    "file-parts-64KiB",
+    "file-up-1GiB",
     "pinned-alloc-4KiB",
     "pinned-alloc-64MiB",
     "stream-busy-512",

@@ -30,6 +30,7 @@ MADE_BY_OTHERS |= {"memory.MappedNDArray", "memory.Stream"}
 WITHOUT_SIGNATURE = {"BufferReader": ["obj"], "BufferWriter": ["buffer"]}
 RETURNING_NOTHING = {
     "BufferWriter.flush",
+    "BufferWriter.upload",
     "BufferWriter.writeat",
     "Context.synchronize",
     "CudaBuffer.fill",

@@ -96,7 +96,9 @@ WALKS = [walk_context, walk_buffers, walk_pinned, walk_files, walk_batches]
 
 def state():
     gc.collect()
-    for number in range(2):  # what is cached is not lost
+    for number in range(2):  # what a stream retains until somebody uses one again is not lost
+        pyarrow_cuda_compat.Stream(cuda.Context(number)).synchronize()
+    for number in range(2):  # nor is what is cached
         pyarrow_cuda_compat.empty_cache(cuda.Context(number))
     pyarrow_cuda_compat.empty_pinned_cache()
     current = ctypes.c_void_p()

@@ -63,5 +63,14 @@ class ArrowLike(Peer):
         make, arrays = self.context.buffer_from_data, [host.array for host in hosts]
         return lambda: [make(array) for array in arrays]
 
+    def file_parts_up(self, device: Any, path: str, part: int) -> Call:
+        def run() -> None:
+            with pa.OSFile(path) as file, self.cuda.BufferWriter(device) as writer:
+                writer.buffer_size = 8 << 20
+                while len(data := file.read_buffer(part)):
+                    writer.write(data)
+
+        return run
+
     def call_names(self, device: Any) -> dict[str, object]:
         return {"buffer": device}

@@ -7,6 +7,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..space import Host
 
 Call = Callable[[], object]
@@ -90,6 +92,18 @@ class Peer:
     def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
         """New device memory for each, as its users would make it."""
         raise NotOffered("no such call")
+
+    def file_up(self, device: Any, path: str) -> Call:
+        """A whole file to device memory of its size, as its users would: from a mapping of it."""
+
+        def run() -> None:
+            self.upload(device, Host(np.memmap(path, np.uint8, "r")))()
+
+        return run
+
+    def file_parts_up(self, device: Any, path: str, part: int) -> Call:
+        """The same, by a loop that reads and writes `part` bytes at a time."""
+        raise NotOffered("no file over device memory")
 
     def array(self, host: Any) -> Any:
         """A typed array on the device, with the elements of one of NumPy's."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -30,6 +31,13 @@ class Ours(ArrowLike):
 
     def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
         return partial(self.context.buffers_from_data, [host.array for host in hosts])
+
+    def file_up(self, device: Any, path: str) -> Call:
+        def run() -> None:
+            with Path(path).open("rb") as file, self.cuda.BufferWriter(device) as writer:
+                writer.upload(file)
+
+        return run
 
     def array(self, host: Any) -> Any:
         return self.cuda.DeviceArray.from_host(host)

@@ -175,7 +175,7 @@ impl DeviceBuffer {
     }
 
     /// A failed call may leave work in flight, so the memory counts as exposed then.
-    pub(crate) fn settle<T>(&self, outcome: CudaResult<T>) -> CudaResult<T> {
+    pub(crate) fn settle<T, E>(&self, outcome: Result<T, E>) -> Result<T, E> {
         outcome.inspect_err(|_| self.expose())
     }
 

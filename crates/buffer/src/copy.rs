@@ -8,6 +8,7 @@ use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
 
 impl DeviceBuffer {
     /// Copies `out.len()` bytes from `position` on to the host.
@@ -65,6 +66,44 @@ impl DeviceBuffer {
         let copied = unsafe {
             transfer::copy_from_host(self.context(), self.private_address + position, data)
         };
+        Ok(self.settle(copied)?)
+    }
+
+    /// Copies `size` bytes of a file, from `offset` on, into the buffer, from `position` on.  Large
+    /// parts are read by several threads, straight into pinned memory, and a file that shrinks is an
+    /// error, not a fault of the process.  The file's own position does not matter, and stays as it
+    /// is.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use std::fs::File;
+    ///
+    /// let file = File::open("columns.bin")?;
+    /// let size = file.metadata()?.len();
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, size)?;
+    /// buffer.copy_from_file(0, &file, 0, size)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Read`] when the file cannot be read or is
+    /// shorter, or driver errors.
+    pub fn copy_from_file(
+        &self,
+        position: u64,
+        file: &impl AsFd,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Error> {
+        if !self.check_writable(position, size)? {
+            return Ok(());
+        }
+        let (to, count) = (self.private_address + position, usize::try_from(size));
+        let count = count.map_err(|_| too_large(size))?;
+        // SAFETY: the range was checked; the buffer owns its memory.
+        let copied = unsafe { transfer::copy_from_file(self.context(), to, file, offset, count) };
         Ok(self.settle(copied)?)
     }
 

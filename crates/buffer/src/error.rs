@@ -1,9 +1,11 @@
 //! What can go wrong with a buffer.
 
 use arrow_cuda_driver::CudaError;
+use arrow_cuda_transfer::{FileError, ReadError};
 use std::fmt;
 
-/// Why an operation on device memory failed.  It has changed nothing.
+/// Why an operation on device memory failed.  It has changed nothing, except as [`Read`](Self::Read)
+/// says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The driver failed.
@@ -14,6 +16,8 @@ pub enum Error {
     Invalid(String),
     /// The buffer is read-only.
     ReadOnly,
+    /// A file could not be read.  Some of the bytes that it was to fill may have changed.
+    Read(ReadError),
 }
 
 impl fmt::Display for Error {
@@ -21,6 +25,7 @@ impl fmt::Display for Error {
         match self {
             Self::Cuda(error) => error.fmt(f),
             Self::OutOfBounds(text) | Self::Invalid(text) => f.write_str(text),
+            Self::Read(error) => error.fmt(f),
             Self::ReadOnly => f.write_str("the device buffer is not mutable"),
         }
     }
@@ -31,5 +36,14 @@ impl std::error::Error for Error {}
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Cuda(error)
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cuda(error) => Self::Cuda(error),
+            FileError::Read(error) => Self::Read(error),
+        }
     }
 }

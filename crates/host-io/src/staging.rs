@@ -25,13 +25,6 @@ impl Staging {
         }
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Pinned(pinned) => pinned.as_slice(),
-            Self::Pageable(bytes) => bytes,
-        }
-    }
-
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Pinned(pinned) => pinned.as_mut_slice(),

@@ -1,16 +1,20 @@
 //! Writing a device buffer as a file.
 
 use crate::Error;
-use crate::staging::Staging;
+use crate::halves::Halves;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
+use arrow_cuda_context::Completed;
 use arrow_cuda_driver::{Lock, blocking, may_release, report};
+use std::os::fd::AsFd;
 use std::sync::MutexGuard;
 
 /// A file over device memory for writing, directly or through a buffer on the host.
 ///
 /// Buffered bytes reach the device on [`flush`](Self::flush), on a write that fills the host
 /// buffer, when the position jumps, on [`close`](Self::close), and at the latest when the writer is
-/// dropped.  A write past the buffer's end fails as a whole, and changes nothing.
+/// dropped.  [`flush`](Self::flush) and [`close`](Self::close) wait until they are there; otherwise
+/// their copy is queued on the default stream, so that work queued there later finds them, and the
+/// program goes on.  A write past the buffer's end fails as a whole, and changes nothing.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -34,11 +38,9 @@ pub struct BufferWriter {
 #[derive(Debug)]
 struct State {
     is_open: bool,
-    /// Where the next byte goes, including those in `staging`.
+    /// Where the next byte goes; buffered ones belong right before it.
     position: u64,
-    staging: Option<Staging>,
-    /// How many bytes of `staging` are not flushed yet; they belong right before `position`.
-    buffered: usize,
+    halves: Option<Halves>,
 }
 
 impl BufferWriter {
@@ -51,7 +53,7 @@ impl BufferWriter {
         if !buffer.is_mutable() {
             return Err(BufferError::ReadOnly.into());
         }
-        let state = State { is_open: true, position: 0, staging: None, buffered: 0 };
+        let state = State { is_open: true, position: 0, halves: None };
         Ok(Self { buffer, state: Lock::new(state) })
     }
 
@@ -64,7 +66,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// The error of the flush; the file is closed all the same.
+    /// The error of the flush, or of a copy that was queued; the file is closed all the same.
     pub fn close(&self) -> Result<(), Error> {
         let mut state = self.state.lock()?;
         if !state.is_open {
@@ -72,10 +74,14 @@ impl BufferWriter {
         }
         let flushed = state.flush(&self.buffer);
         state.is_open = false;
+        if let Some(halves) = state.halves.as_mut().filter(|_| flushed.is_err()) {
+            // Other copies may be on their way; what they retain would wait for a use of the stream.
+            let _told_already = halves.wait();
+        }
         // Not under the lock: releasing it may block.
-        let staging = state.staging.take();
+        let halves = state.halves.take();
         drop(state);
-        drop(staging);
+        drop(halves);
         flushed
     }
 
@@ -99,7 +105,7 @@ impl BufferWriter {
     ///
     /// [`Error::Seek`] at or past the end, [`Error::Closed`], or driver errors.
     pub fn seek(&self, position: u64) -> Result<(), Error> {
-        self.open_state()?.seek(&self.buffer, position)
+        self.with_state(|state, buffer| state.seek(buffer, position))
     }
 
     /// Writes host bytes at the position and moves it behind them.
@@ -108,7 +114,7 @@ impl BufferWriter {
     ///
     /// [`Error::Full`] when they do not fit, [`Error::Closed`], or driver errors.
     pub fn write(&self, data: &[u8]) -> Result<(), Error> {
-        self.open_state()?.write(&self.buffer, data)
+        self.with_state(|state, buffer| state.write(buffer, data))
     }
 
     /// Writes another device buffer, which may lie on another device.
@@ -117,7 +123,7 @@ impl BufferWriter {
     ///
     /// [`Error::Full`] when it does not fit, [`Error::Closed`], or driver errors.
     pub fn write_device(&self, data: &DeviceBuffer) -> Result<(), Error> {
-        self.open_state()?.write_device(&self.buffer, data)
+        self.with_state(|state, buffer| state.write_device(buffer, data))
     }
 
     /// Like [`write_at`](Self::write_at), from another device buffer.
@@ -126,9 +132,34 @@ impl BufferWriter {
     ///
     /// As [`seek`](Self::seek) and [`write_device`](Self::write_device).
     pub fn write_device_at(&self, position: u64, data: &DeviceBuffer) -> Result<(), Error> {
-        let mut state = self.open_state()?;
-        state.seek(&self.buffer, position)?;
-        state.write_device(&self.buffer, data)
+        self.with_state(|state, buffer| {
+            state.seek(buffer, position)?;
+            state.write_device(buffer, data)
+        })
+    }
+
+    /// Writes `size` bytes of a file, from `offset` on, and moves the position behind them, as
+    /// [`DeviceBuffer::copy_from_file`] does.  Returns when they are on the device.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    /// use std::fs::File;
+    ///
+    /// let file = File::open("columns.bin")?;
+    /// let size = file.metadata()?.len();
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, size)?)?;
+    /// writer.write_file(&file, 0, size)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`] when they do not fit, [`Error::Closed`], [`BufferError::Read`] when the file
+    /// cannot be read or is shorter, or driver errors.
+    pub fn write_file(&self, file: &impl AsFd, offset: u64, size: u64) -> Result<(), Error> {
+        self.with_state(|state, buffer| state.write_file(buffer, file, offset, size))
     }
 
     /// Moves to `position` and writes there, as one step.
@@ -137,21 +168,24 @@ impl BufferWriter {
     ///
     /// As [`seek`](Self::seek) and [`write`](Self::write).
     pub fn write_at(&self, position: u64, data: &[u8]) -> Result<(), Error> {
-        let mut state = self.open_state()?;
-        state.seek(&self.buffer, position)?;
-        state.write(&self.buffer, data)
+        self.with_state(|state, buffer| {
+            state.seek(buffer, position)?;
+            state.write(buffer, data)
+        })
     }
 
-    /// Copies buffered bytes to the device.
+    /// Copies buffered bytes to the device, and waits until all that was written is there.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`], or driver errors; the bytes then stay buffered.
+    /// [`Error::Closed`], or driver errors, including those of copies that were queued; bytes whose copy
+    /// was not queued stay buffered.
     pub fn flush(&self) -> Result<(), Error> {
-        self.open_state()?.flush(&self.buffer)
+        self.with_state(State::flush)
     }
 
-    /// Flushes, and buffers writes in `size` bytes of host memory from now on; 0 for none.
+    /// Flushes, and buffers writes in `size` bytes of host memory from now on; 0 for none.  As many
+    /// more are allocated once they are full, and fill while the others travel.
     ///
     /// # Errors
     ///
@@ -161,10 +195,10 @@ impl BufferWriter {
         state.flush(&self.buffer)?;
         let new = match size {
             0 => None,
-            size => Some(Staging::allocate(self.buffer.context(), size)?),
+            size => Some(Halves::allocate(self.buffer.context(), size)?),
         };
         // Not under the lock: releasing the old buffer may block.
-        let old = std::mem::replace(&mut state.staging, new);
+        let old = std::mem::replace(&mut state.halves, new);
         drop(state);
         drop(old);
         Ok(())
@@ -172,20 +206,31 @@ impl BufferWriter {
 
     /// The host buffer's size, in bytes; 0 when writes are unbuffered.
     pub fn buffer_size(&self) -> usize {
-        let size = |state: MutexGuard<'_, State>| {
-            state.staging.as_ref().map_or(0, |staging| staging.bytes().len())
-        };
+        let size = |state: MutexGuard<'_, State>| state.halves.as_ref().map_or(0, Halves::size);
         self.state.lock().map_or(0, size)
     }
 
     /// How many bytes in the host buffer are not flushed yet.
     pub fn bytes_buffered(&self) -> usize {
-        self.state.lock().map_or(0, |state| state.buffered)
+        self.state.lock().map_or(0, |state| state.halves.as_ref().map_or(0, Halves::buffered))
     }
 
     fn open_state(&self) -> Result<MutexGuard<'_, State>, Error> {
         let state = self.state.lock()?;
         if state.is_open { Ok(state) } else { Err(Error::Closed) }
+    }
+
+    fn with_state<T>(
+        &self,
+        work: impl FnOnce(&mut State, &DeviceBuffer) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut state = self.open_state()?;
+        let outcome = work(&mut state, &self.buffer);
+        let completed = state.take_completed();
+        // Not under the lock: releasing what others have queued may block.
+        drop(state);
+        drop(completed);
+        outcome
     }
 }
 
@@ -203,7 +248,7 @@ impl State {
         if position >= buffer.size() {
             return Err(Error::Seek("position out of bounds"));
         }
-        self.flush(buffer)?;
+        self.send(buffer)?;
         self.position = position;
         Ok(())
     }
@@ -213,16 +258,14 @@ impl State {
         if data.is_empty() {
             return Ok(());
         }
-        match &mut self.staging {
+        match &mut self.halves {
+            Some(halves) if data.len() < halves.size() => {
+                halves.write(buffer, self.position, data)?;
+            }
             // Data that fills the host buffer goes directly to the device, after the buffered
             // bytes.
-            Some(staging) if self.buffered + data.len() < staging.bytes().len() => {
-                let free = &mut staging.bytes_mut()[self.buffered..];
-                free[..data.len()].copy_from_slice(data);
-                self.buffered += data.len();
-            }
             _ => {
-                self.flush(buffer)?;
+                self.send(buffer)?;
                 buffer.copy_from_host(self.position, data)?;
             }
         }
@@ -232,21 +275,45 @@ impl State {
 
     fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
         let end = self.room_for(buffer, data.size())?;
-        self.flush(buffer)?;
+        // A copy from another device follows the work of both, too.
+        self.send(buffer)?;
         buffer.copy_from_device(self.position, data)?;
         self.position = end;
         Ok(())
     }
 
-    fn flush(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
-        if let Some(staging) = &self.staging
-            && self.buffered > 0
-        {
-            let start = self.position - self.buffered as u64;
-            buffer.copy_from_host(start, &staging.bytes()[..self.buffered])?;
-            self.buffered = 0;
+    fn write_file(
+        &mut self,
+        buffer: &DeviceBuffer,
+        file: &impl AsFd,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Error> {
+        let end = self.room_for(buffer, size)?;
+        self.send(buffer)?;
+        buffer.copy_from_file(self.position, file, offset, size)?;
+        self.position = end;
+        Ok(())
+    }
+
+    /// Queues the copies of buffered bytes on the default stream, which copies of host memory follow.
+    fn send(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
+        if let Some(halves) = &mut self.halves {
+            halves.send(buffer, self.position)?;
         }
         Ok(())
+    }
+
+    fn flush(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
+        self.send(buffer)?;
+        if let Some(halves) = &mut self.halves {
+            halves.wait()?;
+        }
+        Ok(())
+    }
+
+    fn take_completed(&mut self) -> Completed {
+        self.halves.as_mut().map(Halves::take_completed).unwrap_or_default()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Readers and writers against a model in host memory.
 
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Context;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, Error, HostBuffer};
+use arrow_cuda_transfer::ReadError;
 use proptest::prelude::*;
+use std::io::Write;
 use std::mem::MaybeUninit;
 
 fn context() -> Context {
@@ -140,6 +142,27 @@ fn dropping_a_writer_flushes() {
     assert_eq!(inner.to_vec().expect("a copy")[..8], [0; 8], "not yet");
     drop(writer);
     assert_eq!(inner.to_vec().expect("a copy")[..8], *b"buffered");
+    assert_guards(&whole);
+}
+
+#[test]
+fn a_file_is_written_behind_buffered_bytes() {
+    let (whole, inner) = guarded(20);
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(b"0123456789").expect("room");
+    let writer = BufferWriter::open(inner.clone()).expect("mutable");
+    writer.set_buffer_size(64).expect("host memory");
+    writer.write(b"ab").expect("room");
+    writer.write_file(&file, 3, 5).expect("room");
+    assert_eq!((writer.tell(), writer.bytes_buffered()), (Ok(7), 0));
+    assert_eq!(inner.to_vec().expect("a copy")[..8], *b"ab34567\0");
+    let full = Error::Full { size: 14, position: 7, limit: 20 };
+    assert_eq!(writer.write_file(&file, 0, 14), Err(full));
+    let short = BufferError::Read(ReadError { position: 10, code: None });
+    assert_eq!(writer.write_file(&file, 4, 7), Err(Error::Buffer(short)));
+    assert_eq!(writer.tell(), Ok(7), "the position is unchanged");
+    writer.close().expect("nothing buffered");
+    assert_eq!(writer.write_file(&file, 0, 1), Err(Error::Closed));
     assert_guards(&whole);
 }
 

@@ -6,6 +6,8 @@
 
 #[path = "../src/engine/backoff.rs"]
 mod backoff;
+#[path = "../src/engine/file.rs"]
+mod file;
 #[path = "../src/engine/fresh.rs"]
 mod fresh;
 #[path = "../src/engine/host.rs"]
@@ -18,7 +20,7 @@ mod plan;
 mod stores;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use host::HostMemory;
+use host::{Host, HostMemory};
 use job::{Job, Task};
 use plan::TransferLimits;
 use std::hint::{black_box, spin_loop};
@@ -96,7 +98,7 @@ fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
         HostMemory::target(&mut *(std::ptr::from_mut(host) as *mut [std::mem::MaybeUninit<u8>]))
             .without_lifetime()
     };
-    Job::new(task, host, size, slots.as_mut_ptr(), SLOTS)
+    Job::new(task, Host::Memory(host), size, slots.as_mut_ptr(), SLOTS)
 }
 
 fn parts(criterion: &mut Criterion) {

@@ -150,8 +150,12 @@ impl Event {
         Ok(completed())
     }
 
-    /// As [`synchronize`](Self::synchronize), and leaves what was retained to others.
-    pub(crate) fn wait(&self) -> CudaResult<()> {
+    /// As [`synchronize`](Self::synchronize), and leaves what was retained to later uses of its stream.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn wait(&self) -> CudaResult<()> {
         // SAFETY: the event lives as long as this.
         unsafe { self.context().enter()?.synchronize_event(self.0.raw) }
     }

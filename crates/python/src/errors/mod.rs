@@ -15,6 +15,7 @@ use arrow_cuda_driver::{CallError, CudaError, LoadError};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
+use arrow_cuda_transfer::ReadError;
 use pyo3::exceptions::{
     PyBufferError, PyIndexError, PyNotImplementedError, PyOSError, PyValueError,
 };
@@ -27,6 +28,8 @@ pub(crate) enum Failure {
     Driver(CallError),
     /// One that libarrow and pyarrow have a class for.
     Fault(Fault),
+    /// A file could not be read.
+    Read(ReadError),
     /// An array that cannot be exchanged in this way.
     Unsupported(String),
     /// An array whose description is wrong.
@@ -62,6 +65,7 @@ impl From<BufferError> for Failure {
     fn from(error: BufferError) -> Self {
         match error {
             BufferError::Cuda(error) => error.into(),
+            BufferError::Read(error) => Self::Read(error),
             other => Self::Fault(other.into()),
         }
     }
@@ -127,6 +131,10 @@ fn exception(
             Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
             Kind::Python => PyErr::fetch(py),
             Kind::Io | Kind::None => PyOSError::new_err(text),
+        },
+        Failure::Read(error) => match error.code {
+            Some(code) => PyOSError::new_err((code, error.to_string())),
+            None => PyOSError::new_err(error.to_string()),
         },
         Failure::Unsupported(text) => PyBufferError::new_err(text),
         Failure::Invalid(text) => PyValueError::new_err(text),

@@ -1,4 +1,5 @@
 //! Device buffers as files.
 
 pub(crate) mod reader;
+mod source;
 pub(crate) mod writer;

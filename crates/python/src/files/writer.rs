@@ -1,5 +1,6 @@
 //! `BufferWriter`.
 
+use super::source::RegularFile;
 use crate::copies::source::Data;
 use crate::errors::{OrRaise, incorrect_type, non_negative};
 use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
@@ -104,12 +105,70 @@ impl Methods {
         }
     }
 
-    /// Write buffered bytes to the device.
+    /// Write what another file has from its position on, to its end.
+    ///
+    /// Several threads read a regular file that `open(path, "rb")` or
+    /// `pyarrow.OSFile` has opened, straight into pinned memory. So this is the fastest
+    /// way to bring a file to the device. Other sources are read and written
+    /// `buffer_size` bytes at a time.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : file-like
+    ///     The source. Its position moves to its end.
+    /// buffer_size : int, optional
+    ///     How many bytes to read at a time, where no threads read; by default 65536.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     If the copy fails; the bytes stay buffered.
+    ///     If the file does not fit, cannot be read, or becomes shorter meanwhile.
+    ///     No position moves over bytes that did not arrive, but some of the device's
+    ///     bytes behind it may have changed.
+    /// ValueError
+    ///     If one of the files is closed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> buf = ctx.buffer_from_data(b"........")
+    /// >>> with tempfile.NamedTemporaryFile() as file:
+    /// ...     written = file.write(b"columns")
+    /// ...     file.flush()
+    /// ...     with open(file.name, "rb") as source, cuda.BufferWriter(buf) as writer:
+    /// ...         writer.upload(source)
+    /// >>> buf.to_pybytes()
+    /// b'columns.'
+    #[pyo3(signature = (stream, buffer_size=None))]
+    fn upload(
+        slf: &Bound<'_, Self>,
+        stream: &Bound<'_, PyAny>,
+        buffer_size: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let writer = open_writer(slf)?;
+        let Some(mut source) = RegularFile::of(stream)? else {
+            let upload = py.import("pyarrow.lib")?.getattr("NativeFile")?.getattr("upload")?;
+            return upload.call1((slf, stream, buffer_size)).map(drop);
+        };
+        // It may grow meanwhile.
+        while let Some(size) = source.rest()? {
+            py.detach(|| writer.write_file(&source.file, source.position, size)).or_raise(py)?;
+            source.position += size;
+            stream.call_method1("seek", (source.position,))?;
+        }
+        Ok(())
+    }
+
+    /// Write buffered bytes to the device, and wait until they are there.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the copy fails, or one that is on its way; the bytes stay buffered
+    ///     where possible.
     /// ValueError
     ///     If the file is closed.
     ///
@@ -179,7 +238,10 @@ impl Methods {
     /// The size of the host buffer that collects writes, in bytes; 0 for none.
     ///
     /// Setting it flushes.  Buffered bytes reach the device when you call `flush`, when a write
-    /// fills the host buffer, when the position changes, and when the file is closed.
+    /// fills the host buffer, when the position changes, and when the file is closed. `flush`
+    /// and `close` wait until all bytes are there. Otherwise the copy runs in the order of the
+    /// default stream while the program fills a second buffer of the same size: work that is
+    /// queued there later sees the bytes, other streams only after `flush`.
     ///
     /// Raises
     /// ------

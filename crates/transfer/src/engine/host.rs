@@ -1,7 +1,26 @@
-//! The host side of a copy: one range of memory, or parts that lie anywhere.
+//! The host side of a copy: one range of memory, parts that lie anywhere, or a file.
 
+use super::file::FilePart;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+
+/// The host side of a job.
+#[derive(Debug)]
+pub(super) enum Host {
+    Memory(HostMemory<'static>),
+    /// Is read by an upload.
+    File(FilePart<'static>),
+}
+
+impl Host {
+    /// The size of the device's range, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Memory(memory) => memory.size(),
+            Self::File(file) => file.size(),
+        }
+    }
+}
 
 /// Ranges of host memory, each with its place in one range of the device.  Between them may be gaps.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! A staged copy, as its threads share it.
 
 use super::backoff::Backoff;
+use super::file::ReadError;
 use super::fresh::HUGE_PAGE;
-use super::host::HostMemory;
+use super::host::{Host, HostMemory};
 use super::stores::{copy_non_temporal, fence_stores};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The direction of a staged copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,18 +20,18 @@ pub(crate) enum Task {
     Compare,
 }
 
-/// A copy of host memory through staging slots of pinned memory, piece by piece.
+/// A copy of host memory or of a file through staging slots of pinned memory, piece by piece.
 ///
-/// Two sides work on it. Copiers move (or compare) bytes between host memory and slots; the issuer
+/// Two sides work on it. Copiers move (or compare) bytes between the host side and slots; the issuer
 /// has the device move them between slots and device memory. In an upload a slot passes from the
 /// copiers to the issuer and back, otherwise the other way round. A slot's stage says whose turn it
 /// is: each side increments it when it finishes its turn.
 ///
-/// The creator of a job keeps its pointers valid until [`close`](Self::close) has returned.
+/// The creator of a job keeps its pointers valid, and its file open, until [`close`](Self::close) has returned.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) task: Task,
-    host: HostMemory<'static>,
+    host: Host,
     /// The size of a piece, and the distance between slots.
     piece: usize,
     /// The size of the first piece, which may be smaller.
@@ -41,6 +43,8 @@ pub(super) struct Job {
     next: CachePadded<AtomicUsize>,
     is_stopped: AtomicBool,
     differs: AtomicBool,
+    /// Why the file could not be read.
+    failure: Mutex<Option<ReadError>>,
     /// The number of active copiers, and a bit that stops others from joining.
     copiers: CachePadded<AtomicUsize>,
 }
@@ -66,16 +70,12 @@ enum Side {
 impl Job {
     /// Work on `host` in pieces of at most `piece` bytes, through `count` slots of that size, one
     /// behind the other from `slots` on.
-    pub(super) fn new(
-        task: Task,
-        host: HostMemory<'static>,
-        piece: usize,
-        slots: *mut u8,
-        count: usize,
-    ) -> Self {
+    pub(super) fn new(task: Task, host: Host, piece: usize, slots: *mut u8, count: usize) -> Self {
         // Two threads that touch the same fresh page at the same time wait for each other.
-        let past_page = match host.contiguous_start() {
-            Some(start) if piece == HUGE_PAGE => start as usize % HUGE_PAGE,
+        let past_page = match &host {
+            Host::Memory(memory) if piece == HUGE_PAGE => {
+                memory.contiguous_start().map_or(0, |start| start as usize % HUGE_PAGE)
+            }
             _ => 0,
         };
         Self {
@@ -88,6 +88,7 @@ impl Job {
             next: CachePadded::default(),
             is_stopped: AtomicBool::new(false),
             differs: AtomicBool::new(false),
+            failure: Mutex::default(),
             copiers: CachePadded::default(),
         }
     }
@@ -196,8 +197,24 @@ impl Job {
     fn work_on(&self, piece: usize) {
         let (at, size) = self.span(piece, 1);
         let slot = self.slot(piece);
+        match &self.host {
+            Host::Memory(memory) => self.work_on_memory(memory, at, slot, size),
+            Host::File(file) => {
+                // SAFETY: the slot belongs to this thread, which has taken the piece at the copiers'
+                // turn; pinned memory is initialised.
+                let slot = unsafe { std::slice::from_raw_parts_mut(slot, size) };
+                if let Err(error) = file.read(at, slot) {
+                    // The turn does not end, so the device does not move the slot.
+                    return self.fail(error);
+                }
+            }
+        }
+        self.end_turn(Side::Copier, piece);
+    }
+
+    fn work_on_memory(&self, memory: &HostMemory<'_>, at: usize, slot: *mut u8, size: usize) {
         let mut end = 0;
-        for (host, offset, length) in self.host.runs(at, size) {
+        for (host, offset, length) in memory.runs(at, size) {
             self.fill_gap(slot, end, offset);
             end = offset + length;
             let slot = slot.wrapping_add(offset);
@@ -205,7 +222,7 @@ impl Job {
             // thread, which has taken the piece at the copiers' turn.
             unsafe {
                 match self.task {
-                    Task::Upload if self.host.size() <= MAX_NON_TEMPORAL => {
+                    Task::Upload if memory.size() <= MAX_NON_TEMPORAL => {
                         copy_non_temporal(host, slot, length);
                     }
                     Task::Upload => std::ptr::copy_nonoverlapping(host, slot, length),
@@ -223,7 +240,6 @@ impl Job {
         self.fill_gap(slot, end, size);
         // The ordinary store that publishes the bytes to other threads must come after this.
         fence_stores();
-        self.end_turn(Side::Copier, piece);
     }
 
     /// Clears what an upload brings to the device between its parts: an earlier copy has left other
@@ -235,7 +251,18 @@ impl Job {
         }
     }
 
-    /// Stops all threads: the answer is known, or the issuer has failed and turns would never come.
+    /// Stops all threads, and keeps the first error.
+    fn fail(&self, error: ReadError) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.stop();
+    }
+
+    /// Why the file could not be read; valid once the job is closed.
+    pub(super) fn failure(&self) -> Option<ReadError> {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops all threads: the answer is known, or a side has failed and turns would never come.
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Release);
     }
@@ -262,15 +289,17 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
+    use super::super::file::FilePart;
     use super::*;
     use proptest::prelude::*;
+    use std::io::Write;
     use std::mem::MaybeUninit;
     use std::thread;
 
-    fn of(host: &mut [u8]) -> HostMemory<'static> {
+    fn of(host: &mut [u8]) -> Host {
         let host = std::ptr::from_mut(host) as *mut [MaybeUninit<u8>];
         // SAFETY: the tests outlive their jobs, which only store initialised bytes.
-        unsafe { HostMemory::target(&mut *host).without_lifetime() }
+        Host::Memory(unsafe { HostMemory::target(&mut *host).without_lifetime() })
     }
 
     /// Plays the device: moves pieces between slots and "device memory".
@@ -358,7 +387,7 @@ mod tests {
                 let mut device = vec![if down { 7 } else { 0xEE }; size];
                 let mut staging = vec![0x55; slots * piece];
                 let task = if down { Task::Download } else { Task::Upload };
-                let job = Job::new(task, memory, piece, staging.as_mut_ptr(), slots);
+                let job = Job::new(task, Host::Memory(memory), piece, staging.as_mut_ptr(), slots);
                 finish(&job, &mut device, helpers, 1);
                 prop_assert!(host.concat().iter().all(|byte| *byte == 7));
                 if !down {
@@ -390,6 +419,30 @@ mod tests {
         }
 
         #[test]
+        fn a_file_arrives_or_its_end_is_named(
+            size in 1..2000usize, piece in 1..100usize, slots in 1..5usize, helpers in 0..4usize,
+            offset in 0..50usize, missing in proptest::option::of(1..2000usize),
+        ) {
+            let bytes: Vec<u8> = (0..offset + size).map(|at| (at * 7 + 1) as u8).collect();
+            let end = bytes.len() - missing.map_or(0, |missing| missing.min(size));
+            let mut file = tempfile::tempfile()?;
+            file.write_all(&bytes[..end])?;
+            // SAFETY: the file outlives its job.
+            let part = unsafe { FilePart::new(&file, offset as u64, size).without_lifetime() };
+            let (mut memory, mut device) = (vec![0x55; slots * piece], vec![0xEE; size]);
+            let job = Job::new(Task::Upload, Host::File(part), piece, memory.as_mut_ptr(), slots);
+            finish(&job, &mut device, helpers, 2);
+            if missing.is_none() {
+                prop_assert_eq!(&device, &bytes[offset..]);
+                prop_assert_eq!(job.failure(), None);
+            } else {
+                let failure = job.failure().expect("the file is too short");
+                prop_assert_eq!(failure.code, None);
+                prop_assert_eq!(failure.position, end as u64);
+            }
+        }
+
+        #[test]
         fn a_job_that_is_stopped_ends(helpers in 1..4usize, issued in 0..3usize) {
             let mut host = vec![0u8; 1000];
             let mut memory = [0u8; 20];
@@ -409,5 +462,16 @@ mod tests {
                 job.close();
             });
         }
+    }
+
+    #[test]
+    fn the_device_never_moves_what_was_not_read() {
+        let file = tempfile::tempfile().expect("a file");
+        // SAFETY: the file outlives its job.
+        let part = unsafe { FilePart::new(&file, 0, 10).without_lifetime() };
+        let mut memory = [0; 10];
+        let job = Job::new(Task::Upload, Host::File(part), 10, memory.as_mut_ptr(), 1);
+        assert!(job.help_once() && job.is_stopped());
+        assert_eq!(job.ready_pieces(0, 1), 0);
     }
 }

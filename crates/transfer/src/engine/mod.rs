@@ -1,8 +1,10 @@
-//! Worker threads that move pageable memory through pinned staging slots, while the device moves
-//! other slots.
+//! Worker threads that move pageable memory, and files, through pinned staging slots, while the device
+//! moves other slots.
 
 mod backoff;
 mod device_engine;
+#[expect(unsafe_code, reason = "hands a file to other threads, which read it")]
+mod file;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
@@ -19,8 +21,10 @@ mod settings;
 mod stores;
 mod workers;
 
+pub(crate) use file::FilePart;
+pub use file::ReadError;
 pub(crate) use host::HostMemory;
 pub(crate) use job::Task;
 pub use plan::{MAX_THREADS, TransferLimits};
-pub(crate) use run::run;
+pub(crate) use run::{run, run_file};
 pub use settings::{set_transfer_limits, transfer_limits};

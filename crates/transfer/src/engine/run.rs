@@ -1,12 +1,13 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
+use super::file::FilePart;
 use super::fresh;
-use super::host::HostMemory;
+use super::host::{Host, HostMemory};
 use super::job::{Job, Task};
 use super::plan::{MIN_WAITING, MIN_WAKING, Plan};
 use super::settings::transfer_limits;
-use crate::pinned;
+use crate::{FileError, pinned};
 use arrow_cuda_context::{Current, StreamHandle};
 use arrow_cuda_driver::CudaResult;
 use std::sync::Arc;
@@ -26,14 +27,56 @@ pub(crate) unsafe fn run(
     host: HostMemory<'_>,
     device: u64,
 ) -> CudaResult<Option<bool>> {
+    // SAFETY: no thread accesses the memory when `stage` has returned.
+    let host = Host::Memory(unsafe { host.without_lifetime() });
+    // SAFETY: guaranteed by the caller.
+    let job = unsafe { stage(current, task, host, device) }?;
+    Ok(job.map(|job| job.differs()))
+}
+
+/// Runs the upload of a file, as [`run`] does that of memory.  Returns `None` if a single thread should
+/// do the work.
+///
+/// # Safety
+///
+/// As for [`run`].
+pub(crate) unsafe fn run_file(
+    current: &Current<'_>,
+    file: FilePart<'_>,
+    device: u64,
+) -> Result<Option<()>, FileError> {
+    // SAFETY: no thread reads the file when `stage` has returned.
+    let host = Host::File(unsafe { file.without_lifetime() });
+    // SAFETY: guaranteed by the caller.
+    let job = unsafe { stage(current, Task::Upload, host, device) }?;
+    match job.map(|job| job.failure()) {
+        None => Ok(None),
+        Some(None) => Ok(Some(())),
+        Some(Some(error)) => Err(error.into()),
+    }
+}
+
+/// Runs a job, and returns it; `None` if none was made.  Either way no thread accesses the host side
+/// afterwards.
+///
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn stage(
+    current: &Current<'_>,
+    task: Task,
+    host: Host,
+    device: u64,
+) -> CudaResult<Option<Arc<Job>>> {
     let (limits, context) = (transfer_limits(), current.context());
     let Plan::Staged { threads, piece } = limits.plan(task, host.size()) else { return Ok(None) };
     // The owner of a borrowed context would destroy the engine's resources with it.
     if !(context.is_primary() && context.is_numbered()) {
         return Ok(None);
     }
-    if let Some(start) = host.contiguous_start()
-        && pinned::is_device_accessible(current, start, host.size())?
+    if let Host::Memory(memory) = &host
+        && let Some(start) = memory.contiguous_start()
+        && pinned::is_device_accessible(current, start, memory.size())?
     {
         return Ok(None); // the device copies pinned memory directly, at full speed
     }
@@ -48,16 +91,16 @@ pub(crate) unsafe fn run(
     }
     // The threads could only wait for the work that is queued before, too.
     current.synchronize_stream(StreamHandle::DEFAULT)?;
-    if task == Task::Download {
-        for (address, _, length) in host.runs(0, host.size()) {
+    if let Host::Memory(memory) = &host
+        && task == Task::Download
+    {
+        for (address, _, length) in memory.runs(0, memory.size()) {
             fresh::prefer_huge_pages(address as usize, length);
         }
     }
-    // SAFETY: no thread accesses the memory once the job is closed, and every path below closes it.
-    let host = unsafe { host.without_lifetime() };
     let job = Arc::new(Job::new(task, host, piece, ring.slots(), slots));
     workers.post(&job, threads);
     let moved = ring.issue(current, &job, device);
     job.close();
-    moved.map(|()| Some(job.differs()))
+    moved.map(|()| Some(job))
 }

@@ -102,7 +102,7 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::host::HostMemory;
+    use crate::engine::host::{Host, HostMemory};
     use crate::engine::job::Task;
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         let workers = Workers::start(3);
         for round in 0..200 {
             let mut memory = [0u8; 640];
-            let host = HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]);
+            let host = Host::Memory(HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]));
             let job = Arc::new(Job::new(Task::Upload, host, 64, memory.as_mut_ptr(), 10));
             workers.post(&job, 1 + round % 3);
             if round % 20 == 0 {

@@ -1,0 +1,165 @@
+//! Files to device buffers, by several threads and by one.
+
+mod common;
+
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::is_simulated;
+use arrow_cuda_transfer::{ReadError, TransferLimits, set_transfer_limits};
+use common::count_of;
+use rstest::rstest;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The limits are the process's: one test at a time.
+fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    set_transfer_limits(TransferLimits::with_threads(threads));
+    (alone, Context::primary(0).expect("a device"))
+}
+
+fn pattern(size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
+}
+
+fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(bytes).expect("room");
+    file
+}
+
+#[rstest]
+fn every_byte_arrives(
+    #[values(0, 2, 5)] threads: usize,
+    #[values(1, 300_000, 1 << 20, 3_333_333, 9 << 20)] size: usize,
+) {
+    let (_alone, context) = with_threads(threads);
+    let data = pattern(size + 3 + 100);
+    let mut file = file_of(&data);
+    file.seek(SeekFrom::Start(7)).expect("a file can seek");
+    let buffer = DeviceBuffer::allocate(&context, size as u64 + 200).expect("room");
+    buffer.fill(0xEE).expect("filled");
+    buffer.copy_from_file(101, &file, 3, size as u64).expect("a copy");
+    let whole = buffer.to_vec().expect("bytes");
+    assert!(whole[..101].iter().chain(&whole[101 + size..]).all(|byte| *byte == 0xEE));
+    assert!(whole[101..101 + size] == data[3..3 + size]);
+    assert_eq!(file.stream_position().expect("a position"), 7);
+}
+
+#[rstest]
+fn a_file_that_is_too_short_is_an_error(#[values(0, 3)] threads: usize) {
+    let (_alone, context) = with_threads(threads);
+    let size = 9 << 20;
+    let file = file_of(&pattern(size));
+    let buffer = DeviceBuffer::allocate(&context, size as u64).expect("room");
+    for end in [0, 1, 5_000_000, size - 1] {
+        file.set_len(end as u64).expect("a file can shrink");
+        let failed = buffer.copy_from_file(0, &file, 0, size as u64);
+        assert_eq!(failed, Err(Error::Read(ReadError { position: end as u64, code: None })));
+        file.set_len(size as u64).expect("a file can grow");
+    }
+    buffer.copy_from_file(0, &file, 0, size as u64).expect("later copies are not disturbed");
+}
+
+#[rstest]
+fn what_cannot_be_read_is_an_error(#[values(0, 3)] threads: usize) {
+    let (_alone, context) = with_threads(threads);
+    let buffer = DeviceBuffer::allocate(&context, 2 << 20).expect("room");
+    let folder = File::open(std::env::temp_dir()).expect("a folder");
+    let failed = buffer.copy_from_file(0, &folder, 0, 2 << 20);
+    // Any piece may be the first that fails.
+    let is_folder = |error: &ReadError| error.code == Some(libc::EISDIR);
+    assert!(matches!(&failed, Err(Error::Read(error)) if is_folder(error)), "{failed:?}");
+    let (receiver, _sender) = std::io::pipe().expect("a pipe");
+    let failed = buffer.copy_from_file(0, &receiver, 0, 100);
+    let code = Some(libc::ESPIPE);
+    assert_eq!(failed, Err(Error::Read(ReadError { position: 0, code })));
+    let file = file_of(b"data");
+    let failed = buffer.copy_from_file(0, &file, u64::MAX, 4);
+    assert!(matches!(failed, Err(Error::Read(ReadError { position: u64::MAX, .. }))));
+}
+
+#[rstest]
+fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
+    let (_alone, context) = with_threads(threads);
+    let size = 2 << 20;
+    let file = file_of(&pattern(size));
+    let buffer = DeviceBuffer::allocate(&context, size as u64).expect("room");
+    buffer.fill(1).expect("filled");
+    let failed = buffer.copy_from_file(1, &file, 0, size as u64);
+    assert!(matches!(failed, Err(Error::OutOfBounds(_))));
+    let failed = buffer.copy_from_file(0, &file, 0, u64::MAX);
+    assert!(matches!(failed, Err(Error::OutOfBounds(_))));
+    let failed = buffer.read_only().copy_from_file(0, &file, 0, size as u64);
+    assert_eq!(failed, Err(Error::ReadOnly));
+    buffer.copy_from_file(5, &file, 9, 0).expect("nothing to copy");
+    assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
+}
+
+/// Runs an ignored test of this file in a process of its own, with a setting of the simulated driver.
+fn in_own_process(test: &str, variable: &str, value: &str) {
+    if !is_simulated().expect("a driver") {
+        return; // hardware does not know the setting
+    }
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", test, "--ignored"])
+        .env(variable, value)
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn a_move_fails() {
+    let (_alone, context) = with_threads(3);
+    let data = pattern(20 << 20);
+    let file = file_of(&data);
+    let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+    let failed = buffer.copy_from_file(0, &file, 0, data.len() as u64);
+    assert!(matches!(failed, Err(Error::Cuda(_))), "{failed:?}");
+    buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("the fault is over");
+    assert!(buffer.to_vec().expect("bytes") == data);
+}
+
+#[test]
+fn a_move_that_fails_in_the_middle_is_an_error() {
+    in_own_process("a_move_fails", "CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700");
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn copies_without_pinned_memory() {
+    let (_alone, context) = with_threads(3);
+    let data = pattern(5_000_000);
+    let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+    let file = file_of(&data);
+    buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
+    assert!(count_of(c"cuMemHostAlloc") > 0);
+    assert!(buffer.to_vec().expect("bytes") == data);
+}
+
+#[test]
+fn no_pinned_memory_is_needed() {
+    in_own_process("copies_without_pinned_memory", "CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2");
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn copies_to_a_slow_device() {
+    for threads in [0, 3] {
+        let (_alone, context) = with_threads(threads);
+        let data = pattern(9_000_000);
+        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+        buffer.copy_from_file(0, &file_of(&data), 0, data.len() as u64).expect("a copy");
+        assert!(buffer.to_vec().expect("bytes") == data);
+    }
+}
+
+#[test]
+fn bytes_that_travel_are_left_alone() {
+    in_own_process("copies_to_a_slow_device", "CUDA_SIM_LATENCY", "2000");
+}

@@ -1,0 +1,192 @@
+//! The host memory that buffers writes: two halves, one of which fills while the other travels to the
+//! device.
+
+use crate::staging::Staging;
+use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Context, Event, Stream};
+use std::sync::Arc;
+
+/// Collects bytes for consecutive places of a device buffer, and queues their copies on the default
+/// stream.
+#[derive(Debug)]
+pub(crate) struct Halves {
+    stream: Stream,
+    /// The size of a half, in bytes.
+    size: usize,
+    /// The second one is allocated when it is first needed.  The current one is there, unless it is full
+    /// and was given up.
+    halves: [Option<Half>; 2],
+    /// The half that fills.
+    current: usize,
+    /// How many of its bytes there are; the first `sent` of them are on their way.
+    filled: usize,
+    sent: usize,
+    /// What the default stream no longer needs.  Dropping it may block.
+    completed: Completed,
+}
+
+#[derive(Debug)]
+struct Half {
+    /// Copies in flight share the memory, so nobody borrows it; bytes are stored by address.
+    memory: Arc<Staging>,
+    start: usize,
+    /// Behind the last copy of this half.
+    end: Event,
+    is_travelling: bool,
+}
+
+impl Half {
+    fn allocate(context: &Context, size: usize) -> Result<Self, Error> {
+        let mut memory = Staging::allocate(context, size)?;
+        let start = memory.bytes_mut().as_mut_ptr() as usize;
+        let end = Event::new(context)?;
+        Ok(Self { memory: Arc::new(memory), start, end, is_travelling: false })
+    }
+}
+
+impl Halves {
+    /// Two halves of `size` bytes, more than 0.
+    pub(crate) fn allocate(context: &Context, size: usize) -> Result<Self, Error> {
+        Ok(Self {
+            stream: Stream::default_of(context),
+            size,
+            halves: [Some(Half::allocate(context, size)?), None],
+            current: 0,
+            filled: 0,
+            sent: 0,
+            completed: Completed::default(),
+        })
+    }
+
+    /// The size of a half, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many bytes are not on their way yet.
+    pub(crate) fn buffered(&self) -> usize {
+        self.filled - self.sent
+    }
+
+    /// What completed copies have retained, for a place where dropping it may block.
+    pub(crate) fn take_completed(&mut self) -> Completed {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Takes fewer bytes than a half has, which belong at `position`, behind those before them.  If
+    /// no half's worth of bytes would stay buffered, all of them go on their way.
+    ///
+    /// After an error these bytes are not buffered.
+    pub(crate) fn write(
+        &mut self,
+        buffer: &DeviceBuffer,
+        position: u64,
+        data: &[u8],
+    ) -> Result<(), Error> {
+        let is_enough = self.buffered() + data.len() >= self.size;
+        if self.filled == self.size {
+            self.turn()?;
+        }
+        let (head, tail) = data.split_at(data.len().min(self.size - self.filled));
+        self.put(head);
+        if self.filled < self.size {
+            return Ok(());
+        }
+        let behind_head = position + head.len() as u64;
+        self.send(buffer, behind_head).inspect_err(|_| self.take_back(head.len()))?;
+        if !tail.is_empty() {
+            self.turn()?;
+            self.put(tail);
+            if is_enough {
+                let end = behind_head + tail.len() as u64;
+                self.send(buffer, end).inspect_err(|_| self.take_back(tail.len()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the copies of all buffered bytes, which end before `position`.  After an error they
+    /// stay buffered.
+    pub(crate) fn send(&mut self, buffer: &DeviceBuffer, position: u64) -> Result<(), Error> {
+        let size = self.buffered();
+        let Some(half) = self.halves[self.current].as_mut().filter(|_| size > 0) else {
+            return Ok(());
+        };
+        let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
+        let owner = Box::new(Arc::clone(&half.memory));
+        // SAFETY: these bytes lie within the memory, which the copy retains, and `put` does not store
+        // to them before the copy is complete.
+        let queued = unsafe { buffer.queue_copy_from_host(&self.stream, to, start, size, owner) }?;
+        self.completed.extend(queued);
+        self.sent = self.filled;
+        half.is_travelling = true;
+        let Err(error) = half.end.record(&self.stream) else { return Ok(()) };
+        // The event says nothing about this copy.
+        match self.stream.synchronize() {
+            Ok(completed) => {
+                self.completed.extend(completed);
+                half.is_travelling = false;
+                Ok(())
+            }
+            Err(_) => {
+                // The copy retains the memory, which must not be filled again.
+                self.halves[self.current] = None;
+                (self.filled, self.sent) = (self.size, self.size);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Waits until everything that was sent is on the device.
+    pub(crate) fn wait(&mut self) -> Result<(), Error> {
+        let is_given_up = self.halves[self.current].is_none();
+        if is_given_up || self.halves.iter().flatten().any(|half| half.is_travelling) {
+            // Unlike an event, this releases what the copies have retained.
+            self.completed.extend(self.stream.synchronize()?);
+        }
+        for half in self.halves.iter_mut().flatten() {
+            half.is_travelling = false;
+        }
+        if self.buffered() == 0 && !is_given_up {
+            (self.filled, self.sent) = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// Goes on with the other half, once its copies are complete.  All bytes of this one are sent.
+    fn turn(&mut self) -> Result<(), Error> {
+        let mut other = 1 - self.current;
+        if self.halves[other].is_none() {
+            match Half::allocate(self.stream.context(), self.size) {
+                Ok(half) => self.halves[other] = Some(half),
+                Err(error) if self.halves[self.current].is_none() => return Err(error),
+                // Slower copies are better than none.
+                Err(_) => other = self.current,
+            }
+        }
+        if let Some(half) = self.halves[other].as_mut().filter(|half| half.is_travelling) {
+            half.end.wait()?;
+            half.is_travelling = false;
+        }
+        (self.current, self.filled, self.sent) = (other, 0, 0);
+        Ok(())
+    }
+
+    /// Forgets the last bytes, if they are not on their way.
+    fn take_back(&mut self, size: usize) {
+        if self.buffered() > 0 {
+            self.filled -= size;
+        }
+    }
+
+    /// Stores bytes that fit into the current half.
+    fn put(&mut self, data: &[u8]) {
+        debug_assert!(data.len() <= self.size - self.filled);
+        if let Some(half) = &self.halves[self.current] {
+            let place = (half.start + self.filled) as *mut u8;
+            // SAFETY: within the half, behind all bytes that are on their way.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), place, data.len()) };
+            self.filled += data.len();
+        }
+    }
+}

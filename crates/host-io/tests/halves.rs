@@ -1,0 +1,284 @@
+//! Buffered writes while earlier ones are on their way, and when driver calls fail.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
+mod simulator;
+
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
+use rstest::rstest;
+use simulator::{count_of, in_own_process, set_fault};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The default stream and the faults are the process's: one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (guard, Context::primary(0).expect("a device"))
+}
+
+fn zeros(context: &Context, size: usize) -> DeviceBuffer {
+    let buffer = DeviceBuffer::allocate(context, size as u64).expect("room");
+    buffer.fill(0).expect("a fill");
+    buffer
+}
+
+fn pattern(size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
+}
+
+/// The bytes on the device, without waiting for the default stream.
+fn bytes_now(buffer: &DeviceBuffer) -> Vec<u8> {
+    let stream = Stream::non_blocking(buffer.context()).expect("room");
+    let out = HostBuffer::allocate(buffer.context(), buffer.size() as usize).expect("room");
+    let download = queue_download(&stream, buffer, 0, out).expect("alive");
+    download.wait().expect("alive").as_slice().to_vec()
+}
+
+/// Holds the default stream up until it opens; by itself after a time, for tests that fail.
+#[derive(Default)]
+struct Gate {
+    is_open: AtomicBool,
+    came_late: AtomicBool,
+}
+
+impl Gate {
+    fn before_the_default_stream(context: &Context) -> Arc<Self> {
+        extern "C" fn wait(gate: *mut c_void) {
+            // SAFETY: the reference that was leaked below.
+            let gate = unsafe { Arc::from_raw(gate.cast_const().cast::<Gate>()) };
+            let since = Instant::now();
+            while !gate.is_open.load(Ordering::SeqCst) {
+                if since.elapsed() > Duration::from_secs(20) {
+                    gate.came_late.store(true, Ordering::SeqCst);
+                    return;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        let gate = Arc::new(Self::default());
+        let argument = Arc::into_raw(gate.clone()).cast_mut().cast::<c_void>();
+        let _current = context.enter().expect("alive");
+        let stream = Stream::default_of(context).as_raw();
+        // SAFETY: the default stream, and a function that takes such an argument.
+        unsafe { call!(cuLaunchHostFunc(stream, wait as *mut c_void, argument)) }.expect("room");
+        gate
+    }
+
+    fn open(&self) {
+        self.is_open.store(true, Ordering::SeqCst);
+        assert!(!self.came_late.load(Ordering::SeqCst), "somebody waited for the default stream");
+    }
+}
+
+#[test]
+fn a_full_half_travels_while_the_other_fills() {
+    let (_alone, context) = alone();
+    let buffer = zeros(&context, 11);
+    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    writer.set_buffer_size(4).expect("host memory");
+    // Memory for the second half is allocated before: that may wait for the device.
+    writer.write(b"abc").and_then(|()| writer.write(b"de")).expect("room");
+    writer.seek(0).expect("within");
+    writer.flush().expect("alive");
+    buffer.fill(0).expect("a fill");
+    let gate = Gate::before_the_default_stream(&context);
+    writer.write(b"abc").expect("room");
+    assert_eq!(writer.bytes_buffered(), 3);
+    writer.write(b"d").expect("queued");
+    assert_eq!((writer.bytes_buffered(), writer.tell()), (0, Ok(4)));
+    writer.write(b"efg").expect("buffered");
+    assert_eq!((writer.bytes_buffered(), writer.tell()), (3, Ok(7)));
+    writer.seek(8).expect("queued");
+    assert_eq!(bytes_now(&buffer), [0; 11]);
+    thread::scope(|scope| {
+        // These bytes need the first half, and wait for it.
+        let last = scope.spawn(|| writer.write(b"ijk"));
+        gate.open();
+        last.join().expect("no panic").expect("the device goes on");
+    });
+    assert_eq!(buffer.to_vec().expect("alive")[..8], *b"abcdefg\0");
+    writer.flush().expect("alive");
+    assert_eq!(bytes_now(&buffer), b"abcdefg\0ijk");
+}
+
+#[test]
+fn flush_and_close_wait() {
+    let (_alone, context) = alone();
+    for is_closing in [false, true] {
+        let buffer = zeros(&context, 8);
+        let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+        writer.set_buffer_size(4).expect("host memory");
+        let gate = Gate::before_the_default_stream(&context);
+        writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
+        thread::scope(|scope| {
+            scope.spawn(|| gate.open());
+            let done = if is_closing { writer.close() } else { writer.flush() };
+            done.expect("the device goes on");
+        });
+        assert_eq!(bytes_now(&buffer), b"abcd\0\0\0\0");
+    }
+}
+
+/// Writes a pattern in parts of all sizes, again where a part fails.
+fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
+    let (mut failures, mut done) = (0, 0);
+    let mut again = |result: Result<(), _>| {
+        failures += u32::from(result.is_err());
+        result.is_err()
+    };
+    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    while again(writer.set_buffer_size(64)) {}
+    for size in (1..80).cycle() {
+        let part = &data[done..data.len().min(done + size)];
+        if part.is_empty() {
+            break;
+        }
+        while again(writer.write(part)) {
+            assert_eq!(writer.tell(), Ok(done as u64), "the position is unchanged");
+        }
+        done += part.len();
+        assert!(writer.bytes_buffered() < 64);
+    }
+    while again(writer.flush()) {}
+    failures
+}
+
+#[rstest]
+#[case("cuMemcpyHtoDAsync")]
+#[case("cuEventSynchronize")]
+#[case("cuStreamIsCapturing")]
+fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    let data = pattern(1000);
+    for call in 1..12 {
+        let buffer = zeros(&context, data.len());
+        set_fault(&format!("{function}:{call}=719"));
+        let failures = write_all(&buffer, &data);
+        set_fault("");
+        assert_eq!(failures, 1, "call {call}");
+        assert!(buffer.to_vec().expect("alive") == data, "call {call}");
+    }
+}
+
+/// The first event of each copy belongs to what it retains, the second one to the half.
+#[test]
+fn a_half_whose_end_nobody_knows_is_given_up() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    let data = pattern(1000);
+    for copy in 1..8 {
+        let buffer = zeros(&context, data.len());
+        set_fault(&format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy));
+        let failures = write_all(&buffer, &data);
+        set_fault("");
+        assert_eq!(failures, 1, "copy {copy}");
+        assert!(buffer.to_vec().expect("alive") == data, "copy {copy}");
+    }
+}
+
+#[rstest]
+#[case("cuEventRecord:1+=719")]
+#[case("cuMemHostAlloc:1+=2")]
+fn writes_need_neither_events_nor_pinned_memory(#[case] fault: &str) {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    arrow_cuda_context::empty_pinned_cache().expect("alive");
+    let data = pattern(1000);
+    let buffer = zeros(&context, data.len());
+    set_fault(fault);
+    write_all(&buffer, &data);
+    set_fault("");
+    assert!(buffer.to_vec().expect("alive") == data);
+}
+
+#[test]
+fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    let buffer = zeros(&context, 8);
+    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    writer.set_buffer_size(4).expect("host memory");
+    writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
+    set_fault("cuStreamSynchronize:1=719");
+    let closed = writer.close();
+    set_fault("");
+    assert!(closed.is_err() && writer.is_closed());
+    writer.close().expect("closed already");
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn writes_for_a_slow_device() {
+    let (_alone, context) = alone();
+    let data = pattern(2000);
+    let buffer = zeros(&context, data.len());
+    assert_eq!(write_all(&buffer, &data), 0);
+    assert!(buffer.to_vec().expect("alive") == data);
+}
+
+#[test]
+fn bytes_that_travel_are_left_alone() {
+    in_own_process("writes_for_a_slow_device", &[("CUDA_SIM_LATENCY", "2000")]);
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn writes_from_two_devices() {
+    let (_alone, context) = alone();
+    let other = DeviceBuffer::allocate(&Context::primary(1).expect("a device"), 4).expect("room");
+    other.copy_from_host(0, b"WXYZ").expect("a copy");
+    let buffer = zeros(&context, 4);
+    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    writer.set_buffer_size(8).expect("host memory");
+    let gate = Gate::before_the_default_stream(&context);
+    writer.write(b"abcd").expect("buffered");
+    writer.seek(0).expect("queued");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(50)); // for a copy that comes too early
+            gate.open();
+        });
+        writer.write_device(&other).expect("a copy");
+    });
+    writer.close().expect("nothing buffered");
+    assert_eq!(buffer.to_vec().expect("alive"), b"WXYZ");
+}
+
+/// Each device has a default stream of its own, but the driver's copies between devices follow both.
+#[test]
+fn bytes_of_another_device_come_after_those_on_their_way() {
+    in_own_process("writes_from_two_devices", &[("CUDA_SIM_DEVICES", "2")]);
+}
+
+#[test]
+fn small_writes_are_one_copy_a_half() {
+    if !is_simulated().expect("a driver") {
+        return; // has no count
+    }
+    let (_alone, context) = alone();
+    let buffer = zeros(&context, 1 << 20);
+    let writer = BufferWriter::open(buffer).expect("mutable");
+    writer.set_buffer_size(64 << 10).expect("host memory");
+    let copies = count_of(c"cuMemcpyHtoDAsync_v2");
+    for part in pattern(1 << 20).chunks(1 << 10) {
+        writer.write(part).expect("room");
+    }
+    writer.close().expect("alive");
+    assert_eq!(count_of(c"cuMemcpyHtoDAsync_v2") - copies, 16);
+}
