@@ -71,7 +71,7 @@ def copies() -> Iterator[Row]:
                 continue
             for size in map(size_of, sizes.split()):
                 name = f"{way}-{memory}-{short(size)}"
-                kind = "fresh result" if memory == "fresh" else memory
+                kind = "new result" if memory == "fresh" else memory
                 yield Row(
                     name,
                     f"{size_text(size)} {way}, {kind}",
