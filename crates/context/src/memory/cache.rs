@@ -56,7 +56,7 @@ impl Context {
     }
 
     /// Sets how many bytes of released memory the context caches from now on; 0 for none.  Blocks
-    /// that exceed the limit go back to the driver, least recently released first.  Contexts of
+    /// that exceed the limit go back to the driver, large ones first.  Contexts of
     /// other libraries cache nothing in any case.
     ///
     /// ```

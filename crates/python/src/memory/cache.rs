@@ -27,8 +27,10 @@ use pyo3::types::PyDict;
 ///       `Context.bytes_allocated`; ``peak_allocated_bytes``: their maximum so far.
 ///     * ``reserved_bytes``: the memory that the driver has allocated for this context: in
 ///       use, cached, or exported; ``peak_reserved_bytes``: its maximum so far.
-///     * ``cached_bytes``, ``cached_blocks``: the cached memory; ``cache_limit``: the most
-///       bytes that the context caches.
+///     * ``cached_bytes``, ``cached_blocks``: the driver's allocations in which no buffer is
+///       in use, which `empty_cache` returns: their size and their number; ``cache_limit``:
+///       the most bytes that the context caches.  Released parts of other allocations are
+///       reused, too.
 ///     * ``cache_hits``, ``cache_misses``: how many allocations reused cached memory, and
 ///       how many did not.
 ///     * ``driver_allocations``, ``driver_frees``: how often the driver was called.
@@ -118,9 +120,11 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 
 /// Set how much released device memory a context may cache.
 ///
-/// Cached memory above the limit returns to the driver, the memory released longest ago
-/// first.  The environment variable ``PYARROW_CUDA_CACHE`` sets the initial limit of all
-/// contexts; the default is an eighth of the device's memory.
+/// Cached memory above the limit returns to the driver, large allocations first, and among
+/// these the one released longest ago.  Memory that is released later and exceeds the limit
+/// returns as soon as the device has no work.  The environment variable
+/// ``PYARROW_CUDA_CACHE`` sets the initial limit of all contexts; the default is an eighth of
+/// the device's memory.
 ///
 /// Parameters
 /// ----------

@@ -11,9 +11,9 @@ mod sharing;
 
 use super::stats::MemoryStats;
 use blocks::{Blocks, State};
+use request::MAX_SLACK;
 
 pub(crate) use blocks::Segment;
-use request::MAX_SLACK;
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 

@@ -32,7 +32,7 @@ enum Step {
         index: usize,
         before: u64,
     },
-    RefuseLeaked,
+    RefuseExposed,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
         10 => Just(Step::Clear),
         3 => home().prop_map(Step::Abandon),
         3 => any::<usize>().prop_map(|index| Step::Overlap { index, before: index as u64 % 3 * 2048 }),
-        1 => Just(Step::RefuseLeaked),
+        1 => Just(Step::RefuseExposed),
     ]
 }
 
@@ -204,7 +204,7 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
                     prop_assert!(freed.is_empty(), "its memory is another block's");
                 }
             }
-            Step::RefuseLeaked => {
+            Step::RefuseExposed => {
                 model.lacks_evidence = true;
                 let mut exposed: Vec<_> = model.blocks.clone();
                 exposed.retain(|block| block.idle.is_some_and(|(_, is_exposed)| is_exposed));
