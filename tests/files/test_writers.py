@@ -369,6 +369,9 @@ def test_a_forked_child_is_refused_and_the_parent_goes_on(run_python):
     code = (
         ON_THEIR_WAY
         + """
+import warnings
+
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads
 child = os.fork()
 if child == 0:
     for work in (lambda: writer.write(b"child"), writer.flush, writer.close):

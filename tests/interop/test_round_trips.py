@@ -63,6 +63,8 @@ class CuPy:
             yield
 
     def fill_late(self, array, value):
+        # A launch needs a current context, which CuPy leaves to the runtime's calls before it.
+        self.cupy.cuda.runtime.setDevice(0)
         self.kernel((1,), (1,), (array, array.nbytes, np.int32(value), np.int64(CYCLES)))
 
 

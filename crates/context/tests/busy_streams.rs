@@ -80,9 +80,14 @@ fn what_streams_retained_that_are_never_used_again_is_collected() {
     assert_eq!(Arc::strong_count(&other), 1);
 }
 
+/// Not on hardware, which runs many streams through few queues: the stream's work might be behind that
+/// of a busy one.
 #[test]
 fn synchronizing_a_stream_collects_all_that_it_retained() {
     let (_alone, context) = alone();
+    if count_of(c"*").is_none() {
+        return;
+    }
     let (shared, others) = (Arc::new(()), Arc::new(()));
     let busy = busy(&context, MANY, &others);
     let stream = independent(&context);
@@ -94,7 +99,7 @@ fn synchronizing_a_stream_collects_all_that_it_retained() {
     let queries = calls_of(c"cuEventQuery", || {
         assert_eq!(stream.synchronize().expect("alive").len(), MANY);
     });
-    assert!(queries.is_none_or(|queries| queries < 2 * MANY as u64), "{queries:?}");
+    assert!(queries.is_some_and(|queries| queries < 2 * MANY as u64), "{queries:?}");
     assert_eq!(Arc::strong_count(&shared), 1);
     assert_eq!(Arc::strong_count(&others), MANY + 1);
     drop(busy);
