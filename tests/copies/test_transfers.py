@@ -127,7 +127,7 @@ def test_a_copy_that_fails_can_be_repeated(run_python):
 
 @pytest.mark.simulator
 def test_without_pinned_memory_the_driver_copies(run_python):
-    check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostAlloc:1+=2")
+    check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=2")
 
 
 def test_without_threads_the_driver_copies(run_python):
@@ -190,7 +190,7 @@ def reaches(count):  # threads name themselves, and end, when they get a core
 def test_the_limits_are_set_from_python(run_python):
     code = """
 of_the_environment = transfer_limits()
-assert of_the_environment == {"threads": 3, "pinned_bytes": 12 << 20, "begin_after": 0}
+assert of_the_environment == {"threads": 3, "pinned_bytes": 48 << 20, "begin_after": 0}
 set_transfer_limits(threads=2, pinned_bytes=1 << 20, begin_after=20_000_000)
 assert transfer_limits() == {"threads": 2, "pinned_bytes": 1 << 20, "begin_after": 20_000_000}
 buf = ctx.buffer_from_data(host)
@@ -200,7 +200,7 @@ assert helpers() == 0, "the driver has copied all of that"
 assert buf.copy_from_host(host) and buf.to_pybytes() == host.tobytes()
 assert reaches(2)
 set_transfer_limits(threads=4)
-assert transfer_limits() == {"threads": 4, "pinned_bytes": 16 << 20, "begin_after": 0}
+assert transfer_limits() == {"threads": 4, "pinned_bytes": 64 << 20, "begin_after": 0}
 assert buf.to_pybytes() == host.tobytes()
 assert reaches(4)
 set_transfer_limits(threads=0)
@@ -209,7 +209,7 @@ assert reaches(0)
 set_transfer_limits()
 suits = transfer_limits()
 few_cores = len(os.sched_getaffinity(0)) < 4
-assert (suits["threads"] == 0) == few_cores and suits["begin_after"] == 128 << 20
+assert (suits["threads"] == 0) == few_cores and suits["begin_after"] == 16 << 20
 assert buf.to_pybytes() == host.tobytes()
 """
     check(run_python, SETTINGS + code)

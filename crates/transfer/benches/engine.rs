@@ -10,6 +10,8 @@ mod backoff;
 mod file;
 #[path = "../src/engine/fresh.rs"]
 mod fresh;
+#[path = "../src/engine/helpers.rs"]
+mod helpers;
 #[path = "../src/engine/host.rs"]
 mod host;
 #[path = "../src/engine/job.rs"]
@@ -22,7 +24,7 @@ mod stores;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use host::{Host, HostMemory};
 use job::{Job, Task};
-use plan::TransferLimits;
+use plan::{Plan, TransferLimits};
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -35,7 +37,7 @@ fn plans(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("plan");
     for size in [4 << 10, 1 << 20, 1 << 30] {
         group.bench_with_input(BenchmarkId::from_parameter(size), &size, |timer, size| {
-            timer.iter(|| black_box(limits).plan(Task::Upload, black_box(*size)));
+            timer.iter(|| black_box(limits).plan(Task::Upload, black_box(*size), 8 << 20));
         });
     }
     group.finish();
@@ -78,6 +80,7 @@ fn jobs(criterion: &mut Criterion) {
             let job = new_job(Task::Upload, &mut host, &mut slots, 4096);
             let has_begun = AtomicBool::new(false);
             thread::scope(|scope| {
+                job.helpers.expect(1);
                 scope.spawn(|| {
                     has_begun.store(true, Ordering::Release);
                     job.help();
@@ -98,7 +101,8 @@ fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
         HostMemory::target(&mut *(std::ptr::from_mut(host) as *mut [std::mem::MaybeUninit<u8>]))
             .without_lifetime()
     };
-    Job::new(task, Host::Memory(host), size, slots.as_mut_ptr(), SLOTS)
+    let plan = Plan { helpers: 1, piece: size, slots: SLOTS };
+    Job::new(task, Host::Memory(host), plan, slots.as_mut_ptr())
 }
 
 fn parts(criterion: &mut Criterion) {

@@ -16,7 +16,7 @@ fn count_of_requests() -> u64 {
         let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
         let found = libc::dlsym(library, c"cuda_sim_call_count".as_ptr());
         let count = std::mem::transmute::<*mut c_void, Option<Count>>(found);
-        count.expect("the simulated driver")(c"cuMemHostAlloc".as_ptr())
+        count.expect("the simulated driver")(c"cuMemHostRegister_v2".as_ptr())
     }
 }
 
@@ -42,7 +42,7 @@ fn page_locked_memory_that_cannot_be_had_is_not_asked_for_with_each_copy() {
     }
     let output = Command::new(std::env::current_exe().expect("a test binary"))
         .args(["--exact", "copies_without_page_locked_memory", "--ignored"])
-        .env("CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2")
+        .env("CUDA_SIM_FAULT", "cuMemHostRegister_v2:1+=2")
         .output()
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");

@@ -26,7 +26,7 @@ use pyo3::types::PyDict;
 /// >>> from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
 /// >>> set_transfer_limits(threads=2)
 /// >>> transfer_limits()
-/// {'threads': 2, 'pinned_bytes': 8388608, 'begin_after': 0}
+/// {'threads': 2, 'pinned_bytes': 33554432, 'begin_after': 0}
 /// >>> set_transfer_limits()
 #[pyfunction]
 pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -51,7 +51,7 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 ///     The most pinned memory that they use, for each device; by default enough to keep
 ///     them busy.
 /// begin_after : int, optional
-///     How many bytes the driver copies before the threads start; by default 128 MiB, or
+///     How many bytes the driver copies before the threads start; by default 16 MiB, or
 ///     0 if `threads` is given.
 ///
 /// Raises

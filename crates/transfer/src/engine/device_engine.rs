@@ -1,13 +1,14 @@
-//! The resources that the copies of one device share: worker threads and pinned memory, created on
-//! demand.
+//! What the copies of one device share: worker threads and lanes, created on demand.
 
+use super::job::Task;
+use super::lanes::Lanes;
+use super::lanes::TakenLane;
 use super::plan::TransferLimits;
-use super::ring::Ring;
 use super::workers::Workers;
-use arrow_cuda_context::{Context, Extension};
+use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
 use std::convert::Infallible;
-use std::sync::MutexGuard;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The engine of one context.
@@ -15,8 +16,38 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Engine {
     /// How many bytes the driver has copied so far that the engine could have copied.
     driver_bytes: AtomicUsize,
-    /// One copy at a time uses the resources, and saturates the link.
-    resources: Lock<Resources>,
+    /// How many bytes the engine has copied.
+    copied_bytes: AtomicUsize,
+    workers: Lock<Arc<Workers>>,
+    streams: Lock<Option<Streams>>,
+    lanes: Lanes,
+    copies: AtomicUsize,
+}
+
+/// One stream for each direction.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    up: Stream,
+    down: Stream,
+}
+
+impl Streams {
+    pub(super) fn of(&self, task: Task) -> &Stream {
+        if task == Task::Upload { &self.up } else { &self.down }
+    }
+}
+
+/// Counts a copy while it is made.
+pub(super) struct Counted<'engine> {
+    count: &'engine AtomicUsize,
+    /// How many others were being made.
+    pub(super) others: usize,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Extension for Engine {
@@ -41,22 +72,49 @@ impl Engine {
         false
     }
 
-    /// The resources, once no other copy uses them; `None` if they are busy and the caller may not
-    /// wait.
-    pub(super) fn lock(&self, may_wait: bool) -> CudaResult<Option<MutexGuard<'_, Resources>>> {
-        match self.resources.try_lock()? {
-            None if may_wait => self.resources.lock().map(Some),
-            locked => Ok(locked),
+    /// Counts a copy as long as the result lives.
+    pub(super) fn count(&self) -> Counted<'_> {
+        Counted { count: &self.copies, others: self.copies.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// A lane for a copy of so many bytes, if there is one.
+    pub(super) fn take_lane(
+        &self,
+        context: &Context,
+        size: usize,
+        limits: &TransferLimits,
+    ) -> Option<TakenLane<'_>> {
+        let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
+        let mut lanes = limits.lanes(size, copied);
+        lanes.find_map(|lane| self.lanes.take(context, lane, limits.pinned_bytes))
+    }
+
+    /// The streams of the moves.
+    pub(super) fn streams(&self, context: &Context) -> CudaResult<Streams> {
+        let mut streams = self.streams.lock()?;
+        if let Some(made) = &*streams {
+            return Ok(made.clone());
         }
+        let made =
+            Streams { up: Stream::non_blocking(context)?, down: Stream::non_blocking(context)? };
+        Ok(streams.insert(made).clone())
+    }
+
+    /// The worker threads, started for these limits.
+    pub(super) fn workers(&self, limits: &TransferLimits) -> CudaResult<Arc<Workers>> {
+        let mut workers = self.workers.lock()?;
+        if workers.wanted() != limits.threads {
+            *workers = Arc::new(Workers::start(limits.threads));
+        }
+        Ok(workers.clone())
     }
 
     /// Releases the resources, once the copies that use them are complete.
     fn release(&self) {
         // In a forked child there is nothing to be released.
-        let taken = self.resources.lock().map(|mut resources| std::mem::take(&mut *resources));
-        // Not under the lock: to release pinned memory may wait for Python's GIL, whose holder
-        // may wait for the lock.
-        drop(taken);
+        drop(self.workers.lock().map(|mut workers| std::mem::take(&mut *workers)));
+        drop(self.streams.lock().map(|mut streams| streams.take()));
+        self.lanes.release();
     }
 }
 
@@ -66,54 +124,5 @@ pub(super) fn release_all() {
         if let Some(engine) = context.extension::<Engine>() {
             engine.release();
         }
-    }
-}
-
-/// Worker threads and pinned memory, once they are created.
-#[derive(Debug, Default)]
-pub(super) struct Resources {
-    /// The number of threads, and the number and size of the staging slots.
-    configured: Option<(usize, (usize, usize))>,
-    workers: Workers,
-    ring: Option<Ring>,
-    /// How many copies the driver makes before pinning memory is tried again.
-    copies_until_retry: u32,
-}
-
-/// A failed attempt to pin memory takes longer than a copy.
-const RETRY_AFTER: u32 = 100;
-
-impl Resources {
-    /// The workers, the ring of staging slots and the number of slots, created for these limits.
-    pub(super) fn prepare(
-        &mut self,
-        context: &Context,
-        limits: &TransferLimits,
-    ) -> Option<(&Workers, &mut Ring, usize)> {
-        let (slots, slot_size) = limits.ring()?;
-        let wanted = Some((limits.threads, (slots, slot_size)));
-        if self.configured != wanted {
-            self.configured = wanted;
-            self.copies_until_retry = 0;
-            self.ring = None; // before the new one takes its place
-        }
-        if self.ring.is_none() {
-            if self.copies_until_retry > 0 {
-                self.copies_until_retry -= 1;
-                return None;
-            }
-            if self.workers.size() != limits.threads {
-                self.workers = Workers::start(limits.threads);
-            }
-            // The ring leaves the copying to others: alone it would wait for ever.
-            if self.workers.size() > 0 {
-                self.ring = Ring::new(context, slots, slot_size).ok();
-            }
-            if self.ring.is_none() {
-                self.copies_until_retry = RETRY_AFTER;
-            }
-        }
-        let Self { workers, ring, .. } = self;
-        ring.as_mut().map(|ring| (&*workers, ring, slots))
     }
 }

@@ -7,16 +7,22 @@ mod device_engine;
 mod file;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
+mod helpers;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
+#[expect(unsafe_code, reason = "has the device copy")]
+mod issuer;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod job;
+mod lane;
+mod lanes;
+mod mailbox;
 mod plan;
-#[expect(unsafe_code, reason = "has the device copy")]
-mod ring;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod run;
 mod settings;
+#[expect(unsafe_code, reason = "pins memory of its own")]
+mod slots;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod stores;
 mod workers;

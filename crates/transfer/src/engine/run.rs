@@ -4,11 +4,13 @@ use super::device_engine::Engine;
 use super::file::FilePart;
 use super::fresh;
 use super::host::{Host, HostMemory};
+use super::issuer::Issuer;
 use super::job::{Job, Task};
-use super::plan::{MIN_WAITING, MIN_WAKING, Plan};
+use super::plan::MIN_WAKING;
 use super::settings::transfer_limits;
+use super::workers::Crew;
 use crate::{FileError, pinned};
-use arrow_cuda_context::{Current, StreamHandle};
+use arrow_cuda_context::Current;
 use arrow_cuda_driver::CudaResult;
 use std::sync::Arc;
 
@@ -69,28 +71,29 @@ unsafe fn stage(
     device: u64,
 ) -> CudaResult<Option<Arc<Job>>> {
     let (limits, context) = (transfer_limits(), current.context());
-    let Plan::Staged { threads, piece } = limits.plan(task, host.size()) else { return Ok(None) };
+    let size = host.size();
+    if !limits.should_stage(task, size) {
+        return Ok(None);
+    }
     // The owner of a borrowed context would destroy the engine's resources with it.
     if !(context.is_primary() && context.is_numbered()) {
         return Ok(None);
     }
     if let Host::Memory(memory) = &host
         && let Some(start) = memory.contiguous_start()
-        && pinned::is_device_accessible(current, start, memory.size())?
+        && pinned::is_device_accessible(current, start, size)?
     {
         return Ok(None); // the device copies pinned memory directly, at full speed
     }
     let engine = Engine::of(context);
-    if !engine.should_start(host.size(), &limits) {
+    if !engine.should_start(size, &limits) {
         return Ok(None);
     }
-    let Some(mut resources) = engine.lock(host.size() >= MIN_WAITING)? else { return Ok(None) };
-    let Some((workers, ring, slots)) = resources.prepare(context, &limits) else { return Ok(None) };
-    if host.size() < MIN_WAKING && !workers.is_spinning() {
+    let copy = engine.count();
+    let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
+    let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
         return Ok(None);
-    }
-    // The threads could only wait for the work that is queued before, too.
-    current.synchronize_stream(StreamHandle::DEFAULT)?;
+    };
     if let Host::Memory(memory) = &host
         && task == Task::Download
     {
@@ -98,9 +101,12 @@ unsafe fn stage(
             fresh::prefer_huge_pages(address as usize, length);
         }
     }
-    let job = Arc::new(Job::new(task, host, piece, ring.slots(), slots));
-    workers.post(&job, threads);
-    let moved = ring.issue(current, &job, device);
+    let lane = taken.lane();
+    let plan = limits.plan(task, size, lane.size());
+    let job = Arc::new(Job::new(task, host, plan, lane.take_slots(plan.slots * plan.piece)));
+    let crew = Crew::beside(copy.others, &workers, size >= MIN_WAKING);
+    let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
+    let moved = Issuer { current, job: &job, crew, lane, stream, device, moves }.run();
     job.close();
     moved.map(|()| Some(job))
 }

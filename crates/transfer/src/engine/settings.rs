@@ -52,7 +52,7 @@ pub fn transfer_limits() -> TransferLimits {
 /// existing ones are released, once the copies that use them are complete.
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
-    if transfer_limits().ring().is_none() {
+    if !transfer_limits().allow_staging() {
         device_engine::release_all();
     }
 }

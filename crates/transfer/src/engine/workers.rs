@@ -1,101 +1,109 @@
 //! Worker threads for staged copies.
 
 use super::job::Job;
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use super::mailbox::Mailbox;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-/// How long a thread spins for the next job before it sleeps: waking it takes about as long.
-const SPIN_TIME: Duration = Duration::from_micros(100);
-
-/// The worker threads of one device.  They sleep between copies, access host memory only, and end
-/// when this is dropped, or with the process.
+/// The worker threads of one device.  They sleep while there is nothing to do, access host memory only,
+/// and end when this is dropped, or with the process.
 #[derive(Debug, Default)]
-pub(super) struct Workers(Vec<(Arc<Mailbox>, Thread)>);
-
-/// Holds the next job of one thread.
-#[derive(Debug, Default)]
-struct Mailbox {
-    state: AtomicU8,
-    job: Mutex<Option<Arc<Job>>>,
+pub(super) struct Workers {
+    mailboxes: Vec<Arc<Mailbox>>,
+    busy: Arc<AtomicUsize>,
 }
 
-const EMPTY: u8 = 0;
-const FULL: u8 = 1;
-const ASLEEP: u8 = 2;
-const ENDED: u8 = 3;
+/// The threads that one copy may use.
+pub(super) struct Crew<'workers> {
+    workers: &'workers Workers,
+    /// How many threads may be busy, with whatever copy.
+    most: usize,
+    /// Whether the copy is worth waking threads.
+    may_wake: bool,
+}
 
 impl Workers {
-    /// Starts `size` threads, or as many as the system allows.
-    pub(super) fn start(size: usize) -> Self {
-        let mut workers = Self::default();
-        for number in 0..size {
-            let mailbox = Arc::new(Mailbox::default());
-            let theirs = mailbox.clone();
-            let builder = thread::Builder::new().name(format!("cuda-copy-{number}"));
-            let Ok(started) = builder.spawn(move || theirs.work()) else { break };
-            workers.0.push((mailbox, started.thread().clone()));
-        }
+    /// Starts `wanted` threads, or as many as the system allows.
+    pub(super) fn start(wanted: usize) -> Self {
+        let (mut mailboxes, busy) = (Vec::new(), Arc::default());
+        mailboxes.resize_with(wanted, Arc::<Mailbox>::default);
+        let workers = Self { mailboxes, busy };
+        start_all(workers.mailboxes.clone(), workers.busy.clone());
         workers
     }
 
-    /// How many threads there are.
-    pub(super) fn size(&self) -> usize {
-        self.0.len()
+    /// How many threads were asked for.
+    pub(super) fn wanted(&self) -> usize {
+        self.mailboxes.len()
     }
 
-    /// Whether the threads are still spinning after their last job.
-    pub(super) fn is_spinning(&self) -> bool {
-        let asleep = |mailbox: &Mailbox| mailbox.state.load(Ordering::Relaxed) == ASLEEP;
-        self.0.first().is_some_and(|(mailbox, _)| !asleep(mailbox))
+    /// Counts up to `wanted` more threads as busy, as long as `most` are not.
+    fn reserve(&self, wanted: usize, most: usize) -> usize {
+        let (mut reserved, order) = (0, Ordering::Relaxed);
+        let _ = self.busy.fetch_update(order, order, |busy| {
+            reserved = wanted.min(most.saturating_sub(busy));
+            (reserved > 0).then_some(busy + reserved)
+        });
+        reserved
     }
+}
 
-    /// Offers a job to `wanted` of the threads.  Threads that come late find it closed.
-    pub(super) fn post(&self, job: &Arc<Job>, wanted: usize) {
-        for (mailbox, thread) in self.0.iter().take(wanted) {
-            *mailbox.job.lock().unwrap_or_else(PoisonError::into_inner) = Some(job.clone());
-            if mailbox.state.swap(FULL, Ordering::AcqRel) == ASLEEP {
-                thread.unpark();
-            }
-        }
-    }
+/// Starts a thread, which starts the next one: the program does not wait for all of them.
+fn start_all(mut mailboxes: Vec<Arc<Mailbox>>, busy: Arc<AtomicUsize>) {
+    let Some(mailbox) = mailboxes.pop() else { return };
+    let name = format!("cuda-copy-{}", mailboxes.len());
+    // Fewer threads are enough if the system refuses more.
+    let _ = thread::Builder::new().name(name).spawn(move || {
+        start_all(mailboxes, busy.clone());
+        mailbox.work(|| {
+            busy.fetch_sub(1, Ordering::Relaxed);
+        });
+    });
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        for (mailbox, thread) in &self.0 {
-            mailbox.state.store(ENDED, Ordering::Release);
-            thread.unpark();
-        }
+        self.mailboxes.iter().for_each(|mailbox| mailbox.end());
     }
 }
 
-impl Mailbox {
-    fn work(&self) {
-        while self.wait() {
-            let job = self.job.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(job) = job {
-                job.help();
-            }
-        }
+impl<'workers> Crew<'workers> {
+    /// Threads for one copy while `others` are made, each of which has a thread of its own.
+    pub(super) fn beside(others: usize, workers: &'workers Workers, may_wake: bool) -> Self {
+        Self { workers, most: workers.wanted().saturating_sub(others), may_wake }
     }
 
-    /// Waits for a job; false once the thread is to end.
-    fn wait(&self) -> bool {
-        let since = Instant::now();
-        while self.state.load(Ordering::Acquire) == EMPTY && since.elapsed() < SPIN_TIME {
-            spin_loop();
+    /// Offers a new job to as many threads as it is worth.
+    pub(super) fn begin(&self, job: &Arc<Job>) {
+        self.recruit(job, job.helpers.most());
+    }
+
+    /// Offers a job to more threads if it has work for them.
+    pub(super) fn grow(&self, job: &Arc<Job>) {
+        self.recruit(job, job.lacking_helpers());
+    }
+
+    fn recruit(&self, job: &Arc<Job>, wanted: usize) {
+        let mut lacking = self.workers.reserve(wanted, self.most);
+        if lacking == 0 {
+            return;
         }
-        let order = Ordering::AcqRel;
-        if self.state.compare_exchange(EMPTY, ASLEEP, order, Ordering::Acquire).is_ok() {
-            while self.state.load(Ordering::Acquire) == ASLEEP {
-                thread::park();
+        job.helpers.expect(lacking);
+        let mut recruit_each = |choose: fn(&Mailbox) -> bool| {
+            let chosen = self.workers.mailboxes.iter().filter(|mailbox| choose(mailbox));
+            for mailbox in chosen.take(lacking) {
+                mailbox.put(job.clone());
+                lacking -= 1;
             }
+        };
+        // Those that are asleep take longer to come.
+        recruit_each(Mailbox::choose_spinning);
+        if self.may_wake {
+            recruit_each(Mailbox::choose_asleep);
         }
-        let full = self.state.compare_exchange(FULL, EMPTY, order, Ordering::Acquire);
-        full.is_ok()
+        job.helpers.forget(lacking);
+        self.workers.busy.fetch_sub(lacking, Ordering::Relaxed);
     }
 }
 
@@ -104,15 +112,19 @@ mod tests {
     use super::*;
     use crate::engine::host::{Host, HostMemory};
     use crate::engine::job::Task;
+    use crate::engine::mailbox::SPIN_TIME;
+    use crate::engine::plan::Plan;
 
     #[test]
     fn workers_help_with_one_job_after_the_other() {
         let workers = Workers::start(3);
+        let crew = Crew::beside(0, &workers, true);
         for round in 0..200 {
             let mut memory = [0u8; 640];
             let host = Host::Memory(HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]));
-            let job = Arc::new(Job::new(Task::Upload, host, 64, memory.as_mut_ptr(), 10));
-            workers.post(&job, 1 + round % 3);
+            let plan = Plan { helpers: 1 + round % 3, piece: 64, slots: 10 };
+            let job = Arc::new(Job::new(Task::Upload, host, plan, memory.as_mut_ptr()));
+            crew.begin(&job);
             if round % 20 == 0 {
                 thread::sleep(2 * SPIN_TIME); // let them fall asleep
             }
@@ -121,9 +133,39 @@ mod tests {
                     job.help_once();
                 }
                 job.finish_move(piece);
+                crew.grow(&job);
             }
             job.close();
             assert_eq!(memory, [(round % 2) as u8; 640]);
         }
+    }
+
+    /// Several copies at the same time never get more threads than there are.
+    #[test]
+    fn a_crew_is_smaller_beside_others() {
+        let workers = Workers::start(3);
+        let mut memory = [0u8; 640];
+        let mut job = || {
+            let plan = Plan { helpers: 3, piece: 64, slots: 10 };
+            Arc::new(Job::new(
+                Task::Download,
+                Host::Memory(HostMemory::source(&[0; 640])),
+                plan,
+                memory.as_mut_ptr(),
+            ))
+        };
+        let busy = |others| {
+            let job = job();
+            Crew::beside(others, &workers, true).begin(&job);
+            let busy = workers.busy.load(Ordering::Relaxed);
+            job.close();
+            while workers.busy.load(Ordering::Relaxed) > 0 {
+                thread::yield_now();
+            }
+            busy
+        };
+        let mut busy = busy;
+        assert!(busy(0) <= 3 && busy(2) <= 1);
+        assert_eq!(busy(3), 0);
     }
 }

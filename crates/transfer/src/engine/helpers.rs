@@ -1,0 +1,124 @@
+//! Counts the threads that help with a job.
+
+use super::backoff::{Backoff, Patience};
+use crossbeam_utils::CachePadded;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The helpers of one job.  Each count has a cache line of its own, to avoid false sharing.
+#[derive(Debug, Default)]
+pub(super) struct Helpers {
+    /// The most that the job has work for.
+    most: usize,
+    /// They were recruited, and have not come yet.
+    expected: CachePadded<AtomicUsize>,
+    /// They have come, and have nothing to do at the moment.
+    waiting: CachePadded<AtomicUsize>,
+    /// They have come, and a bit that stops others from coming.
+    present: CachePadded<AtomicUsize>,
+}
+
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+impl Helpers {
+    /// At most `most` helpers.
+    pub(super) fn at_most(most: usize) -> Self {
+        Self { most, ..Self::default() }
+    }
+
+    /// The most that the job has work for.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// How many have come, or will.
+    pub(super) fn count(&self) -> usize {
+        let present = self.present.load(Ordering::Relaxed) & !CLOSED;
+        present + self.expected.load(Ordering::Relaxed)
+    }
+
+    /// How many more could begin now, when so many pieces are ready.
+    pub(super) fn lacking(&self, ready: usize) -> usize {
+        // A single piece is taken by who is done first.
+        let work = if ready < 2 { 0 } else { ready };
+        let soon = self.expected.load(Ordering::Relaxed) + self.waiting.load(Ordering::Relaxed);
+        work.saturating_sub(soon).min(self.most.saturating_sub(self.count()))
+    }
+
+    /// Announces helpers.
+    pub(super) fn expect(&self, count: usize) {
+        self.expected.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Takes back an announcement.
+    pub(super) fn forget(&self, count: usize) {
+        self.expected.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// A helper that was announced works, unless the job is closed.
+    pub(super) fn help(&self, work: impl FnOnce()) {
+        let is_open = self.present.fetch_add(1, Ordering::AcqRel) & CLOSED == 0;
+        self.forget(1);
+        if is_open {
+            work();
+        }
+        self.present.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// A helper waits until there is `something` to do.  False if that takes long, or if there is
+    /// nothing `more` to come.
+    pub(super) fn wait(&self, something: impl Fn() -> bool, more: impl Fn() -> bool) -> bool {
+        if something() {
+            return true;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let mut patience = Patience::default();
+        while more() && !something() && patience.wait() {}
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        something()
+    }
+
+    /// Lets no more helpers come, and waits until those that came have left.
+    pub(super) fn close(&self) {
+        self.present.fetch_or(CLOSED, Ordering::AcqRel);
+        // They are at their last pieces, which take less time than going to sleep.
+        let mut backoff = Backoff::default();
+        while self.present.load(Ordering::Acquire) != CLOSED {
+            backoff.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_lacking_as_there_are_pieces_for() {
+        let helpers = Helpers::at_most(3);
+        assert_eq!([0, 1, 2, 9].map(|ready| helpers.lacking(ready)), [0, 0, 2, 3]);
+        helpers.expect(2);
+        assert_eq!([2, 3, 9].map(|ready| helpers.lacking(ready)), [0, 1, 1]);
+        helpers.forget(1);
+        helpers.help(|| assert_eq!((helpers.count(), helpers.lacking(9)), (1, 2)));
+        assert_eq!(helpers.lacking(9), 3);
+    }
+
+    #[test]
+    fn those_that_wait_need_no_help() {
+        let helpers = Helpers::at_most(3);
+        let is_waiting = || {
+            assert_eq!(helpers.lacking(2), 1);
+            true
+        };
+        assert!(!helpers.wait(|| false, || !is_waiting()));
+        assert!(helpers.wait(|| true, || false));
+    }
+
+    #[test]
+    fn nobody_works_once_a_job_is_closed() {
+        let helpers = Helpers::at_most(3);
+        helpers.close();
+        helpers.expect(1);
+        helpers.help(|| panic!("it is closed"));
+    }
+}

@@ -1,0 +1,130 @@
+//! The issuer: the thread that wants a copy has the device move the slots.
+
+use super::backoff::Backoff;
+use super::job::{Job, Task};
+use super::lane::Lane;
+use super::plan::Moves;
+use super::workers::Crew;
+use arrow_cuda_context::{Current, Event, StreamHandle};
+use arrow_cuda_driver::CudaResult;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// One thread's work on its job.
+pub(super) struct Issuer<'copy> {
+    pub(super) current: &'copy Current<'copy>,
+    pub(super) job: &'copy Arc<Job>,
+    pub(super) crew: Crew<'copy>,
+    pub(super) lane: &'copy mut Lane,
+    /// Carries the moves of all jobs in this direction.  The device takes turns between streams so
+    /// rarely that one job would hold up another for milliseconds.
+    pub(super) stream: StreamHandle<'copy>,
+    /// The address on the device.
+    pub(super) device: u64,
+    pub(super) moves: Moves,
+}
+
+/// How far the device is.
+#[derive(Default)]
+struct Progress {
+    /// The pieces below this one are moved, or their move is queued.
+    begun: usize,
+    /// The pieces below this one are moved.
+    moved: usize,
+    /// The ends of queued moves: the piece behind them, and an event.
+    ends: VecDeque<(usize, Event)>,
+}
+
+impl Issuer<'_> {
+    /// Has the device move all pieces while the crew and this thread copy.
+    ///
+    /// The moves run after the work that is queued on the default stream, and are complete when
+    /// this returns, even after a failure.
+    pub(super) fn run(&mut self) -> CudaResult<()> {
+        let moved = self.move_all();
+        if moved.is_err() || self.job.is_stopped() {
+            self.job.stop();
+            return moved.and(self.current.synchronize_stream(self.stream));
+        }
+        moved
+    }
+
+    fn move_all(&mut self) -> CudaResult<()> {
+        let job = self.job;
+        let mut has_started = self.lane.mark_start(self.current)?;
+        if job.task == Task::Upload {
+            self.crew.begin(job);
+        }
+        let (mut progress, mut backoff) = (Progress::default(), Backoff::default());
+        while progress.moved < job.pieces() && !job.is_stopped() {
+            // The host waits for the default stream: on the device, other jobs would wait, too.
+            has_started = has_started || self.lane.has_started(self.current)?;
+            let has_begun = has_started && self.begin_move(&mut progress)?;
+            let has_moved = self.end_move(&mut progress)?;
+            let is_device_busy = progress.begun > progress.moved;
+            if has_begun || has_moved || (job.is_worth_helping(is_device_busy) && job.help_once()) {
+                backoff = Backoff::default();
+            } else {
+                backoff.wait();
+            }
+        }
+        // The rest of a download are pieces that no worker has taken.
+        while !job.is_stopped() && job.help_once() {}
+        Ok(())
+    }
+
+    /// Queues the next move, if its pieces are ready.
+    fn begin_move(&mut self, progress: &mut Progress) -> CudaResult<bool> {
+        let (job, Moves { at_least, at_most, in_flight }) = (self.job, self.moves);
+        let begun = progress.begun;
+        if begun - progress.moved >= in_flight {
+            return Ok(false);
+        }
+        let ready = job.ready_pieces(begun, at_most);
+        if ready == 0 || ready < job.adjacent_slots(begun, at_least) {
+            return Ok(false);
+        }
+        self.queue(begun, ready)?;
+        progress.begun += ready;
+        // An upload that uses no slot twice needs to know of its last move only.
+        let is_last = progress.begun == job.pieces();
+        if is_last || !(job.task == Task::Upload && job.fits()) {
+            let end = self.lane.mark_end(self.current, self.stream)?;
+            progress.ends.push_back((progress.begun, end));
+        }
+        if begun == 0 && job.task != Task::Upload {
+            self.crew.begin(job); // before, there is nothing to copy
+        }
+        Ok(true)
+    }
+
+    /// Notes the end of the first of the queued moves, if it is complete.
+    fn end_move(&mut self, progress: &mut Progress) -> CudaResult<bool> {
+        let Some((end, event)) = progress.ends.front() else { return Ok(false) };
+        if !self.current.is_reached(event)? {
+            return Ok(false);
+        }
+        (progress.moved..*end).for_each(|piece| self.job.finish_move(piece));
+        progress.moved = *end;
+        if let Some((_, event)) = progress.ends.pop_front() {
+            self.lane.reuse(event);
+        }
+        self.crew.grow(self.job);
+        Ok(true)
+    }
+
+    fn queue(&self, piece: usize, count: usize) -> CudaResult<()> {
+        let Self { current, job, stream, .. } = self;
+        let ((at, length), slot) = (job.span(piece, count), job.slot(piece));
+        let device = self.device + at as u64;
+        // SAFETY: the pieces lie within both, and it is the issuer's turn.
+        unsafe {
+            match job.task {
+                Task::Upload => current.queue_copy_from_host(device, slot, length, *stream),
+                Task::Download | Task::Compare => {
+                    current.queue_copy_to_host(slot, device, length, *stream)
+                }
+            }
+        }
+    }
+}

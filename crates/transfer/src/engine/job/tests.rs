@@ -1,0 +1,191 @@
+use super::super::file::FilePart;
+use super::*;
+use proptest::prelude::*;
+use std::io::Write;
+use std::mem::MaybeUninit;
+use std::thread;
+
+fn of(host: &mut [u8]) -> Host {
+    let host = std::ptr::from_mut(host) as *mut [MaybeUninit<u8>];
+    // SAFETY: the tests outlive their jobs, which only store initialised bytes.
+    Host::Memory(unsafe { HostMemory::target(&mut *host).without_lifetime() })
+}
+
+fn plan(piece: usize, slots: usize) -> Plan {
+    Plan { helpers: 4, piece, slots }
+}
+
+/// Plays the device: moves pieces between slots and "device memory".
+fn issue(job: &Job, device: &mut [u8], most: usize) {
+    let mut piece = 0;
+    while piece < job.pieces() && !job.is_stopped() {
+        let count = job.ready_pieces(piece, most);
+        if count == 0 {
+            if !job.help_once() {
+                thread::yield_now();
+            }
+            continue;
+        }
+        let (at, length) = job.span(piece, count);
+        // SAFETY: it is the issuer's turn for these slots, which lie side by side.
+        let slots = unsafe { std::slice::from_raw_parts_mut(job.slot(piece), length) };
+        match job.task {
+            Task::Upload => device[at..at + length].copy_from_slice(slots),
+            Task::Download | Task::Compare => slots.copy_from_slice(&device[at..at + length]),
+        }
+        for _ in 0..count {
+            job.finish_move(piece);
+            piece += 1;
+        }
+    }
+    while job.help_once() {}
+}
+
+fn finish(job: &Job, device: &mut [u8], helpers: usize, most: usize) {
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            job.helpers.expect(1);
+            scope.spawn(|| job.help());
+        }
+        issue(job, device, most);
+        job.close();
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn every_byte_arrives_once(
+        size in 1..2000usize, piece in 1..100usize, slots in 1..5usize, helpers in 0..4usize,
+        down in any::<bool>(), most in 1..4usize,
+    ) {
+        let from: Vec<u8> = (0..size).map(|at| (at * 7 + 1) as u8).collect();
+        let (mut host, mut device, mut task) = (from.clone(), vec![0; size], Task::Upload);
+        if down {
+            (host, device, task) = (vec![0; size], from.clone(), Task::Download);
+        }
+        let mut memory = vec![0; slots * piece];
+        let host_memory = of(&mut host);
+        let job = Job::new(task, host_memory, plan(piece, slots), memory.as_mut_ptr());
+        finish(&job, &mut device, helpers, most);
+        prop_assert_eq!(&host, &from);
+        prop_assert_eq!(&device, &from);
+    }
+
+    #[test]
+    fn parts_with_gaps_arrive_and_gaps_are_cleared(
+        parts in proptest::collection::vec((0..40usize, 0..60usize), 1..30), piece in 1..100usize,
+        slots in 1..5usize, helpers in 0..4usize, down in any::<bool>(),
+    ) {
+        let mut offsets = Vec::new();
+        let mut end = 0;
+        for (gap, length) in &parts {
+            offsets.push(end + gap);
+            end += gap + length;
+        }
+        let mut host: Vec<Vec<u8>> =
+            parts.iter().map(|(_, length)| vec![if down { 0xAA } else { 7 }; *length]).collect();
+        let places = offsets.iter().copied();
+        let mut placed: Vec<_> = places
+            .zip(host.iter_mut().map(|part| {
+                let part = std::ptr::from_mut(part.as_mut_slice()) as *mut [MaybeUninit<u8>];
+                // SAFETY: the test outlives its job, which only stores initialised bytes.
+                unsafe { &mut *part }
+            }))
+            .collect();
+        // SAFETY: as above.
+        let memory = unsafe { HostMemory::targets(&mut placed).without_lifetime() };
+        let size = memory.size();
+        if size > 0 {
+            let mut device = vec![if down { 7 } else { 0xEE }; size];
+            let mut staging = vec![0x55; slots * piece];
+            let task = if down { Task::Download } else { Task::Upload };
+            let job = Job::new(task, Host::Memory(memory), plan(piece, slots), staging.as_mut_ptr());
+            finish(&job, &mut device, helpers, 1);
+            prop_assert!(host.concat().iter().all(|byte| *byte == 7));
+            if !down {
+                let mut wanted = vec![0; size];
+                for (at, part) in offsets.iter().zip(&host).filter(|(_, part)| !part.is_empty()) {
+                    wanted[*at..at + part.len()].copy_from_slice(part);
+                }
+                prop_assert_eq!(device, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn a_difference_is_found_wherever_it_is(
+        size in 1..2000usize, piece in 1..100usize, slots in 1..5usize, helpers in 0..4usize,
+        differs_at in proptest::option::of(0..2000usize),
+    ) {
+        let mut host: Vec<u8> = (0..size).map(|at| (at * 7 + 1) as u8).collect();
+        let mut device = host.clone();
+        let differs_at = differs_at.filter(|at| *at < size);
+        if let Some(at) = differs_at {
+            device[at] ^= 1;
+        }
+        let mut memory = vec![0; slots * piece];
+        let host_memory = of(&mut host);
+        let job = Job::new(Task::Compare, host_memory, plan(piece, slots), memory.as_mut_ptr());
+        finish(&job, &mut device, helpers, 1);
+        prop_assert_eq!(job.differs(), differs_at.is_some());
+    }
+
+    #[test]
+    fn a_file_arrives_or_its_end_is_named(
+        size in 1..2000usize, piece in 1..100usize, slots in 1..5usize, helpers in 0..4usize,
+        offset in 0..50usize, missing in proptest::option::of(1..2000usize),
+    ) {
+        let bytes: Vec<u8> = (0..offset + size).map(|at| (at * 7 + 1) as u8).collect();
+        let end = bytes.len() - missing.map_or(0, |missing| missing.min(size));
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&bytes[..end])?;
+        // SAFETY: the file outlives its job.
+        let part = unsafe { FilePart::new(&file, offset as u64, size).without_lifetime() };
+        let (mut memory, mut device) = (vec![0x55; slots * piece], vec![0xEE; size]);
+        let job = Job::new(Task::Upload, Host::File(part), plan(piece, slots), memory.as_mut_ptr());
+        finish(&job, &mut device, helpers, 2);
+        if missing.is_none() {
+            prop_assert_eq!(&device, &bytes[offset..]);
+            prop_assert_eq!(job.failure(), None);
+        } else {
+            let failure = job.failure().expect("the file is too short");
+            prop_assert_eq!(failure.code, None);
+            prop_assert_eq!(failure.position, end as u64);
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_stopped_ends(helpers in 1..4usize, issued in 0..3usize) {
+        let mut host = vec![0u8; 1000];
+        let mut memory = [0u8; 20];
+        let host_memory = of(&mut host);
+        let job = Job::new(Task::Upload, host_memory, plan(10, 2), memory.as_mut_ptr());
+        thread::scope(|scope| {
+            for _ in 0..helpers {
+                job.helpers.expect(1);
+                scope.spawn(|| job.help());
+            }
+            for piece in 0..issued {
+                while job.ready_pieces(piece, 1) == 0 {
+                    job.help_once();
+                }
+                job.finish_move(piece);
+            }
+            job.stop();
+            job.close();
+        });
+    }
+}
+
+#[test]
+fn the_device_never_moves_what_was_not_read() {
+    let file = tempfile::tempfile().expect("a file");
+    // SAFETY: the file outlives its job.
+    let part = unsafe { FilePart::new(&file, 0, 10).without_lifetime() };
+    let mut memory = [0; 10];
+    let job = Job::new(Task::Upload, Host::File(part), plan(10, 1), memory.as_mut_ptr());
+    assert!(job.help_once() && job.is_stopped());
+    assert_eq!(job.ready_pieces(0, 1), 0);
+}

@@ -1,0 +1,123 @@
+//! The lanes of one device: created on demand, and used again.
+
+use super::lane::Lane;
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::Lock;
+
+/// A failed attempt to pin memory takes longer than a copy.
+const RETRY_AFTER: usize = 100;
+
+/// The lanes of one device.
+#[derive(Debug, Default)]
+pub(super) struct Lanes(Lock<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The most pinned memory that they may have, in bytes.
+    limit: usize,
+    /// How much those have that are free, in use or being created.
+    pinned: usize,
+    /// The one that was used last is at the end, and is taken first: it may be in the processor's
+    /// caches.
+    free: Vec<Lane>,
+    /// How many copies are made without a lane before pinning memory is tried again.
+    copies_until_retry: usize,
+}
+
+/// A lane, for the time of one copy.
+pub(super) struct TakenLane<'lanes> {
+    lanes: &'lanes Lanes,
+    size: usize,
+    /// None while it is created, and once it is given back.
+    lane: Option<Lane>,
+}
+
+impl Lanes {
+    /// A lane of this size for one copy; `None` if that takes more pinned memory than `limit`, or no
+    /// memory can be pinned.
+    pub(super) fn take(
+        &self,
+        context: &Context,
+        size: usize,
+        limit: usize,
+    ) -> Option<TakenLane<'_>> {
+        // They are released after the lock.
+        let mut outdated = Vec::new();
+        let mut state = self.0.lock().ok()?;
+        if state.limit != limit {
+            (state.limit, state.copies_until_retry) = (limit, 0);
+            outdated = state.take_free();
+        }
+        let found = state.free.iter().rposition(|lane| lane.size() == size);
+        let mut lane = found.map(|at| state.free.remove(at));
+        if lane.is_none() {
+            if state.copies_until_retry > 0 {
+                state.copies_until_retry -= 1;
+                return None;
+            }
+            if state.pinned + size > limit {
+                return None;
+            }
+            state.pinned += size;
+        }
+        drop(state);
+        drop(outdated);
+        let mut taken = TakenLane { lanes: self, size, lane: None };
+        if lane.is_none() {
+            lane = Some(Lane::new(context, size).inspect_err(|_| self.postpone()).ok()?);
+        }
+        taken.lane = lane;
+        Some(taken)
+    }
+
+    fn postpone(&self) {
+        if let Ok(mut state) = self.0.lock() {
+            state.copies_until_retry = RETRY_AFTER;
+        }
+    }
+
+    /// Releases the lanes; those in use when their copies are complete.
+    pub(super) fn release(&self) {
+        // In a forked child there is nothing to be released.
+        let released = self.0.lock().map(|mut state| {
+            state.limit = 0;
+            state.take_free()
+        });
+        // Not under the lock: to release pinned memory may wait for Python's GIL, whose holder
+        // may wait for the lock.
+        drop(released);
+    }
+
+    /// Gives back a lane, or what was reserved for one that could not be created.
+    fn give_back(&self, size: usize, lane: Option<Lane>) {
+        let Ok(mut state) = self.0.lock() else { return };
+        match lane {
+            Some(lane) if state.pinned <= state.limit => state.free.push(lane),
+            surplus => {
+                state.pinned -= size;
+                drop(state);
+                drop(surplus); // not under the lock, as above
+            }
+        }
+    }
+}
+
+impl State {
+    fn take_free(&mut self) -> Vec<Lane> {
+        let lanes = std::mem::take(&mut self.free);
+        self.pinned -= lanes.iter().map(Lane::size).sum::<usize>();
+        lanes
+    }
+}
+
+impl TakenLane<'_> {
+    pub(super) fn lane(&mut self) -> &mut Lane {
+        self.lane.as_mut().expect("only `drop` gives it back")
+    }
+}
+
+impl Drop for TakenLane<'_> {
+    fn drop(&mut self) {
+        self.lanes.give_back(self.size, self.lane.take());
+    }
+}
