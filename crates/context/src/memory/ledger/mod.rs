@@ -6,6 +6,7 @@
 
 mod blocks;
 pub(crate) mod classes;
+mod idle;
 mod request;
 mod sharing;
 
@@ -80,12 +81,11 @@ impl Ledger {
         };
         match found {
             Some((capacity, address)) => {
-                self.take(address, &Request { capacity, ..*request });
+                let segment = self.take(address, &Request { capacity, ..*request });
                 self.stats.cache_hits += 1;
-                let segment = self.blocks.get(address).map_or(address, |block| block.segment);
                 IdleLookup::Hit { address, segment }
             }
-            None if self.blocks.in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
+            None if self.blocks.idle().in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
             None => IdleLookup::Miss,
         }
     }
@@ -104,12 +104,14 @@ impl Ledger {
         self.take(address, request);
     }
 
-    fn take(&mut self, address: u64, request: &Request) {
-        self.blocks.take(address, request.capacity, request.size);
+    /// Takes a ready block for a request.  Returns its segment.
+    fn take(&mut self, address: u64, request: &Request) -> u64 {
+        let segment = self.blocks.take(address, request.capacity, request.size);
         self.count_allocated(request.size);
         if request.is_alone {
             self.slack += self.blocks.mark_alone(address);
         }
+        segment
     }
 
     /// Divides the block at an address, which was requested for these sizes, into one for each.
@@ -183,8 +185,8 @@ impl Ledger {
     /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
     /// flight.
     pub(crate) fn has_surplus(&self, needed: u64) -> bool {
-        let has_idle =
-            self.blocks.oldest_vacant().is_some() || self.blocks.all_in_flight_bytes() > 0;
+        let has_idle = self.blocks.idle().oldest_vacant(0).is_some()
+            || self.blocks.idle().all_in_flight_bytes() > 0;
         has_idle && self.is_surplus(needed)
     }
 
@@ -203,12 +205,12 @@ impl Ledger {
     /// Whether work in flight may still use more than the limit.  To wait for it then is better
     /// than to take ever more memory.
     pub(crate) fn has_to_wait(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.all_in_flight_bytes() > limit)
+        self.limit.is_some_and(|limit| self.blocks.idle().all_in_flight_bytes() > limit)
     }
 
     /// Whether work in flight may still use released memory.
     pub(crate) fn has_in_flight(&self) -> bool {
-        self.blocks.all_in_flight_bytes() > 0
+        self.blocks.idle().all_in_flight_bytes() > 0
     }
 
     /// Removes the segments that have been vacant for longest and are not worth keeping: those
@@ -218,13 +220,13 @@ impl Ledger {
     pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
         let mut surplus = Vec::new();
         // What is too large to be kept at all displaces nothing else.
-        if let Some(newest) = self.blocks.newest_vacant()
-            && self.limit.is_some_and(|limit| newest.capacity > limit)
+        if let Some(newest) = self.blocks.idle().newest_vacant()
+            && self.limit.is_some_and(|limit| newest.1 > limit)
         {
-            surplus.push(self.remove_segment(newest.address));
+            surplus.push(self.remove_segment(newest.0));
         }
         while self.is_surplus(needed)
-            && let Some(oldest) = self.blocks.oldest_vacant()
+            && let Some(oldest) = self.blocks.idle().oldest_vacant(0)
         {
             surplus.push(self.remove_segment(oldest));
         }
@@ -290,7 +292,7 @@ impl Ledger {
 
     /// The number of the last release of a block that was exposed.
     pub(crate) fn last_release(&self) -> u64 {
-        self.blocks.last_release()
+        self.blocks.idle().last_release()
     }
 
     /// Records that all work that could use memory released up to that number is complete.
