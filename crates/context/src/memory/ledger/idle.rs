@@ -16,6 +16,7 @@ struct Vacant {
 struct OfClass {
     /// The capacity and address of each ready block.
     ready: BTreeSet<(u64, u64)>,
+    ready_bytes: u64,
     in_flight_bytes: u64,
     /// The one that became vacant first is in front.
     vacant: BTreeMap<u64, Vacant>,
@@ -35,11 +36,13 @@ impl Idle {
     pub(super) fn add_ready(&mut self, class: Class, capacity: u64, address: u64) {
         let of_class = &mut self.classes[class as usize];
         of_class.ready.insert((capacity, address));
+        of_class.ready_bytes += capacity;
     }
 
     pub(super) fn remove_ready(&mut self, class: Class, capacity: u64, address: u64) {
         let of_class = &mut self.classes[class as usize];
         of_class.ready.remove(&(capacity, address));
+        of_class.ready_bytes -= capacity;
     }
 
     /// The capacities and addresses of the ready blocks of at least a capacity, the smallest in front.
@@ -109,6 +112,12 @@ impl Idle {
     pub(super) fn vacant(&self) -> impl Iterator<Item = u64> {
         let by_class = self.classes.iter().rev();
         by_class.flat_map(|it| it.vacant.values().map(|vacant| vacant.segment))
+    }
+
+    /// How many bytes are ready in segments that are not vacant.
+    pub(super) fn ready_in_parts(&self, class: Class) -> u64 {
+        let OfClass { ready_bytes, vacant_bytes, .. } = &self.classes[class as usize];
+        ready_bytes - vacant_bytes
     }
 
     pub(super) fn last_release(&self) -> u64 {
