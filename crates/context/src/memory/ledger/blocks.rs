@@ -124,29 +124,31 @@ impl Blocks {
         self.segments.get_mut(&segment).expect("a block lies in a segment")
     }
 
-    /// Begins the use of a block.  Returns the class of its segment.
-    fn begin_use(&mut self, segment: u64) -> Class {
+    /// Begins the use of a block.  Its segment is no longer vacant.  Returns that segment.
+    fn begin_use(&mut self, segment: u64) -> Segment {
         let tiling = self.tiling_mut(segment);
         tiling.in_use += 1;
-        let Segment { capacity, class, .. } = tiling.segment;
-        if tiling.in_use == 1 {
-            self.unused_bytes -= capacity;
+        let (is_first, segment) = (tiling.in_use == 1, tiling.segment);
+        if let Some(since) = tiling.vacant_since.take() {
+            self.idle.remove_vacant(segment.class, since);
+        }
+        if is_first {
+            self.unused_bytes -= segment.capacity;
             self.unused_segments -= 1;
         }
-        class
+        segment
     }
 
     /// Ends the use of a block.  Returns its segment, and whether that is open.
     fn end_use(&mut self, segment: u64) -> (Segment, bool) {
         let tiling = self.tiling_mut(segment);
         tiling.in_use -= 1;
-        let found = (tiling.segment, tiling.is_open);
-        if tiling.in_use == 0 {
-            let capacity = tiling.segment.capacity;
-            self.unused_bytes += capacity;
+        let (is_last, segment, is_open) = (tiling.in_use == 0, tiling.segment, tiling.is_open);
+        if is_last {
+            self.unused_bytes += segment.capacity;
             self.unused_segments += 1;
         }
-        found
+        (segment, is_open)
     }
 
     /// The ready block that fits best: the smallest that is large enough.  Unused segments beyond
@@ -178,24 +180,20 @@ impl Blocks {
     /// Takes the first `capacity` bytes of a ready block into use, or all of a new closed segment.
     /// Returns the block's segment.
     pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) -> u64 {
-        let block = self.block_mut(address);
-        let Block { segment, capacity: whole, state: was, .. } = *block;
-        let (state, is_alone) = (State::InUse(Access::Process), false);
-        let taken = Block { size, state, is_alone, ..*block };
-        *block = taken;
-        let vacant_since = self.tiling_mut(segment).vacant_since.take();
-        let class = self.begin_use(segment);
+        let Block { segment, capacity: whole, state: was, has_residue, .. } = self.blocks[&address];
+        let Segment { class, .. } = self.begin_use(segment);
         self.forget_idle(address, whole, was, class);
-        if let Some(since) = vacant_since {
-            self.idle.remove_vacant(class, since);
-        }
-        if whole - capacity >= class.step() {
-            self.block_mut(address).capacity = capacity;
+        let rest = whole - capacity;
+        let is_split = rest >= class.step();
+        let capacity = if is_split { capacity } else { whole };
+        let (state, is_alone) = (State::InUse(Access::Process), false);
+        let taken = Block { segment, capacity, size, state, is_alone, has_residue };
+        *self.block_mut(address) = taken;
+        if is_split {
             // The block behind it is not ready, or it would have been merged.
-            let (rest, state) = (address + capacity, State::Ready);
-            let capacity = whole - capacity;
-            self.blocks.insert(rest, Block { capacity, size: 0, state, ..taken });
-            self.idle.add_ready(class, capacity, rest);
+            let (behind, state) = (address + capacity, State::Ready);
+            self.blocks.insert(behind, Block { capacity: rest, size: 0, state, ..taken });
+            self.idle.add_ready(class, rest, behind);
         }
         segment
     }
@@ -333,6 +331,10 @@ impl Blocks {
 
     pub(super) fn get(&self, address: u64) -> Option<&Block> {
         self.blocks.get(&address)
+    }
+
+    pub(super) fn get_mut(&mut self, address: u64) -> Option<&mut Block> {
+        self.blocks.get_mut(&address)
     }
 
     pub(super) fn block_mut(&mut self, address: u64) -> &mut Block {

@@ -153,10 +153,9 @@ impl Ledger {
     /// block that a reset of the device has destroyed has no entry, and frees nothing.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<Segment> {
-        let block = self.blocks.get(address)?;
+        let block = self.blocks.get_mut(address)?;
         let State::InUse(access) = block.state else { return None };
         let (size, segment) = (block.size, block.segment);
-        let block = self.blocks.block_mut(address);
         let slack = match std::mem::take(&mut block.is_alone) {
             true => block.capacity - size,
             false => 0,
