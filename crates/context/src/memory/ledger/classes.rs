@@ -16,7 +16,7 @@ const MAX_MEDIUM_SEGMENT: u64 = 32 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;
 const MEDIUM_STEP: u64 = 64 << 10;
-/// An unused segment serves a large block in any case if it is larger by one part in this many at most.
+/// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
 const TOLERANCE_DIVISOR: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,8 +43,9 @@ pub(crate) enum IdleLookup {
     Miss,
 }
 
-/// While memory is scarce, what is ready beside blocks in use is at most one part in this many of what the
-/// context needed at its peak, as far as the choice of a block decides it.
+/// While memory is scarce, a vacant segment is split for a large block as long as what is left over, with
+/// what is ready in other segments beside blocks in use, is at most one part in this many of what the
+/// context needed at its peak.
 const PARTS_DIVISOR: u64 = 14;
 
 /// The blocks of one context.
