@@ -7,7 +7,8 @@
 
 use super::Access;
 use super::classes::Class;
-use std::collections::{BTreeMap, BTreeSet};
+use super::idle::Idle;
+use std::collections::BTreeMap;
 
 /// Memory that the driver has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ struct Tiling {
     in_flight: usize,
     /// Whether its released blocks may serve again.
     is_open: bool,
-    /// When it became one ready block, in the order of `Blocks::vacant`.
+    /// Its number among the vacant segments, if it is one ready block.
     vacant_since: Option<u64>,
 }
 
@@ -70,15 +71,7 @@ pub(super) struct Blocks {
     blocks: BTreeMap<u64, Block>,
     /// By address.
     segments: BTreeMap<u64, Tiling>,
-    /// Capacity and address of the ready blocks of each class.
-    ready: [BTreeSet<(u64, u64)>; Class::COUNT],
-    /// The address of each block in flight, by the number of its release.
-    in_flight: BTreeMap<u64, u64>,
-    in_flight_bytes: [u64; Class::COUNT],
-    /// The segments of each class that are one ready block, the one that became so first in front.
-    vacant: [BTreeMap<u64, u64>; Class::COUNT],
-    last_vacant: u64,
-    last_release: u64,
+    idle: Idle,
     /// The segments in which nothing is in use, and what they hold.
     unused_segments: u64,
     unused_bytes: u64,
@@ -106,7 +99,9 @@ impl Blocks {
         self.reserved[segment.class as usize] -= segment.capacity;
         self.unused_bytes -= segment.capacity;
         self.unused_segments -= 1;
-        vacant_since.map(|since| self.vacant[segment.class as usize].remove(&since));
+        if let Some(since) = vacant_since {
+            self.idle.remove_vacant(segment.class, since);
+        }
         let mut at = address;
         while at < address + segment.capacity {
             let Block { capacity, state, .. } = self.blocks.remove(&at).expect("blocks tile it");
@@ -119,13 +114,8 @@ impl Blocks {
 
     fn forget_idle(&mut self, address: u64, capacity: u64, state: State, class: Class) {
         match state {
-            State::Ready => {
-                self.ready[class as usize].remove(&(capacity, address));
-            }
-            State::InFlight { release } => {
-                self.in_flight.remove(&release);
-                self.in_flight_bytes[class as usize] -= capacity;
-            }
+            State::Ready => self.idle.remove_ready(class, capacity, address),
+            State::InFlight { release } => self.idle.remove_in_flight(class, capacity, release),
             _ => {}
         }
     }
@@ -134,39 +124,46 @@ impl Blocks {
         self.segments.get_mut(&segment).expect("a block lies in a segment")
     }
 
-    fn begin_use(&mut self, segment: u64) {
+    /// Begins the use of a block.  Its segment is no longer vacant.  Returns that segment.
+    fn begin_use(&mut self, segment: u64) -> Segment {
         let tiling = self.tiling_mut(segment);
         tiling.in_use += 1;
-        if tiling.in_use == 1 {
-            let capacity = tiling.segment.capacity;
-            self.unused_bytes -= capacity;
+        let (is_first, segment) = (tiling.in_use == 1, tiling.segment);
+        if let Some(since) = tiling.vacant_since.take() {
+            self.idle.remove_vacant(segment.class, since);
+        }
+        if is_first {
+            self.unused_bytes -= segment.capacity;
             self.unused_segments -= 1;
         }
+        segment
     }
 
-    fn end_use(&mut self, segment: u64) {
+    /// Ends the use of a block.  Returns its segment, and whether that is open.
+    fn end_use(&mut self, segment: u64) -> (Segment, bool) {
         let tiling = self.tiling_mut(segment);
         tiling.in_use -= 1;
-        if tiling.in_use == 0 {
-            let capacity = tiling.segment.capacity;
-            self.unused_bytes += capacity;
+        let (is_last, segment, is_open) = (tiling.in_use == 0, tiling.segment, tiling.is_open);
+        if is_last {
+            self.unused_bytes += segment.capacity;
             self.unused_segments += 1;
         }
+        (segment, is_open)
     }
 
     /// The ready block that fits best: the smallest that is large enough.  Unused segments beyond
     /// `largest_unused` do not count.
     pub(super) fn best_fit(&self, class: Class, capacity: u64, largest_unused: u64) -> Option<u64> {
-        let fitting = self.ready[class as usize].range((capacity, 0)..);
-        fitting.map(|(found, address)| (*found, *address)).find_map(|(found, address)| {
-            (found <= largest_unused || !self.is_vacant(address)).then_some(address)
-        })
+        let mut fitting = self.idle.ready_from(class, capacity);
+        let fits = |(found, address)| found <= largest_unused || !self.is_vacant(address);
+        fitting.find(|block| fits(*block)).map(|(_, address)| address)
     }
 
     /// A segment of about that capacity that is one ready block: its capacity and address.
     pub(super) fn best_vacant(&self, class: Class, capacity: u64, most: u64) -> Option<(u64, u64)> {
-        let fitting = self.ready[class as usize].range((capacity, 0)..=(most, u64::MAX));
-        fitting.copied().find(|(_, address)| self.is_vacant(*address))
+        let fitting = self.idle.ready_from(class, capacity);
+        let mut fitting = fitting.take_while(|(found, _)| *found <= most);
+        fitting.find(|(_, address)| self.is_vacant(*address))
     }
 
     /// Notes that a block in use is all of its segment.  Returns how much of it is wasted.
@@ -180,27 +177,25 @@ impl Blocks {
         self.segments.get(&address).is_some_and(|tiling| tiling.vacant_since.is_some())
     }
 
-    /// Takes the first `capacity` bytes of a ready block into use.
-    pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) {
-        let Block { segment, capacity: whole, has_residue, .. } = self.blocks[&address];
-        let class = self.tiling_mut(segment).segment.class;
-        self.forget_idle(address, whole, State::Ready, class);
-        self.begin_use(segment);
-        if let Some(since) = self.tiling_mut(segment).vacant_since.take() {
-            self.vacant[class as usize].remove(&since);
-        }
-        let is_split = whole - capacity >= class.step();
+    /// Takes the first `capacity` bytes of a ready block into use, or all of a new closed segment.
+    /// Returns the block's segment.
+    pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) -> u64 {
+        let Block { segment, capacity: whole, state: was, has_residue, .. } = self.blocks[&address];
+        let Segment { class, .. } = self.begin_use(segment);
+        self.forget_idle(address, whole, was, class);
+        let rest = whole - capacity;
+        let is_split = rest >= class.step();
         let capacity = if is_split { capacity } else { whole };
-        let state = State::InUse(Access::Process);
-        let is_alone = false;
+        let (state, is_alone) = (State::InUse(Access::Process), false);
         let taken = Block { segment, capacity, size, state, is_alone, has_residue };
-        self.blocks.insert(address, taken);
+        *self.block_mut(address) = taken;
         if is_split {
-            let rest = address + capacity;
-            let block = Block { capacity: whole - capacity, size: 0, ..taken };
-            self.blocks.insert(rest, block);
-            self.add_ready(rest, class);
+            // The block behind it is not ready, or it would have been merged.
+            let (behind, state) = (address + capacity, State::Ready);
+            self.blocks.insert(behind, Block { capacity: rest, size: 0, state, ..taken });
+            self.idle.add_ready(class, rest, behind);
         }
+        segment
     }
 
     /// Divides a block in use into several, of these sizes, one behind the other.
@@ -222,13 +217,9 @@ impl Blocks {
     /// Ends the use of a block, whose memory is ready.
     pub(super) fn return_ready(&mut self, address: u64) {
         let segment = self.blocks[&address].segment;
-        self.end_use(segment);
-        let tiling = self.tiling_mut(segment);
-        let class = tiling.segment.class;
-        if tiling.is_open {
-            self.add_ready(address, class);
-        } else {
-            self.add_idle(address, State::Closed);
+        match self.end_use(segment) {
+            (segment, true) => self.add_ready(address, segment),
+            (_, false) => self.block_mut(address).state = State::Closed,
         }
     }
 
@@ -242,63 +233,52 @@ impl Blocks {
         tiling.in_flight += 1;
         let class = tiling.segment.class;
         self.end_use(segment);
-        self.last_release += 1;
-        self.in_flight.insert(self.last_release, address);
-        self.in_flight_bytes[class as usize] += capacity;
-        self.add_idle(address, State::InFlight { release: self.last_release });
+        let release = self.idle.add_in_flight(class, capacity, address);
+        self.block_mut(address).state = State::InFlight { release };
     }
 
-    fn add_idle(&mut self, address: u64, state: State) {
-        self.block_mut(address).state = state;
-    }
-
-    /// Makes a block ready that counts neither as in use nor as idle, and merges it with its
-    /// neighbours.
-    fn add_ready(&mut self, address: u64, class: Class) {
-        let Block { segment, mut capacity, mut has_residue, .. } = self.blocks[&address];
-        let mut start = address;
-        let next = self.blocks.get(&(address + capacity)).copied();
-        if let Some(next) = next.filter(|it| it.segment == segment && it.state == State::Ready) {
-            self.forget_idle(address + capacity, next.capacity, State::Ready, class);
-            self.blocks.remove(&(address + capacity));
-            capacity += next.capacity;
-            has_residue |= next.has_residue;
+    /// Makes a block of an open segment ready that counts neither as in use nor as idle, and merges it
+    /// with its neighbours.
+    fn add_ready(&mut self, address: u64, segment: Segment) {
+        let Segment { class, .. } = segment;
+        let is_ready =
+            |(_, it): &(&u64, &Block)| it.segment == segment.address && it.state == State::Ready;
+        let before = self.blocks.range(..address).next_back().filter(is_ready);
+        let before = before.map(|(at, block)| (*at, *block));
+        let mut behind = self.blocks.range(address..);
+        let (_, block) = behind.next().expect("the caller has found it");
+        let (mut start, mut merged) = (address, *block);
+        if let Some((at, next)) = behind.next().filter(is_ready).map(|(at, block)| (*at, *block)) {
+            self.idle.remove_ready(class, next.capacity, at);
+            self.blocks.remove(&at);
+            merged.capacity += next.capacity;
+            merged.has_residue |= next.has_residue;
         }
-        let before = self.blocks.range(..address).next_back().map(|(at, block)| (*at, *block));
-        if let Some((at, before)) = before
-            && before.segment == segment
-            && before.state == State::Ready
-        {
-            self.forget_idle(at, before.capacity, State::Ready, class);
+        if let Some((at, before)) = before {
+            self.idle.remove_ready(class, before.capacity, at);
             self.blocks.remove(&address);
             start = at;
-            capacity += before.capacity;
-            has_residue |= before.has_residue;
+            merged.capacity += before.capacity;
+            merged.has_residue |= before.has_residue;
         }
-        let (state, is_alone) = (State::Ready, false);
-        let block = Block { segment, capacity, size: 0, state, is_alone, has_residue };
-        self.blocks.insert(start, block);
-        self.ready[class as usize].insert((capacity, start));
-        self.add_idle(start, State::Ready);
-        let since = self.last_vacant + 1;
-        let tiling = self.tiling_mut(segment);
-        if capacity == tiling.segment.capacity {
-            tiling.vacant_since = Some(since);
-            self.last_vacant = since;
-            self.vacant[class as usize].insert(since, segment);
+        let (state, is_alone, capacity) = (State::Ready, false, merged.capacity);
+        *self.block_mut(start) = Block { size: 0, state, is_alone, ..merged };
+        self.idle.add_ready(class, capacity, start);
+        if capacity == segment.capacity {
+            let since = self.idle.add_vacant(class, capacity, start);
+            self.tiling_mut(start).vacant_since = Some(since);
         }
     }
 
     /// All work is complete that could use what was released up to that number.
     pub(super) fn mark_complete(&mut self, up_to: u64) {
-        while let Some(entry) = self.in_flight.first_entry().filter(|it| *it.key() <= up_to) {
-            let address = entry.remove();
+        while let Some((release, address)) = self.idle.first_in_flight(up_to) {
             let Block { segment, capacity, .. } = self.blocks[&address];
             let tiling = self.tiling_mut(segment);
             tiling.in_flight -= 1;
-            let class = tiling.segment.class;
-            self.in_flight_bytes[class as usize] -= capacity;
-            self.add_ready(address, class);
+            let segment = tiling.segment;
+            self.idle.remove_in_flight(segment.class, capacity, release);
+            self.add_ready(address, segment);
         }
     }
 
@@ -318,7 +298,7 @@ impl Blocks {
         for at in idle {
             let Block { capacity, state, .. } = self.blocks[&at];
             self.forget_idle(at, capacity, state, class);
-            self.add_idle(at, State::Closed);
+            self.block_mut(at).state = State::Closed;
         }
     }
 
@@ -343,28 +323,18 @@ impl Blocks {
         unclean
     }
 
-    /// The segment that has been vacant for longest, of the class of the largest ones: smaller ones
-    /// are worth little memory, and as many calls of the driver.
-    pub(super) fn oldest_vacant(&self) -> Option<u64> {
-        let oldest = self.vacant.iter().rev().find_map(BTreeMap::first_key_value);
-        oldest.map(|(_, segment)| *segment)
-    }
-
-    /// The segment that became vacant last.
-    pub(super) fn newest_vacant(&self) -> Option<Segment> {
-        let newest = self.vacant.iter().filter_map(BTreeMap::last_key_value).max();
-        newest.map(|(_, segment)| self.segments[segment].segment)
-    }
-
     /// All segments in which nothing is in use, those first that have nothing in flight either.
     pub(super) fn unused(&self) -> Vec<u64> {
         let released = self.segments.iter().filter(|(_, it)| it.in_use == 0 && it.in_flight > 0);
-        let vacant = self.vacant.iter().rev().flat_map(BTreeMap::values);
-        vacant.chain(released.map(|(address, _)| address)).copied().collect()
+        self.idle.vacant().chain(released.map(|(address, _)| *address)).collect()
     }
 
     pub(super) fn get(&self, address: u64) -> Option<&Block> {
         self.blocks.get(&address)
+    }
+
+    pub(super) fn get_mut(&mut self, address: u64) -> Option<&mut Block> {
+        self.blocks.get_mut(&address)
     }
 
     pub(super) fn block_mut(&mut self, address: u64) -> &mut Block {
@@ -382,17 +352,8 @@ impl Blocks {
         self.blocks.range(range).next_back().map(|(start, block)| (*start, block))
     }
 
-    pub(super) fn last_release(&self) -> u64 {
-        self.last_release
-    }
-
-    /// How many bytes of a class work in flight may still use.
-    pub(super) fn in_flight_bytes(&self, class: Class) -> u64 {
-        self.in_flight_bytes[class as usize]
-    }
-
-    pub(super) fn all_in_flight_bytes(&self) -> u64 {
-        self.in_flight_bytes.iter().sum()
+    pub(super) fn idle(&self) -> &Idle {
+        &self.idle
     }
 
     /// What the segments hold in which nothing is in use, and how many they are.

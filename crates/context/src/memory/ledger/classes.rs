@@ -10,17 +10,18 @@ pub(crate) const MAX_SMALL: u64 = 1 << 20;
 const SMALLEST_MEDIUM: u64 = MAX_SMALL + 1;
 /// The smallest large block.
 pub(crate) const MIN_LARGE: u64 = 16 << 20;
-/// The largest segment that is made for several medium blocks.
+/// The largest segments that are made for several small blocks, and for several medium ones.
+const MAX_SMALL_SEGMENT: u64 = 8 << 20;
 const MAX_MEDIUM_SEGMENT: u64 = 32 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;
 const MEDIUM_STEP: u64 = 64 << 10;
-/// An unused segment serves a large block if it is larger by one part in this many at most.
-const TOLERANCE_DIVISOR: u64 = 4;
+/// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
+const TOLERANCE_DIVISOR: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Many share a segment.
+    /// Many share a segment: the class grows by an eighth with each, up to a limit.
     Small,
     /// Some share a segment: the class doubles what it has with each, up to a limit.
     Medium,
@@ -56,22 +57,19 @@ impl Class {
     /// The size of a new segment for a block of that capacity, if the class has `reserved` bytes.
     pub(crate) fn segment(self, capacity: u64, reserved: u64) -> u64 {
         let size = match self {
-            Self::Small => SEGMENT,
+            Self::Small => capacity.max((reserved / 8).min(MAX_SMALL_SEGMENT)),
             Self::Medium => capacity.max(reserved.min(MAX_MEDIUM_SEGMENT)),
             Self::Large => capacity,
         };
         size.checked_next_multiple_of(SEGMENT).unwrap_or(size)
     }
+}
 
-    /// The largest unused segment that serves a block of that capacity while memory is scarce.  To
-    /// split a larger one would leave parts that fit nothing: with sizes up to 256 MiB, a third of
-    /// the memory was lost that way, and a fifth with this rule (simulated).
-    pub(crate) fn largest_unused(self, capacity: u64) -> u64 {
-        match self {
-            Self::Small | Self::Medium => u64::MAX,
-            Self::Large => capacity.saturating_add(capacity / TOLERANCE_DIVISOR),
-        }
-    }
+/// The largest unused segment that serves a large block of that capacity while memory is scarce, if `room`
+/// bytes may be left over.  To split any would leave parts that fit nothing: with sizes up to 256 MiB, a
+/// third of the memory was lost that way (simulated).
+pub(crate) fn largest_split(capacity: u64, room: u64) -> u64 {
+    capacity.saturating_add((capacity / TOLERANCE_DIVISOR).max(room))
 }
 
 #[cfg(test)]
@@ -104,6 +102,6 @@ mod tests {
     fn impossible_sizes_are_left_to_the_driver() {
         assert_eq!(Class::Large.capacity(u64::MAX), u64::MAX);
         assert_eq!(Class::Large.segment(u64::MAX, 0), u64::MAX);
-        assert_eq!(Class::Large.largest_unused(u64::MAX), u64::MAX);
+        assert_eq!(largest_split(u64::MAX, 1), u64::MAX);
     }
 }

@@ -6,12 +6,16 @@
 
 mod blocks;
 pub(crate) mod classes;
+mod idle;
 mod request;
 mod sharing;
+mod slack;
+mod surplus;
 
 use super::stats::MemoryStats;
 use blocks::{Blocks, State};
-use request::MAX_SLACK;
+use classes::Class;
+use slack::Slack;
 
 pub(crate) use blocks::Segment;
 pub use request::Placement;
@@ -39,19 +43,16 @@ pub(crate) enum IdleLookup {
     Miss,
 }
 
-/// A context keeps at most what it needed at its peak, and one part in this many more.
-const SURPLUS_DIVISOR: u64 = 5;
-/// Below this, it keeps everything.
-const MIN_KEPT: u64 = 64 << 20;
+/// While memory is scarce, a vacant segment is split for a large block as long as what is left over, with
+/// what is ready in other segments beside blocks in use, is at most one part in this many of what the
+/// context needed at its peak.
+const PARTS_DIVISOR: u64 = 14;
 
 /// The blocks of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     blocks: Blocks,
-    /// What is wasted by blocks that are alone.
-    slack: u64,
-    /// The same of exported blocks, which do not come back.
-    lost: u64,
+    slack: Slack,
     /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
     stats: MemoryStats,
@@ -60,34 +61,48 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> IdleLookup {
-        let Request { size, capacity, class, is_alone, is_cacheable } = *request;
+        let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
             return IdleLookup::Miss;
         }
-        // While a program needs less than at its peak, there is room enough to split any segment.
-        let needed = self.stats.allocated_bytes.saturating_add(size);
-        let is_scarce = needed > self.stats.peak_allocated_bytes / 4 * 3;
-        let largest_unused = if is_scarce { class.largest_unused(capacity) } else { u64::MAX };
-        let found = match is_alone {
-            true => {
-                let wasted = MAX_SLACK.saturating_sub(self.slack + (capacity - size));
-                self.blocks.best_vacant(class, capacity, capacity + wasted.min(capacity / 4))
+        let vacant = alone.and_then(|alone| {
+            let room = self.slack.room().checked_sub(alone - size)?;
+            self.blocks.best_vacant(class, alone, alone + room.min(alone / 4))
+        });
+        let found = match vacant {
+            Some((capacity, address)) => {
+                Some((address, Request { capacity, is_alone: true, ..*request }))
             }
-            false => {
+            None if is_alone => None,
+            None => {
+                let largest_unused = self.largest_unused(request);
                 let found = self.blocks.best_fit(class, capacity, largest_unused);
-                found.map(|address| (capacity, address))
+                found.map(|address| (address, *request))
             }
         };
         match found {
-            Some((capacity, address)) => {
-                self.take(address, &Request { capacity, ..*request });
+            Some((address, request)) => {
+                let segment = self.take(address, &request);
                 self.stats.cache_hits += 1;
-                let segment = self.blocks.get(address).map_or(address, |block| block.segment);
                 IdleLookup::Hit { address, segment }
             }
-            None if self.blocks.in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
+            None if self.blocks.idle().in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
             None => IdleLookup::Miss,
         }
+    }
+
+    /// The largest unused segment that may serve a request.
+    fn largest_unused(&self, request: &Request) -> u64 {
+        let Request { size, capacity, class, .. } = *request;
+        let peak = self.stats.peak_allocated_bytes;
+        let needed = self.stats.allocated_bytes.saturating_add(size);
+        // While a program needs less than at its peak, there is room enough to split any segment.
+        if class != Class::Large || needed <= peak / 4 * 3 {
+            return u64::MAX;
+        }
+        let in_parts = self.blocks.idle().ready_in_parts(class);
+        let room = (peak.max(needed) / PARTS_DIVISOR).saturating_sub(in_parts);
+        classes::largest_split(capacity, room)
     }
 
     /// Counts a request that ready blocks did not serve.
@@ -104,12 +119,14 @@ impl Ledger {
         self.take(address, request);
     }
 
-    fn take(&mut self, address: u64, request: &Request) {
-        self.blocks.take(address, request.capacity, request.size);
+    /// Takes a ready block for a request.  Returns its segment.
+    fn take(&mut self, address: u64, request: &Request) -> u64 {
+        let segment = self.blocks.take(address, request.capacity, request.size);
         self.count_allocated(request.size);
         if request.is_alone {
-            self.slack += self.blocks.mark_alone(address);
+            self.slack.add(self.blocks.mark_alone(address));
         }
+        segment
     }
 
     /// Divides the block at an address, which was requested for these sizes, into one for each.
@@ -137,22 +154,21 @@ impl Ledger {
     /// block that a reset of the device has destroyed has no entry, and frees nothing.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<Segment> {
-        let block = self.blocks.get(address)?;
+        let block = self.blocks.get_mut(address)?;
         let State::InUse(access) = block.state else { return None };
         let (size, segment) = (block.size, block.segment);
-        let block = self.blocks.block_mut(address);
         let slack = match std::mem::take(&mut block.is_alone) {
             true => block.capacity - size,
             false => 0,
         };
-        self.slack -= slack;
         if access == Access::Exported {
             // Its memory stays allocated, and counts as reserved.
             block.state = State::Exported;
-            self.lost += slack;
+            self.slack.lose(slack);
             return None;
         }
         block.has_residue = true;
+        self.slack.remove(slack);
         self.stats.allocated_bytes -= size;
         if access == Access::Lent {
             // No evidence covers the work of a process that the memory was lent to.
@@ -180,55 +196,9 @@ impl Ledger {
         self.count_reserved(segment.capacity);
     }
 
-    /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
-    /// flight.
-    pub(crate) fn has_surplus(&self, needed: u64) -> bool {
-        let has_idle =
-            self.blocks.oldest_vacant().is_some() || self.blocks.all_in_flight_bytes() > 0;
-        has_idle && self.is_surplus(needed)
-    }
-
-    fn is_surplus(&self, needed: u64) -> bool {
-        let MemoryStats { allocated_bytes, peak_allocated_bytes, reserved_bytes, .. } = self.stats;
-        let peak = peak_allocated_bytes.max(allocated_bytes.saturating_add(needed));
-        let kept = peak.saturating_add(peak / SURPLUS_DIVISOR).max(MIN_KEPT);
-        self.exceeds_limit() || needed > 0 && reserved_bytes.saturating_add(needed) > kept
-    }
-
-    /// Whether more is cached than the limit allows.
-    pub(crate) fn exceeds_limit(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.unused_total().0 > limit)
-    }
-
-    /// Whether work in flight may still use more than the limit.  To wait for it then is better
-    /// than to take ever more memory.
-    pub(crate) fn has_to_wait(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.all_in_flight_bytes() > limit)
-    }
-
     /// Whether work in flight may still use released memory.
     pub(crate) fn has_in_flight(&self) -> bool {
-        self.blocks.all_in_flight_bytes() > 0
-    }
-
-    /// Removes the segments that have been vacant for longest and are not worth keeping: those
-    /// beyond the limit, and if the driver is to allocate `needed` bytes, those beyond what the
-    /// context needed at its peak.
-    #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
-        let mut surplus = Vec::new();
-        // What is too large to be kept at all displaces nothing else.
-        if let Some(newest) = self.blocks.newest_vacant()
-            && self.limit.is_some_and(|limit| newest.capacity > limit)
-        {
-            surplus.push(self.remove_segment(newest.address));
-        }
-        while self.is_surplus(needed)
-            && let Some(oldest) = self.blocks.oldest_vacant()
-        {
-            surplus.push(self.remove_segment(oldest));
-        }
-        surplus
+        self.blocks.idle().all_in_flight_bytes() > 0
     }
 
     /// The address and size of the block in use that contains an address.  The driver reserved its
@@ -256,41 +226,16 @@ impl Ledger {
         self.remove_unused(bytes)
     }
 
-    /// Removes all segments in which nothing is in use.
-    #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn clear(&mut self) -> Vec<Segment> {
-        self.remove_unused(0)
-    }
-
-    /// Removes segments in which nothing is in use until the rest is within the limit.
-    #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
-        self.limit.map_or_else(Vec::new, |limit| self.remove_unused(limit))
-    }
-
-    /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver frees
-    /// them once it has completed all work, so some may be in flight.
-    fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
-        let mut removed = Vec::new();
-        for segment in self.blocks.unused() {
-            if self.blocks.unused_total().0 <= bytes {
-                break;
-            }
-            removed.push(self.remove_segment(segment));
-        }
-        removed
-    }
-
     /// Forgets all blocks, which a reset of the device has destroyed.
     pub(crate) fn abandon(&mut self) {
         self.blocks = Blocks::default();
-        (self.slack, self.lost) = (0, 0);
+        self.slack = Slack::default();
         self.limit = Some(0);
     }
 
     /// The number of the last release of a block that was exposed.
     pub(crate) fn last_release(&self) -> u64 {
-        self.blocks.last_release()
+        self.blocks.idle().last_release()
     }
 
     /// Records that all work that could use memory released up to that number is complete.

@@ -23,33 +23,32 @@ pub(crate) struct Request {
     /// The bytes that its block takes.
     pub(crate) capacity: u64,
     pub(super) class: Class,
-    /// Whether the block is all of its segment.
+    /// The bytes that its block takes if it is all of its segment, which it may be.
+    pub(super) alone: Option<u64>,
+    /// Whether it has to be that.
     pub(crate) is_alone: bool,
     /// Whether released memory may serve it.
     pub(super) is_cacheable: bool,
 }
-
-/// How much may be wasted by blocks that are alone in segments which others could share.
-pub(super) const MAX_SLACK: u64 = 48 << 20;
-/// How much of that may be lost with blocks that were exported.
-const MAX_LOST: u64 = 1 << 30;
 
 impl Ledger {
     /// The request for an allocation of `size` bytes.
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
         let class = Class::of(size);
         let is_cacheable = self.limit.is_some_and(|limit| limit > 0);
-        let request = Request { size, capacity: size, class, is_alone: false, is_cacheable };
+        let (alone, is_alone) = (None, false);
+        let request = Request { size, capacity: size, class, alone, is_alone, is_cacheable };
         if !is_cacheable {
             return request;
         }
         let alone = class.segment(class.capacity(size), 0);
-        let is_alone = placement == Placement::Alone
+        let may_be_alone = placement == Placement::Alone
             && class != Class::Large
-            && self.slack + (alone - size) <= MAX_SLACK
-            && self.lost <= MAX_LOST;
+            && alone - size <= self.slack.room();
+        // It is alone in a segment that is there already, or the driver is asked for one.
+        let is_alone = may_be_alone && !self.slack.is_spent();
         let capacity = if is_alone { alone } else { class.capacity(size) };
-        Request { capacity, is_alone, ..request }
+        Request { capacity, alone: may_be_alone.then_some(alone), is_alone, ..request }
     }
 
     /// The request for several allocations in one block, one behind the other, each aligned.
@@ -63,7 +62,8 @@ impl Ledger {
     pub(crate) fn pack(&self, request: &Request) -> Option<Request> {
         let capacity = request.class.capacity(request.size);
         let is_smaller = capacity < self.segment_size(request);
-        is_smaller.then_some(Request { capacity, is_alone: false, ..*request })
+        let (alone, is_alone) = (None, false);
+        is_smaller.then_some(Request { capacity, alone, is_alone, ..*request })
     }
 
     /// How much the driver is to allocate for a request.  If it has no room for that, the request's

@@ -1,0 +1,53 @@
+//! What is wasted by blocks that are alone in segments which others could share.
+
+use super::classes::SEGMENT;
+
+/// How much may be wasted.
+pub(super) const MAX_SLACK: u64 = 48 << 20;
+/// How much of that may be lost with blocks that were exported.
+const MAX_LOST: u64 = 1 << 30;
+/// Once the limit was reached, it holds until no more than one part in this many is wasted.  A program
+/// that stays close to the limit would otherwise have the driver allocate a segment whenever a block is
+/// released, although other segments have room.
+const RESUME_DIVISOR: u64 = 4;
+
+#[derive(Debug, Default)]
+pub(super) struct Slack {
+    bytes: u64,
+    /// The same of exported blocks, which do not come back.
+    lost: u64,
+    is_spent: bool,
+}
+
+impl Slack {
+    /// How much more may be wasted.
+    pub(super) fn room(&self) -> u64 {
+        if self.lost > MAX_LOST { 0 } else { MAX_SLACK.saturating_sub(self.bytes) }
+    }
+
+    /// Whether the driver is not to be asked for more that would be wasted.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.is_spent |= self.bytes + SEGMENT > MAX_SLACK;
+    }
+
+    pub(super) fn remove(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        self.is_spent &= self.bytes > MAX_SLACK / RESUME_DIVISOR;
+    }
+
+    /// Removes what an exported block has wasted, for good.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        self.remove(bytes);
+        self.lost += bytes;
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
