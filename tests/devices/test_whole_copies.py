@@ -1,6 +1,7 @@
 """Arrays and record batches go to a device and back with all of their buffers at once."""
 
 import ctypes
+import gc
 import random
 
 import numpy as np
@@ -178,6 +179,7 @@ def test_ten_thousand_columns(ctx):
 
 def test_a_column_that_outlives_its_batch_keeps_little_more_than_itself(ctx):
     batch, pool = numbered(1000, values=100), pa.default_memory_pool()
+    gc.collect()
     on_device, on_host = ctx.bytes_allocated, pool.bytes_allocated()
     there = batch.copy_to(ctx.memory_manager)
     back = there.copy_to(CPU)
@@ -195,6 +197,7 @@ def test_a_column_that_outlives_its_batch_keeps_little_more_than_itself(ctx):
 @pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 129])
 def test_columns_are_released_in_any_order(ctx, count):
     batch, pool = numbered(count), pa.default_memory_pool()
+    gc.collect()
     on_device, on_host = ctx.bytes_allocated, pool.bytes_allocated()
     there = batch.copy_to(ctx.memory_manager)
     columns = list(enumerate(there.columns)) + list(enumerate(there.copy_to(CPU).columns))

@@ -70,8 +70,8 @@ pub(crate) struct CppPayload {
     _opaque: [u8; 0],
 }
 
-/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  Rust's values
-/// may be moved as their bytes are; whoever has the last copy of the bytes owns the buffer.
+/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  To copy
+/// the bytes is to move the buffer: the last copy of them owns it.
 #[repr(C)]
 pub(crate) struct BufferPlace {
     pub(crate) words: [u64; 4],

@@ -85,8 +85,8 @@ struct BufferFacts {
   bool is_mutable;
 };
 
-/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  Rust's values
-/// may be moved as their bytes are; whoever has the last copy of the bytes owns the buffer.
+/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  To copy
+/// the bytes is to move the buffer: the last copy of them owns it.
 struct BufferPlace {
   uint64_t words[4];
 };
