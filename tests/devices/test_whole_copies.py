@@ -1,5 +1,9 @@
 """Arrays and record batches go to a device and back with all of their buffers at once."""
 
+import ctypes
+import gc
+import random
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -94,6 +98,26 @@ def test_hundreds_of_columns_are_one_allocation_and_one_copy(ctx, calls):
     assert again.copy_to(CPU).equals(batch)
 
 
+def numbered(count, values=1):
+    """A batch of columns that differ."""
+    columns = [pa.array(range(number, number + values)) for number in range(count)]
+    return pa.record_batch(columns, [f"{number}" for number in range(count)])
+
+
+@pytest.mark.simulator
+def test_no_call_of_the_driver_is_made_for_a_column(ctx, calls):
+    def of(batch):
+        there = batch.copy_to(ctx.memory_manager)
+        ways = (ctx.memory_manager, batch), (CPU, there), (ctx.memory_manager, there)
+        return [
+            calls(lambda to=to, data=data: len(data.copy_to(to)), b"*")[1][0] for to, data in ways
+        ]
+
+    few, many = of(numbered(10)), of(numbered(1000))
+    # Released memory may be asked about now and then.
+    assert all(more < less + 40 for less, more in zip(few, many, strict=True)), (few, many)
+
+
 @pytest.mark.simulator
 def test_columns_of_a_message_come_back_together(cuda, ctx, calls):
     batch = pa.record_batch(
@@ -151,6 +175,60 @@ def test_ten_thousand_columns(ctx):
     names = [f"{number}" for number in range(10_000)]
     batch = pa.record_batch([pa.array([number]) for number in range(10_000)], names)
     assert batch.copy_to(ctx.memory_manager).copy_to(CPU).equals(batch)
+
+
+def test_a_column_that_outlives_its_batch_keeps_little_more_than_itself(ctx):
+    batch, pool = numbered(1000, values=100), pa.default_memory_pool()
+    gc.collect()
+    on_device, on_host = ctx.bytes_allocated, pool.bytes_allocated()
+    there = batch.copy_to(ctx.memory_manager)
+    back = there.copy_to(CPU)
+    column, column_there = back.column(500), there.column(500)
+    del back, there
+    assert pool.bytes_allocated() - on_host == 832  # 800 bytes, padded
+    assert ctx.bytes_allocated - on_device < 512 << 10
+    assert column.equals(batch.column(500))
+    assert column_there.copy_to(CPU).equals(column)
+    del column, column_there
+    settle(ctx, on_device)
+    assert pool.bytes_allocated() == on_host
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 129])
+def test_columns_are_released_in_any_order(ctx, count):
+    batch, pool = numbered(count), pa.default_memory_pool()
+    gc.collect()
+    on_device, on_host = ctx.bytes_allocated, pool.bytes_allocated()
+    there = batch.copy_to(ctx.memory_manager)
+    columns = list(enumerate(there.columns)) + list(enumerate(there.copy_to(CPU).columns))
+    del there
+    random.Random(count).shuffle(columns)
+    while columns:
+        for number, column in random.Random(len(columns)).sample(columns, min(3, len(columns))):
+            assert column.copy_to(CPU).to_pylist() == [number]
+        del column
+        columns.pop()
+    settle(ctx, on_device)
+    assert pool.bytes_allocated() == on_host
+
+
+def test_copies_on_the_host_are_aligned_and_padded_with_zeros(ctx):
+    """So that others may read whole words, and see nothing of what lay there before."""
+    sizes = [1, 7, 63, 64, 65, 1000]
+    for _ in range(5):
+        residue = [pa.allocate_buffer(64 * (size // 64 + 1)) for size in sizes for _ in range(20)]
+        for buffer in residue:
+            ctypes.memset(buffer.address, 0xEE, buffer.size)
+        del residue, buffer
+        columns = [pa.ListArray.from_arrays([0, size], np.full(size, 5, np.int8)) for size in sizes]
+        batch = pa.record_batch(columns, list(map(str, sizes)))
+        back = batch.copy_to(ctx.memory_manager).copy_to(CPU)
+        for size, column in zip(sizes, back.columns, strict=True):
+            (values,) = [buffer for buffer in column.values.buffers() if buffer is not None]
+            assert values.address % 64 == 0
+            assert values.is_mutable
+            padding = ctypes.string_at(values.address + size, -size % 64)
+            assert padding == bytes(len(padding))
 
 
 @pytest.mark.parametrize("rows", [0, 5])

@@ -22,7 +22,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -68,6 +68,13 @@ pub type Object = *mut PyObject;
 /// C++'s own object: a batch that becomes a message.
 pub(crate) struct CppPayload {
     _opaque: [u8; 0],
+}
+
+/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  To copy
+/// the bytes is to move the buffer: the last copy of them owns it.
+#[repr(C)]
+pub(crate) struct BufferPlace {
+    pub(crate) words: [u64; 4],
 }
 
 #[repr(C)]
@@ -197,6 +204,10 @@ pub(crate) struct RustApi {
     /// The address is about to reach other libraries.
     pub(crate) buffer_expose: unsafe extern "C" fn(buffer: *const RustBuffer),
     pub(crate) buffer_release: unsafe extern "C" fn(buffer: *mut RustBuffer),
+    /// Moves a buffer to a place, instead of releasing it.
+    pub(crate) buffer_move: unsafe extern "C" fn(buffer: *mut RustBuffer, out: *mut BufferPlace),
+    /// Releases the buffer at a place, which is only memory afterwards.
+    pub(crate) buffer_release_at: unsafe extern "C" fn(place: *mut BufferPlace),
 
     // Copies.
     /// Copies are complete when they return, and ordered after the default stream's work.
@@ -221,12 +232,13 @@ pub(crate) struct RustApi {
         failure: *mut Failure,
     ) -> bool,
     /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
-    /// copied together.  Stores `count` buffers at `out`, or none on failure.
+    /// copied together.  Stores `count` buffers at `out`, to be released at their places, or none on
+    /// failure.
     pub(crate) copies_of_host: unsafe extern "C" fn(
         device: i32,
         ranges: *const HostRange,
         count: usize,
-        out: *mut *mut RustBuffer,
+        out: *mut BufferPlace,
         failure: *mut Failure,
     ) -> bool,
     /// The same with the bytes of other buffers.
@@ -234,7 +246,7 @@ pub(crate) struct RustApi {
         device: i32,
         buffers: *const *const RustBuffer,
         count: usize,
-        out: *mut *mut RustBuffer,
+        out: *mut BufferPlace,
         failure: *mut Failure,
     ) -> bool,
     /// Copies `count` buffers to the host together, each to a target of its size.

@@ -11,6 +11,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult};
 use arrow_cuda_transfer::is_pinned;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Where buffers begin, in bytes: at multiples of this, as the driver's own allocations.
 const ALIGNMENT: u64 = 256;
@@ -61,14 +62,22 @@ impl DeviceBuffer {
             allocated => allocated?,
         };
         let nothing = Self::allocate_packed(context, 0)?;
-        let mut buffers = vec![nothing; sizes.len()];
+        let mut buffers = Vec::with_capacity(sizes.len());
         for (share, block) in shares.into_iter().zip(blocks) {
-            let whole = Self::of_block(block);
-            for (number, offset) in share.members {
-                let member = whole.slice(offset, sizes[number]);
-                buffers[number] = member.expect("the members of a share lie within it");
+            buffers.resize(share.members.start, nothing.clone());
+            let (whole, mut end) = (Self::of_block(block), 0);
+            for size in &sizes[share.members] {
+                buffers.push(match size {
+                    0 => nothing.clone(),
+                    _ => {
+                        let offset = begin_behind(end);
+                        end = offset + size;
+                        whole.slice(offset, *size).expect("the members of a share lie within it")
+                    }
+                });
             }
         }
+        buffers.resize(sizes.len(), nothing);
         Ok(buffers)
     }
 
@@ -161,25 +170,28 @@ fn settle_all(
 /// Buffers in one block.
 struct Share {
     size: u64,
-    /// The number of each buffer, and where it begins.
-    members: Vec<(usize, u64)>,
+    /// The numbers of the buffers, of which those of no bytes have no place in the block.
+    members: Range<usize>,
 }
 
 /// Which buffers of these sizes share blocks: those that follow each other and are small.
 fn shares(sizes: &[u64]) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for (number, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
-        let offset_in = |last: &Share| last.size.next_multiple_of(ALIGNMENT);
         match shares.last_mut() {
             Some(last) if last.size < SHARED && size < SHARED => {
-                let offset = offset_in(last);
-                last.members.push((number, offset));
-                last.size = offset + size;
+                last.size = begin_behind(last.size) + size;
+                last.members.end = number + 1;
             }
-            _ => shares.push(Share { size, members: vec![(number, 0)] }),
+            _ => shares.push(Share { size, members: number..number + 1 }),
         }
     }
     shares
+}
+
+/// Where the next buffer in a block begins.
+fn begin_behind(end: u64) -> u64 {
+    end.next_multiple_of(ALIGNMENT)
 }
 
 /// Whether a buffer begins where the memory of another one ends.

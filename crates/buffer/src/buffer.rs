@@ -202,10 +202,11 @@ impl DeviceBuffer {
     /// Whether one copy may reach from one to the other: both are parts of one segment, mapping or
     /// foreign memory.
     pub(crate) fn shares_memory(&self, other: &Self) -> bool {
-        match (&self.memory.kind, &other.memory.kind) {
-            (Kind::Owned(ours), Kind::Owned(theirs)) => ours.shares_segment(theirs),
-            _ => Arc::ptr_eq(&self.memory, &other.memory),
-        }
+        Arc::ptr_eq(&self.memory, &other.memory)
+            || match (&self.memory.kind, &other.memory.kind) {
+                (Kind::Owned(ours), Kind::Owned(theirs)) => ours.shares_segment(theirs),
+                _ => false,
+            }
     }
 
     /// The range from the start of this buffer to the end of a later one, with which it shares its

@@ -22,7 +22,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 7;
+constexpr static const uint32_t kAbiVersion = 8;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
@@ -85,6 +85,12 @@ struct BufferFacts {
   bool is_mutable;
 };
 
+/// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  To copy
+/// the bytes is to move the buffer: the last copy of them owns it.
+struct BufferPlace {
+  uint64_t words[4];
+};
+
 /// A range of host memory to read.
 struct HostRange {
   /// May be null if there are no bytes.
@@ -143,6 +149,10 @@ struct RustApi {
   /// The address is about to reach other libraries.
   void (*buffer_expose)(const RustBuffer *buffer);
   void (*buffer_release)(RustBuffer *buffer);
+  /// Moves a buffer to a place, instead of releasing it.
+  void (*buffer_move)(RustBuffer *buffer, BufferPlace *out);
+  /// Releases the buffer at a place, which is only memory afterwards.
+  void (*buffer_release_at)(BufferPlace *place);
   /// Copies are complete when they return, and ordered after the default stream's work.
   bool (*copy_to_host)(const RustBuffer *from,
                        int64_t position,
@@ -159,17 +169,18 @@ struct RustApi {
                            const RustBuffer *from,
                            Failure *failure);
   /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
-  /// copied together.  Stores `count` buffers at `out`, or none on failure.
+  /// copied together.  Stores `count` buffers at `out`, to be released at their places, or none on
+  /// failure.
   bool (*copies_of_host)(int32_t device,
                          const HostRange *ranges,
                          size_t count,
-                         RustBuffer **out,
+                         BufferPlace *out,
                          Failure *failure);
   /// The same with the bytes of other buffers.
   bool (*copies_of_buffers)(int32_t device,
                             const RustBuffer *const *buffers,
                             size_t count,
-                            RustBuffer **out,
+                            BufferPlace *out,
                             Failure *failure);
   /// Copies `count` buffers to the host together, each to a target of its size.
   bool (*copy_all_to_host)(const RustBuffer *const *buffers,

@@ -1,29 +1,65 @@
 #include "copies/arrays.h"
 
+#include <bit>
 #include <cstddef>
-#include <unordered_map>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "copies/buffers.h"
+#include "memory/slab.h"
 
 namespace arrow_cuda {
 namespace {
 
 using arrow::ArrayData;
+using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
+
+// Numbers buffers from 0 on, in the order in which they are first asked for.  A map of the standard
+// library would allocate memory for each.
+class Numbers {
+ public:
+  // For at most `count` buffers.
+  explicit Numbers(size_t count)
+      : slots_(std::bit_ceil(2 * (count + 1))), shift_(64 - std::countr_zero(slots_.size())) {}
+
+  size_t Of(const arrow::Buffer* buffer) {
+    // The upper bits of the product depend on all bits of the address.
+    auto at = static_cast<size_t>(
+        (reinterpret_cast<uintptr_t>(buffer) * uint64_t{0x9E3779B97F4A7C15}) >> shift_);
+    while (slots_[at].buffer != nullptr && slots_[at].buffer != buffer) {
+      at = (at + 1) % slots_.size();
+    }
+    if (slots_[at].buffer == nullptr) slots_[at] = {buffer, next_++};
+    return slots_[at].number;
+  }
+
+ private:
+  struct Slot {
+    const arrow::Buffer* buffer = nullptr;
+    size_t number = 0;
+  };
+
+  std::vector<Slot> slots_;
+  const int shift_;
+  size_t next_ = 0;
+};
 
 // The buffers of arrays.
 class Collection {
  public:
-  void Add(const ArrayData& data) {
-    for (const auto& buffer : data.buffers) {
-      if (buffer != nullptr) Add(buffer.get());
+  explicit Collection(const arrow::ArrayDataVector& arrays) {
+    buffers_.reserve(2 * arrays.size());
+    for (const auto& array : arrays) Add(*array);
+    Numbers numbers(buffers_.size());
+    references_.reserve(buffers_.size());
+    size_t distinct = 0;
+    for (const auto* buffer : buffers_) {
+      references_.push_back(numbers.Of(buffer));
+      if (references_.back() == distinct) buffers_[distinct++] = buffer;
     }
-    for (const auto& child : data.child_data) {
-      if (child != nullptr) Add(*child);
-    }
-    if (data.dictionary != nullptr) Add(*data.dictionary);
+    buffers_.resize(distinct);
   }
 
   // Each buffer once, in the order in which the arrays first refer to it.
@@ -32,31 +68,44 @@ class Collection {
   // Which buffer each reference is to, in the order of `Add`.
   const std::vector<size_t>& references() const { return references_; }
 
+  // Whether no two references are to one buffer.
+  bool is_distinct() const { return buffers_.size() == references_.size(); }
+
+  // The number of arrays, with children and dictionaries.
+  size_t arrays() const { return arrays_; }
+
  private:
-  void Add(const arrow::Buffer* buffer) {
-    const auto [known, is_new] = numbers_.try_emplace(buffer, buffers_.size());
-    if (is_new) buffers_.push_back(buffer);
-    references_.push_back(known->second);
+  void Add(const ArrayData& data) {
+    ++arrays_;
+    for (const auto& buffer : data.buffers) {
+      if (buffer != nullptr) buffers_.push_back(buffer.get());
+    }
+    for (const auto& child : data.child_data) {
+      if (child != nullptr) Add(*child);
+    }
+    if (data.dictionary != nullptr) Add(*data.dictionary);
   }
 
-  std::unordered_map<const arrow::Buffer*, size_t> numbers_;
   std::vector<const arrow::Buffer*> buffers_;
   std::vector<size_t> references_;
+  size_t arrays_ = 0;
 };
 
 // Arrays with copies in place of their buffers.
 class Replacement {
  public:
-  Replacement(const std::vector<size_t>& references,
-              const std::vector<std::shared_ptr<arrow::Buffer>>& copies)
-      : next_(references.begin()), copies_(copies) {}
+  Replacement(const Collection& collection, std::vector<BufferPtr> copies)
+      : next_(collection.references().begin()),
+        is_distinct_(collection.is_distinct()),
+        copies_(std::move(copies)),
+        slab_(collection.arrays()) {}
 
-  // In the order of `Collection::Add`.
+  // To be called once for each array, in the order of `Collection::Add`.
   DataPtr Of(const ArrayData& data) {
-    auto copy = std::make_shared<ArrayData>(data.type, data.length, data.null_count, data.offset);
+    auto copy = slab_.Make(data.type, data.length, data.null_count, data.offset);
     copy->buffers.reserve(data.buffers.size());
     for (const auto& buffer : data.buffers) {
-      copy->buffers.push_back(buffer == nullptr ? nullptr : copies_[*next_++]);
+      copy->buffers.push_back(buffer == nullptr ? nullptr : Next());
     }
     copy->child_data.reserve(data.child_data.size());
     for (const auto& child : data.child_data) {
@@ -67,19 +116,26 @@ class Replacement {
   }
 
  private:
+  // The copy that the next reference is to.
+  BufferPtr Next() {
+    auto& copy = copies_[*next_++];
+    return is_distinct_ ? std::move(copy) : copy;
+  }
+
   std::vector<size_t>::const_iterator next_;
-  const std::vector<std::shared_ptr<arrow::Buffer>>& copies_;
+  const bool is_distinct_;
+  std::vector<BufferPtr> copies_;
+  Slab<ArrayData> slab_;
 };
 
 }  // namespace
 
 arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
     const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to) {
-  Collection collection;
-  for (const auto& array : arrays) collection.Add(*array);
-  if (!CanCopyBuffers(collection.buffers(), *to)) return std::nullopt;
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(collection.buffers(), to));
-  Replacement replacement(collection.references(), copies);
+  const Collection collection(arrays);
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(collection.buffers(), to));
+  if (!copies.has_value()) return std::nullopt;
+  Replacement replacement(collection, *std::move(copies));
   arrow::ArrayDataVector copied;
   copied.reserve(arrays.size());
   for (const auto& array : arrays) copied.push_back(replacement.Of(*array));

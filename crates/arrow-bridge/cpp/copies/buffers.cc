@@ -1,6 +1,5 @@
 #include "copies/buffers.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,7 +8,9 @@
 #include "border/status.h"
 #include "memory/buffer.h"
 #include "memory/memory_manager.h"
+#include "memory/pool_buffer.h"
 #include "memory/resolve.h"
+#include "memory/slab.h"
 
 namespace arrow_cuda {
 namespace {
@@ -23,9 +24,41 @@ struct Sources {
   std::vector<const arrow::Buffer*> buffers;
   std::vector<size_t> numbers;
 
+  void Reserve(size_t count) {
+    buffers.reserve(count);
+    numbers.reserve(count);
+  }
+
   void Add(const arrow::Buffer* buffer, size_t number) {
     buffers.push_back(buffer);
     numbers.push_back(number);
+  }
+
+  size_t size() const { return buffers.size(); }
+};
+
+// The sources by the memory that they lie in.
+struct Parted {
+  Sources of_host;
+  Sources of_gpu;
+
+  // No value if some lie elsewhere.
+  static std::optional<Parted> From(const std::vector<const arrow::Buffer*>& sources) {
+    Parted parted;
+    parted.of_host.Reserve(sources.size());
+    parted.of_gpu.Reserve(sources.size());
+    for (size_t number = 0; number < sources.size(); ++number) {
+      const auto* source = sources[number];
+      // libarrow's mutable slices of device memory report is_cpu(): ask this before any access.
+      if (IsOnDevice(*source)) {
+        parted.of_gpu.Add(source, number);
+      } else if (source->memory_manager()->is_cpu()) {
+        parted.of_host.Add(source, number);
+      } else {
+        return std::nullopt;
+      }
+    }
+    return parted;
   }
 };
 
@@ -47,9 +80,12 @@ class BorrowedBuffers {
  public:
   static arrow::Result<BorrowedBuffers> From(const std::vector<const arrow::Buffer*>& buffers) {
     BorrowedBuffers all;
-    all.owners_.reserve(buffers.size());
     all.rust_.reserve(buffers.size());
     for (const auto* buffer : buffers) {
+      if (const auto* ours = AsDeviceBuffer(*buffer)) {
+        all.rust_.push_back(ours->rust());
+        continue;
+      }
       ARROW_ASSIGN_OR_RAISE(auto borrowed, Borrowed::From(*buffer));
       all.rust_.push_back(borrowed.get());
       all.owners_.push_back(std::move(borrowed));
@@ -65,29 +101,55 @@ class BorrowedBuffers {
   std::vector<const RustBuffer*> rust_;
 };
 
-// Has Rust make `numbers.size()` buffers, and stores them at their numbers.
+// Buffers that Rust has made, until objects take them over.
+class MadeBuffers {
+ public:
+  template <typename Make>
+  static arrow::Result<MadeBuffers> By(size_t count, Make&& make) {
+    std::vector<BufferPlace> places(count);
+    ARROW_RETURN_NOT_OK(Try([&](Failure* failure) { return make(places.data(), failure); }));
+    return MadeBuffers(std::move(places));
+  }
+
+  MadeBuffers(MadeBuffers&&) = default;
+
+  ~MadeBuffers() {
+    for (; next_ < places_.size(); ++next_) Rust().buffer_release_at(&places_[next_]);
+  }
+
+  // An object that owns the next one.
+  std::shared_ptr<DeviceBuffer> Next(Slab<DeviceBuffer>* slab, const ManagerPtr& manager) {
+    auto buffer = slab->Make(places_[next_], manager);
+    ++next_;
+    return buffer;
+  }
+
+ private:
+  explicit MadeBuffers(std::vector<BufferPlace> places) : places_(std::move(places)) {}
+
+  std::vector<BufferPlace> places_;
+  size_t next_ = 0;
+};
+
+// Has Rust make as many buffers as there are numbers, and stores them at these.
 template <typename Make>
 Status Store(const std::vector<size_t>& numbers, const ManagerPtr& to, Make&& make,
              std::vector<BufferPtr>* copies) {
   if (numbers.empty()) return Status::OK();
-  std::vector<RustBuffer*> made(numbers.size());
-  std::vector<Handle<RustBuffer>> owners(numbers.size());
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) { return make(made.data(), failure); }));
-  for (size_t index = 0; index < made.size(); ++index) owners[index].reset(made[index]);
-  for (size_t index = 0; index < made.size(); ++index) {
-    (*copies)[numbers[index]] = DeviceBuffer::MakeIn(to, std::move(owners[index]));
-  }
+  ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(numbers.size(), make));
+  Slab<DeviceBuffer> slab(numbers.size());
+  for (const size_t number : numbers) (*copies)[number] = made.Next(&slab, to);
   return Status::OK();
 }
 
 Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to,
                 std::vector<BufferPtr>* copies) {
   std::vector<HostRange> ranges;
-  ranges.reserve(sources.buffers.size());
+  ranges.reserve(sources.size());
   for (const auto* source : sources.buffers) {
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
-  const auto make = [&](RustBuffer** made, Failure* failure) {
+  const auto make = [&](BufferPlace* made, Failure* failure) {
     return Rust().copies_of_host(device, ranges.data(), ranges.size(), made, failure);
   };
   return Store(sources.numbers, to, make, copies);
@@ -96,20 +158,23 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to,
 Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to,
                std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
-  const auto make = [&](RustBuffer** made, Failure* failure) {
+  const auto make = [&](BufferPlace* made, Failure* failure) {
     return Rust().copies_of_buffers(device, from.data(), from.size(), made, failure);
   };
   return Store(sources.numbers, to, make, copies);
 }
 
-Status GpuToHost(const Sources& sources, const ManagerPtr& to, std::vector<BufferPtr>* copies) {
+Status GpuToHost(const Sources& sources, arrow::MemoryPool* pool, const ManagerPtr& to,
+                 std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
   std::vector<HostTarget> targets;
   targets.reserve(from.size());
+  Slab<PoolBuffer> slab(from.size());
   for (size_t index = 0; index < from.size(); ++index) {
     const int64_t size = sources.buffers[index]->size();
     // Each has memory of its own, so that a column that outlives the others keeps only itself.
-    ARROW_ASSIGN_OR_RAISE(BufferPtr copy, to->AllocateBuffer(size));
+    auto copy = slab.Make(pool, to);
+    ARROW_RETURN_NOT_OK(copy->Allocate(size));
     targets.push_back({copy->mutable_data(), static_cast<size_t>(size)});
     (*copies)[sources.numbers[index]] = std::move(copy);
   }
@@ -119,7 +184,7 @@ Status GpuToHost(const Sources& sources, const ManagerPtr& to, std::vector<Buffe
 }
 
 Status HostToHost(const Sources& sources, const ManagerPtr& to, std::vector<BufferPtr>* copies) {
-  for (size_t index = 0; index < sources.buffers.size(); ++index) {
+  for (size_t index = 0; index < sources.size(); ++index) {
     ARROW_ASSIGN_OR_RAISE((*copies)[sources.numbers[index]],
                           arrow::MemoryManager::CopyNonOwned(*sources.buffers[index], to));
   }
@@ -128,43 +193,22 @@ Status HostToHost(const Sources& sources, const ManagerPtr& to, std::vector<Buff
 
 }  // namespace
 
-bool CanCopyBuffers(const std::vector<const arrow::Buffer*>& sources,
-                    const arrow::MemoryManager& to) {
-  const auto is_of_host = [](const auto* source) { return source->memory_manager()->is_cpu(); };
-  const auto is_on_gpu = [](const auto* source) { return IsOnDevice(*source); };
-  if (IsCuda(to)) {
-    return std::all_of(sources.begin(), sources.end(), [&](const auto* source) {
-      return is_of_host(source) || is_on_gpu(source);
-    });
-  }
-  if (!to.is_cpu()) return false;
-  bool is_any_on_gpu = false;
-  for (const auto* source : sources) {
-    const bool on_gpu = is_on_gpu(source);
-    if (!on_gpu && !is_of_host(source)) return false;
-    is_any_on_gpu |= on_gpu;
-  }
-  return is_any_on_gpu;
-}
-
-arrow::Result<std::vector<BufferPtr>> CopyBuffers(const std::vector<const arrow::Buffer*>& sources,
-                                                  const ManagerPtr& to) {
+arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to) {
+  const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
+  if (host == nullptr && !IsCuda(*to)) return std::nullopt;
+  const auto parted = Parted::From(sources);
+  if (!parted.has_value()) return std::nullopt;
+  if (host != nullptr && parted->of_gpu.size() == 0) return std::nullopt;
   ARROW_RETURN_NOT_OK(WaitForAll(sources));
-  Sources of_host;
-  Sources of_gpu;
-  for (size_t number = 0; number < sources.size(); ++number) {
-    const auto* source = sources[number];
-    // libarrow's mutable slices of device memory report is_cpu(): ask this before any access.
-    (IsOnDevice(*source) ? of_gpu : of_host).Add(source, number);
-  }
   std::vector<BufferPtr> copies(sources.size());
-  if (IsCuda(*to)) {
+  if (host == nullptr) {
     const auto device = static_cast<int32_t>(to->device()->device_id());
-    ARROW_RETURN_NOT_OK(FromHost(of_host, device, to, &copies));
-    ARROW_RETURN_NOT_OK(FromGpu(of_gpu, device, to, &copies));
+    ARROW_RETURN_NOT_OK(FromHost(parted->of_host, device, to, &copies));
+    ARROW_RETURN_NOT_OK(FromGpu(parted->of_gpu, device, to, &copies));
   } else {
-    ARROW_RETURN_NOT_OK(GpuToHost(of_gpu, to, &copies));
-    ARROW_RETURN_NOT_OK(HostToHost(of_host, to, &copies));
+    ARROW_RETURN_NOT_OK(GpuToHost(parted->of_gpu, host->pool(), to, &copies));
+    ARROW_RETURN_NOT_OK(HostToHost(parted->of_host, to, &copies));
   }
   return copies;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arrow/buffer.h"
@@ -10,14 +11,10 @@
 
 namespace arrow_cuda {
 
-// Whether `CopyBuffers` makes these copies: each source and `to` are the host's memory or a GPU's, and
-// not all of them the host's.
-bool CanCopyBuffers(const std::vector<const arrow::Buffer*>& sources,
-                    const arrow::MemoryManager& to);
-
 // Copies of the buffers in the memory of `to`.  Each source waits for its producer.  On a GPU, the
-// copies lie in one allocation, in the order of their sources.
-arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> CopyBuffers(
+// copies lie in one allocation, in the order of their sources.  No value, and nothing done, if
+// libarrow has to make them: no GPU takes part, or memory that is neither the host's nor a GPU's.
+arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyBuffers(
     const std::vector<const arrow::Buffer*>& sources,
     const std::shared_ptr<arrow::MemoryManager>& to);
 

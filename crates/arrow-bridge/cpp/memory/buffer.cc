@@ -8,6 +8,12 @@
 namespace arrow_cuda {
 namespace {
 
+BufferFacts FactsOf(const RustBuffer* rust) {
+  BufferFacts facts{};
+  Rust().buffer_facts(rust, &facts);
+  return facts;
+}
+
 // A batch consists of hundreds of slices: reusing the parent's manager saves a look-up for each.
 arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
                                                                const arrow::Buffer* parent) {
@@ -32,27 +38,26 @@ class HostSlice : public arrow::Buffer {
 
 arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
     Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent) {
-  BufferFacts facts{};
-  Rust().buffer_facts(rust.get(), &facts);
-  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(facts.device, parent.get()));
-  return std::unique_ptr<DeviceBuffer>(
-      new DeviceBuffer(std::move(rust), facts, std::move(manager), std::move(parent)));
+  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(FactsOf(rust.get()).device, parent.get()));
+  return std::make_unique<DeviceBuffer>(std::move(rust), std::move(manager), std::move(parent));
 }
 
-std::shared_ptr<DeviceBuffer> DeviceBuffer::MakeIn(std::shared_ptr<arrow::MemoryManager> manager,
-                                                   Handle<RustBuffer> rust) {
-  BufferFacts facts{};
-  Rust().buffer_facts(rust.get(), &facts);
-  return std::shared_ptr<DeviceBuffer>(
-      new DeviceBuffer(std::move(rust), facts, std::move(manager), nullptr));
+DeviceBuffer::DeviceBuffer(const BufferPlace& rust,
+                           std::shared_ptr<arrow::MemoryManager> manager) noexcept
+    : DeviceBuffer(FactsOf(At(rust)), std::move(manager), nullptr) {
+  rust_ = rust;
 }
 
-DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
-                           std::shared_ptr<arrow::MemoryManager> manager,
-                           std::shared_ptr<arrow::Buffer> parent)
+DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, std::shared_ptr<arrow::MemoryManager> manager,
+                           std::shared_ptr<arrow::Buffer> parent) noexcept
+    : DeviceBuffer(FactsOf(rust.get()), std::move(manager), std::move(parent)) {
+  Rust().buffer_move(rust.release(), &rust_);
+}
+
+DeviceBuffer::DeviceBuffer(const BufferFacts& facts, std::shared_ptr<arrow::MemoryManager> manager,
+                           std::shared_ptr<arrow::Buffer> parent) noexcept
     : arrow::Buffer(static_cast<uintptr_t>(facts.address), facts.size, std::move(manager),
-                    std::move(parent)),
-      rust_(std::move(rust)) {
+                    std::move(parent)) {
   is_mutable_ = facts.is_mutable;
 }
 
@@ -63,11 +68,13 @@ DeviceBuffer::~DeviceBuffer() {
   while (last.use_count() == 1 && AsDeviceBuffer(*last) != nullptr) {
     last = std::shared_ptr<arrow::Buffer>(std::move(static_cast<DeviceBuffer&>(*last).parent_));
   }
+  Rust().buffer_release_at(&rust_);
 }
 
 const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer) {
-  return typeid(buffer) == typeid(DeviceBuffer) ? static_cast<const DeviceBuffer*>(&buffer)
-                                                : nullptr;
+  // There is one type_info of the class, because only this library knows it: no names to compare.
+  return &typeid(buffer) == &typeid(DeviceBuffer) ? static_cast<const DeviceBuffer*>(&buffer)
+                                                  : nullptr;
 }
 
 std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer>& buffer) {

@@ -17,20 +17,20 @@ class DeviceBuffer : public arrow::Buffer {
   static arrow::Result<std::unique_ptr<DeviceBuffer>> Make(
       Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent = nullptr);
 
-  // The same where the manager of the memory is known: a batch consists of hundreds of buffers.
-  static std::shared_ptr<DeviceBuffer> MakeIn(std::shared_ptr<arrow::MemoryManager> manager,
-                                              Handle<RustBuffer> rust);
+  // Takes over a buffer whose manager is known.
+  DeviceBuffer(const BufferPlace& rust, std::shared_ptr<arrow::MemoryManager> manager) noexcept;
+  DeviceBuffer(Handle<RustBuffer> rust, std::shared_ptr<arrow::MemoryManager> manager,
+               std::shared_ptr<arrow::Buffer> parent) noexcept;
 
   ~DeviceBuffer() override;
 
-  const RustBuffer* rust() const { return rust_.get(); }
+  const RustBuffer* rust() const { return At(rust_); }
 
  private:
-  DeviceBuffer(Handle<RustBuffer> rust, const BufferFacts& facts,
-               std::shared_ptr<arrow::MemoryManager> manager,
-               std::shared_ptr<arrow::Buffer> parent);
+  DeviceBuffer(const BufferFacts& facts, std::shared_ptr<arrow::MemoryManager> manager,
+               std::shared_ptr<arrow::Buffer> parent) noexcept;
 
-  const Handle<RustBuffer> rust_;
+  BufferPlace rust_;
 };
 
 // The buffer as a DeviceBuffer, null for any other class.

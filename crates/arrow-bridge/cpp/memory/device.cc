@@ -92,7 +92,8 @@ arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::WrapStream(
 }
 
 bool IsCuda(const arrow::MemoryManager& manager) {
-  return manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
+  return !manager.is_cpu() &&
+         manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
 }
 
 arrow::Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {

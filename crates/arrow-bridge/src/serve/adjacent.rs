@@ -1,9 +1,9 @@
 //! Buffers that are allocated and copied together, for C++.
 
 use super::buffers::{host, host_mut};
-use super::{context, hand_over_exposed};
+use super::context;
 use crate::fault::{Fault, attempt};
-use crate::ffi::{Failure, HostRange, HostTarget, Kind, RustBuffer};
+use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Kind, RustBuffer};
 use arrow_cuda_buffer::copy_to_host_scattered;
 use std::slice;
 
@@ -11,7 +11,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
     device: i32,
     ranges: *const HostRange,
     count: usize,
-    out: *mut *mut RustBuffer,
+    out: *mut BufferPlace,
     failure: *mut Failure,
 ) -> bool {
     let work = || {
@@ -33,7 +33,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
     device: i32,
     buffers: *const *const RustBuffer,
     count: usize,
-    out: *mut *mut RustBuffer,
+    out: *mut BufferPlace,
     failure: *mut Failure,
 ) -> bool {
     let work = || {
@@ -80,15 +80,16 @@ unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if count == 0 { &[] } else { unsafe { slice::from_raw_parts(first, count) } }
 }
 
-/// Hands buffers over to C++.
+/// Hands buffers over to C++, exposed as all memory that libarrow allocates.
 ///
 /// # Safety
 ///
 /// There must be room for all of them at `out`.
-unsafe fn store(out: *mut *mut RustBuffer, buffers: Vec<RustBuffer>) {
+unsafe fn store(out: *mut BufferPlace, buffers: Vec<RustBuffer>) {
     for (number, buffer) in buffers.into_iter().enumerate() {
-        // SAFETY: guaranteed by the caller.
-        unsafe { out.add(number).write(hand_over_exposed(buffer)) };
+        buffer.expose();
+        // SAFETY: guaranteed by the caller; a buffer fits into its place.
+        unsafe { out.add(number).cast::<RustBuffer>().write(buffer) };
     }
 }
 

@@ -3,7 +3,9 @@
 use super::{context, hand_over, hand_over_exposed};
 use crate::addresses;
 use crate::fault::{Fault, attempt, unsigned};
-use crate::ffi::{BufferFacts, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer};
+use crate::ffi::{
+    BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
+};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -119,6 +121,22 @@ pub(super) unsafe extern "C" fn expose(buffer: *const RustBuffer) {
 pub(super) unsafe extern "C" fn release(buffer: *mut RustBuffer) {
     // SAFETY: C++ releases its reference once.
     drop(unsafe { Box::from_raw(buffer) });
+}
+
+const _: () = assert!(
+    size_of::<RustBuffer>() <= size_of::<BufferPlace>()
+        && align_of::<RustBuffer>() <= align_of::<BufferPlace>(),
+    "a buffer has to fit into its place"
+);
+
+pub(super) unsafe extern "C" fn move_to(buffer: *mut RustBuffer, out: *mut BufferPlace) {
+    // SAFETY: C++ gives its reference up once; a buffer fits into its place.
+    unsafe { out.cast::<RustBuffer>().write(*Box::from_raw(buffer)) };
+}
+
+pub(super) unsafe extern "C" fn release_at(place: *mut BufferPlace) {
+    // SAFETY: C++ releases the buffer at this place once.
+    unsafe { place.cast::<RustBuffer>().drop_in_place() };
 }
 
 pub(super) unsafe extern "C" fn copy_to_host(

@@ -25,6 +25,8 @@ pub(crate) static API: RustApi = RustApi {
     buffer_facts: buffers::facts,
     buffer_expose: buffers::expose,
     buffer_release: buffers::release,
+    buffer_move: buffers::move_to,
+    buffer_release_at: buffers::release_at,
     copy_to_host: buffers::copy_to_host,
     copy_from_host: buffers::copy_from_host,
     copy_from_device: buffers::copy_from_device,

@@ -1,0 +1,32 @@
+// A buffer of host memory that can lie in a slab.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "arrow/buffer.h"
+#include "arrow/device.h"
+#include "arrow/memory_pool.h"
+#include "arrow/status.h"
+
+namespace arrow_cuda {
+
+// Memory of one of libarrow's pools, as `arrow::AllocateBuffer` gives it: aligned, and padded with
+// zeros.  Has no memory until `Allocate` succeeds.
+class PoolBuffer : public arrow::MutableBuffer {
+ public:
+  // `manager` is the pool's.
+  PoolBuffer(arrow::MemoryPool* pool, std::shared_ptr<arrow::MemoryManager> manager)
+      : arrow::MutableBuffer(nullptr, 0, std::move(manager)), pool_(pool) {}
+
+  ~PoolBuffer() override;
+
+  // To be called once.
+  arrow::Status Allocate(int64_t size);
+
+ private:
+  arrow::MemoryPool* const pool_;
+};
+
+}  // namespace arrow_cuda
