@@ -3,38 +3,29 @@
 use std::hint::spin_loop;
 use std::thread;
 
-/// About 25 microseconds.
-const MAX_SPINS: u32 = 500;
+/// About 5 microseconds, which many pieces take.
+const SPINS: u32 = 100;
+/// About 20 microseconds more if no other thread wants the core, less time than a wake-up takes.
+const YIELDS: u32 = 50;
 
-/// Spins about as long as another thread needs for a piece, which takes less time than a wake-up;
-/// then yields, since there may be fewer cores than threads.
+/// Spins, and then yields, since there may be fewer cores than threads.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
-    patience: Patience,
+    waited: u32,
 }
 
 impl Backoff {
     pub(super) fn wait(&mut self) {
-        if !self.patience.wait() {
+        if self.waited < SPINS {
+            spin_loop();
+        } else {
             thread::yield_now();
         }
+        self.waited = self.waited.saturating_add(1);
     }
-}
 
-/// Spins about as long as another thread needs for a piece.
-#[derive(Debug, Default)]
-pub(super) struct Patience {
-    waited: u32,
-}
-
-impl Patience {
-    /// False when it is over.
-    pub(super) fn wait(&mut self) -> bool {
-        if self.waited == MAX_SPINS {
-            return false;
-        }
-        self.waited += 1;
-        spin_loop();
-        true
+    /// Whether it has waited for as long as a wake-up takes.
+    pub(super) fn is_long(&self) -> bool {
+        self.waited >= SPINS + YIELDS
     }
 }

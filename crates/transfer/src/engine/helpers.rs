@@ -1,6 +1,6 @@
 //! Counts the threads that help with a job.
 
-use super::backoff::{Backoff, Patience};
+use super::backoff::Backoff;
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,8 +71,10 @@ impl Helpers {
             return true;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let mut patience = Patience::default();
-        while more() && !something() && patience.wait() {}
+        let mut backoff = Backoff::default();
+        while more() && !something() && !backoff.is_long() {
+            backoff.wait();
+        }
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         something()
     }

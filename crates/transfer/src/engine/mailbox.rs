@@ -1,5 +1,6 @@
 //! Hands jobs to one worker thread.
 
+use super::backoff::Backoff;
 use super::job::Job;
 use crossbeam_utils::CachePadded;
 use std::hint::spin_loop;
@@ -83,9 +84,9 @@ impl Mailbox {
 
     /// Waits for a job; false once the thread is to end.
     fn wait(&self) -> bool {
-        let since = Instant::now();
+        let (since, mut backoff) = (Instant::now(), Backoff::default());
         while self.state.load(Ordering::Acquire) == SPINNING && since.elapsed() < SPIN_TIME {
-            spin_loop();
+            backoff.wait();
         }
         if self.change(SPINNING, ASLEEP) {
             while self.state.load(Ordering::Acquire) == ASLEEP {
