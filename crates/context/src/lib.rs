@@ -15,7 +15,7 @@ mod peers;
 mod pinned;
 mod streams;
 
-pub use calls::{Attribute, Function, RawStream, StreamHandle};
+pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandle};
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cust")]
 pub use cust_types::{CustOwned, CustStream};

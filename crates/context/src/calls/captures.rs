@@ -12,7 +12,7 @@ const RELAXED: i32 = 2;
 /// While any thread captures a stream in the global mode, each call that might wait for the device
 /// fails, and invalidates the capture.  The driver counts queries among them.
 #[must_use = "captures are disregarded only while this lives"]
-pub(crate) struct DisregardedCaptures {
+pub struct DisregardedCaptures {
     /// The thread's mode before; none if it could not be changed.
     previous: Option<i32>,
     /// The mode is the thread's.
@@ -21,7 +21,7 @@ pub(crate) struct DisregardedCaptures {
 
 impl Current<'_> {
     /// For calls that neither wait nor concern a stream that is captured.
-    pub(crate) fn disregard_captures(&self) -> DisregardedCaptures {
+    pub fn disregard_captures(&self) -> DisregardedCaptures {
         DisregardedCaptures { previous: exchange(RELAXED), not_send: PhantomData }
     }
 }

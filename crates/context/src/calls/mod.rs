@@ -12,6 +12,7 @@ mod peers;
 mod pointers;
 mod streams;
 
+pub use captures::DisregardedCaptures;
 pub(crate) use events::{DISABLE_TIMING, RawEvent};
 pub use modules::Function;
 pub use pointers::Attribute;

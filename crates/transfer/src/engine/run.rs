@@ -89,6 +89,8 @@ unsafe fn stage(
     if !engine.should_start(size, &limits) {
         return Ok(None);
     }
+    // The moves do not concern captured streams, though the driver is asked how far they are.
+    let _disregarded = current.disregard_captures();
     let copy = engine.count();
     let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
