@@ -144,7 +144,11 @@ fn copies_without_pinned_memory() {
 
 #[test]
 fn no_pinned_memory_is_needed() {
-    in_own_process("copies_without_pinned_memory", "CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2");
+    in_own_process(
+        "copies_without_pinned_memory",
+        "CUDA_SIM_FAULT",
+        "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2",
+    );
 }
 
 #[test]
