@@ -1,9 +1,8 @@
 //! Pinned memory for the slots of a lane.
 
 use super::fresh::{HUGE_PAGE, prefer_huge_pages};
-use crate::RegisteredMemory;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_driver::{CudaResult, may_release};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,12 +14,12 @@ const MOST_CLEARERS: usize = 8;
 /// pinned memory (0.3 ms for each MiB on an H200's host, measured).
 #[derive(Debug)]
 pub(super) struct Slots {
-    start: usize,
-    size: usize,
-    _registered: RegisteredMemory,
+    context: Context,
+    pages: Option<Pages>,
 }
 
 /// The memory, as long as it is pinned.
+#[derive(Debug)]
 struct Pages {
     start: *mut u8,
     layout: Layout,
@@ -86,20 +85,38 @@ impl Slots {
     /// `size` bytes, more than 0.
     pub(super) fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
         let pages = Pages::allocate(size);
-        let start = pages.start;
-        // SAFETY: the owner keeps the memory where it is.
-        let registered =
-            unsafe { RegisteredMemory::register(context, start, size, Box::new(pages)) }?;
-        Ok(Self { start: start.expose_provenance(), size, _registered: registered })
+        // SAFETY: the memory stays allocated until it is unregistered.
+        unsafe { context.enter()?.register_host_memory(pages.start, size) }?;
+        Ok(Self { context: context.clone(), pages: Some(pages) })
     }
 
     /// The start of the memory.
     pub(super) fn start(&self) -> *mut u8 {
-        std::ptr::with_exposed_provenance_mut(self.start)
+        self.pages.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start)
     }
 
     /// The size, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.pages.as_ref().map_or(0, |pages| pages.layout.size())
+    }
+}
+
+/// Does not wait for the device: moves are complete when their copy returns.
+impl Drop for Slots {
+    fn drop(&mut self) {
+        let mut pages = self.pages.take();
+        if !may_release() {
+            // The driver may have kept the pages from a forked child.
+            return std::mem::forget(pages);
+        }
+        let start = pages.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start);
+        self.context.release("pinned host memory", |current| {
+            // SAFETY: registered in `allocate`, and unregistered once, here.
+            let unpinned = unsafe { current.unregister_host_memory(start) };
+            if unpinned.is_err() {
+                std::mem::forget(pages.take()); // the driver still has them
+            }
+            unpinned
+        });
     }
 }
