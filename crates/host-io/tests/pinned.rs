@@ -7,12 +7,10 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{
     Context, PinnedMemoryStats, Stream, completed, empty_pinned_cache, pinned_memory_stats,
 };
-use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_driver::call;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download, queue_upload};
-use arrow_cuda_transfer::{TransferLimits, set_transfer_limits};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -140,22 +138,4 @@ fn the_buffer_of_a_writer_is_private() {
     writer.flush().expect("alive");
     drop(writer);
     assert_ready(&context, MIB);
-}
-
-#[test]
-fn the_slots_of_copies_by_threads_are_released_beside_a_busy_stream() {
-    let (_alone, context) = alone();
-    set_transfer_limits(TransferLimits::with_threads(2));
-    let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
-    buffer.copy_from_host(0, &vec![7; 4 << 20]).expect("alive");
-    let (busy, (released, is_released)) = (Busy::new(&context), channel());
-    let release = thread::spawn(move || {
-        set_transfer_limits(TransferLimits::with_threads(0));
-        released.send(())
-    });
-    let outcome = is_released.recv_timeout(Duration::from_secs(10));
-    drop(busy);
-    release.join().expect("no panic").ok();
-    // Hardware decides itself what it waits for.
-    assert!(outcome.is_ok() || !is_simulated().expect("a driver"));
 }

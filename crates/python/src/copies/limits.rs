@@ -44,9 +44,9 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// ----------
 /// threads : int, optional
 ///     How many threads make large copies.  With 0 the driver makes all of them, and the
-///     package stops its threads and releases their pinned memory, which
-///     `empty_pinned_cache` returns to the system.  The default depends on
-///     the machine; it is 0 with fewer than 4 cores.
+///     package stops its threads and releases their pinned memory, once the device has
+///     completed its work.  The default depends on the machine; it is 0 with fewer than
+///     4 cores.
 /// pinned_bytes : int, optional
 ///     The most pinned memory that they use, for each device; by default enough to keep
 ///     them busy.

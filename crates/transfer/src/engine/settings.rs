@@ -49,7 +49,8 @@ pub fn transfer_limits() -> TransferLimits {
 }
 
 /// Sets the resources that copies may use from now on.  If that is no threads or no memory,
-/// existing ones are released, once the copies that use them are complete.
+/// existing ones are released, once the copies that use them are complete.  The driver waits for the
+/// device's other work before it releases pinned memory.
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     if !transfer_limits().allow_staging() {

@@ -101,7 +101,7 @@ impl Slots {
     }
 }
 
-/// Does not wait for the device: moves are complete when their copy returns.
+/// The driver waits for all work of the device, though moves are complete when their copy returns.
 impl Drop for Slots {
     fn drop(&mut self) {
         let mut pages = self.pages.take();
