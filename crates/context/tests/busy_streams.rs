@@ -13,31 +13,30 @@ use std::sync::Arc;
 
 const MANY: usize = 40;
 
-fn independent(context: &Context) -> Stream {
-    Stream::non_blocking(context).expect("room")
+/// Hardware may wait for its work to create a stream, so the tests create all of them first.
+fn independent(context: &Context, count: usize) -> Vec<Stream> {
+    (0..count).map(|_| Stream::non_blocking(context).expect("room")).collect()
 }
 
 fn enqueue_nothing(stream: &Stream, retained: &Arc<()>) {
     drop(stream.enqueue(Box::new(retained.clone()), |_, _| Ok(())).expect("alive"));
 }
 
-/// Streams that are busy until the gate is opened, and retain one share each.
+/// Streams that are busy until the gate is opened.  All but the first retain one share each.
 struct Busy {
     _gate: Gate,
     _streams: Vec<Stream>,
 }
 
-fn busy(context: &Context, count: usize, retained: &Arc<()>) -> Busy {
-    let first = independent(context);
-    let gate = Gate::on(&first);
+fn busy(streams: Vec<Stream>, retained: &Arc<()>) -> Busy {
+    let (first, others) = streams.split_first().expect("some");
+    let gate = Gate::on(first);
     let opened = first.record().expect("alive");
-    let streams = (0..count).map(|_| {
-        let stream = independent(context);
+    for stream in others {
         stream.wait_for(&opened).expect("alive");
-        enqueue_nothing(&stream, retained);
-        stream
-    });
-    Busy { _streams: streams.collect(), _gate: gate }
+        enqueue_nothing(stream, retained);
+    }
+    Busy { _gate: gate, _streams: streams }
 }
 
 fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
@@ -49,13 +48,14 @@ fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
 #[test]
 fn the_number_of_calls_does_not_grow_with_the_busy_streams() {
     let (_alone, context) = alone();
-    let (shared, stream) = (Arc::new(()), independent(&context));
+    let (shared, stream) = (Arc::new(()), independent(&context, 1).remove(0));
+    let (few, many) = (independent(&context, 4), independent(&context, MANY + 1));
     let gate = Gate::on(&stream);
     enqueue_nothing(&stream, &shared);
     let calls = || calls_of(c"*", || enqueue_nothing(&stream, &shared));
-    let few = busy(&context, 3, &shared);
+    let few = busy(few, &shared);
     let with_few = calls();
-    let many = busy(&context, MANY, &shared);
+    let many = busy(many, &shared);
     assert_eq!(calls(), with_few);
     drop((gate, few, many));
     context.synchronize().expect("alive");
@@ -67,11 +67,11 @@ fn the_number_of_calls_does_not_grow_with_the_busy_streams() {
 fn what_streams_retained_that_are_never_used_again_is_collected() {
     let (_alone, context) = alone();
     let (shared, other) = (Arc::new(()), Arc::new(()));
-    let busy = busy(&context, MANY, &shared);
+    let stream = independent(&context, 1).remove(0);
+    let busy = busy(independent(&context, MANY + 1), &shared);
     assert_eq!(Arc::strong_count(&shared), MANY + 1);
     drop(busy); // the work of a stream that was dropped is completed all the same
     context.synchronize().expect("alive");
-    let stream = independent(&context);
     for _ in 0..MANY {
         enqueue_nothing(&stream, &other);
     }
@@ -89,8 +89,8 @@ fn synchronizing_a_stream_collects_all_that_it_retained() {
         return;
     }
     let (shared, others) = (Arc::new(()), Arc::new(()));
-    let busy = busy(&context, MANY, &others);
-    let stream = independent(&context);
+    let stream = independent(&context, 1).remove(0);
+    let busy = busy(independent(&context, MANY + 1), &others);
     let gate = Gate::on(&stream);
     for _ in 0..MANY {
         enqueue_nothing(&stream, &shared);
