@@ -20,14 +20,17 @@ mod job;
 mod plan;
 #[path = "../src/engine/stores.rs"]
 mod stores;
+#[path = "../src/engine/task.rs"]
+mod task;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use host::{Host, HostMemory};
-use job::{Job, Task};
+use job::Job;
 use plan::{Plan, TransferLimits};
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use task::Task;
 
 const PIECES: usize = 1024;
 const SLOTS: usize = 24;

@@ -1,9 +1,8 @@
 //! What the copies of one device share: worker threads and lanes, created on demand.
 
-use super::job::Task;
-use super::lanes::Lanes;
-use super::lanes::TakenLane;
+use super::lanes::{Lanes, TakenLane};
 use super::plan::TransferLimits;
+use super::task::Task;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};

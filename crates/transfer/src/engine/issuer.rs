@@ -1,9 +1,10 @@
 //! The issuer: the thread that wants a copy has the device move the slots.
 
 use super::backoff::Backoff;
-use super::job::{Job, Task};
+use super::job::Job;
 use super::lane::Lane;
 use super::plan::Moves;
+use super::task::Task;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};
 use arrow_cuda_driver::CudaResult;

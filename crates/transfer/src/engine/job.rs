@@ -6,20 +6,10 @@ use super::helpers::Helpers;
 use super::host::{Host, HostMemory};
 use super::plan::Plan;
 use super::stores::{Stores, fence_stores};
+use super::task::Task;
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// The direction of a staged copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    /// Host to device.
-    Upload,
-    /// Device to host.
-    Download,
-    /// The device's bytes are compared with the host's.
-    Compare,
-}
 
 /// A copy of host memory or of a file through staging slots of pinned memory, piece by piece.
 ///

@@ -1,5 +1,9 @@
 //! Worker threads that move pageable memory, and files, through pinned staging slots, while the device
 //! moves other slots.
+//!
+//! A copy is a *job*, in *pieces*.  It has a *lane*: pinned memory, of which each piece uses a *slot*.  The
+//! thread that wants the copy is the job's *issuer*: it has the device *move* slots.  Workers *help*: they
+//! copy pieces between the host side and slots, as does the issuer where it has time.
 
 mod backoff;
 mod device_engine;
@@ -25,12 +29,13 @@ mod settings;
 mod slots;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod stores;
+mod task;
 mod workers;
 
 pub(crate) use file::FilePart;
 pub use file::ReadError;
 pub(crate) use host::HostMemory;
-pub(crate) use job::Task;
 pub use plan::{MAX_THREADS, TransferLimits};
 pub(crate) use run::{run, run_file};
 pub use settings::{set_transfer_limits, transfer_limits};
+pub(crate) use task::Task;

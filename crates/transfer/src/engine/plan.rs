@@ -2,7 +2,7 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use super::job::Task;
+use super::task::Task;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 

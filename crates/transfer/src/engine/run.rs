@@ -5,9 +5,10 @@ use super::file::FilePart;
 use super::fresh;
 use super::host::{Host, HostMemory};
 use super::issuer::Issuer;
-use super::job::{Job, Task};
+use super::job::Job;
 use super::plan::MIN_WAKING;
 use super::settings::transfer_limits;
+use super::task::Task;
 use super::workers::Crew;
 use crate::{FileError, pinned};
 use arrow_cuda_context::Current;
@@ -16,8 +17,7 @@ use std::sync::Arc;
 
 /// Runs a task between host memory and device memory at an address.  Returns whether a comparison
 /// has found a difference, or `None` if the driver should do the work: the copy is small, the
-/// memory is pinned already, no thread can be started, no memory can be pinned, or other copies
-/// keep the threads busy.
+/// memory is pinned already, no memory can be pinned, or other copies have all that may be.
 ///
 /// # Safety
 ///

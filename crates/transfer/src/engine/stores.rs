@@ -1,6 +1,6 @@
 //! How copies write.
 
-use super::job::Task;
+use super::task::Task;
 
 /// How a copy writes to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

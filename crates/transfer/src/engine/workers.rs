@@ -111,9 +111,9 @@ impl<'workers> Crew<'workers> {
 mod tests {
     use super::*;
     use crate::engine::host::{Host, HostMemory};
-    use crate::engine::job::Task;
     use crate::engine::mailbox::SPIN_TIME;
     use crate::engine::plan::Plan;
+    use crate::engine::task::Task;
 
     #[test]
     fn workers_help_with_one_job_after_the_other() {

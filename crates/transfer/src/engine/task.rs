@@ -1,0 +1,12 @@
+//! What a staged copy does.
+
+/// What a staged copy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Host to device.
+    Upload,
+    /// Device to host.
+    Download,
+    /// The device's bytes are compared with the host's.
+    Compare,
+}
