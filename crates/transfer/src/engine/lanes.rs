@@ -121,3 +121,24 @@ impl Drop for TakenLane<'_> {
         self.lanes.give_back(self.size, self.lane.take());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn pinned(lanes: &Lanes) -> usize {
+        lanes.0.lock().expect("not a forked child").pinned
+    }
+
+    #[test]
+    fn a_lane_that_cannot_be_made_leaves_no_trace() {
+        let context = Context::primary(0).expect("a device");
+        let lanes = Lanes::default();
+        let too_large = 1 << 60;
+        assert!(lanes.take(&context, too_large, usize::MAX).is_none());
+        assert_eq!(pinned(&lanes), 0);
+        assert!(lanes.take(&context, MIB, usize::MAX).is_none(), "it is tried again later");
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::fresh::{HUGE_PAGE, prefer_huge_pages};
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaResult, may_release};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use arrow_cuda_driver::{CudaError, CudaResult, codes, may_release};
+use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -31,20 +31,20 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// `size` bytes, more than 0.
-    fn allocate(size: usize) -> Self {
-        let layout = Layout::from_size_align(size, HUGE_PAGE).expect("the size of a lane");
+    /// `size` bytes, more than 0; `None` if the system has no room, since the driver can copy without them.
+    fn allocate(size: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(size, HUGE_PAGE).ok()?;
         // SAFETY: the size is not 0.
         let start = unsafe { alloc(layout) };
         if start.is_null() {
-            handle_alloc_error(layout);
+            return None;
         }
         prefer_huge_pages(start.addr(), size);
         // SAFETY: `size` bytes were allocated there; a forked child has no use for them.
         unsafe { libc::madvise(start.cast(), size, libc::MADV_DONTFORK) };
         let pages = Self { start, layout };
         pages.clear();
-        pages
+        Some(pages)
     }
 
     /// Writes zeros, by several threads: the kernel clears a page at its first touch, which takes longer
@@ -84,7 +84,9 @@ impl Drop for Pages {
 impl Slots {
     /// `size` bytes, more than 0.
     pub(super) fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        let pages = Pages::allocate(size);
+        let Some(pages) = Pages::allocate(size) else {
+            return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));
+        };
         // SAFETY: the memory stays allocated until it is unregistered.
         unsafe { context.enter()?.register_host_memory(pages.start, size) }?;
         Ok(Self { context: context.clone(), pages: Some(pages) })
