@@ -28,6 +28,8 @@ struct State {
 pub(super) struct TakenLane<'lanes> {
     lanes: &'lanes Lanes,
     size: usize,
+    /// The limit for which it has this size.
+    limit: usize,
     /// None while it is created, and once it is given back.
     lane: Option<Lane>,
 }
@@ -62,7 +64,7 @@ impl Lanes {
         }
         drop(state);
         drop(outdated);
-        let mut taken = TakenLane { lanes: self, size, lane: None };
+        let mut taken = TakenLane { lanes: self, size, limit, lane: None };
         if lane.is_none() {
             lane = Some(Lane::new(context, size).inspect_err(|_| self.postpone()).ok()?);
         }
@@ -88,11 +90,12 @@ impl Lanes {
         drop(released);
     }
 
-    /// Gives back a lane, or what was reserved for one that could not be created.
-    fn give_back(&self, size: usize, lane: Option<Lane>) {
+    /// Gives back a lane, or what was reserved for one that does not exist.
+    fn give_back(&self, size: usize, limit: usize, lane: Option<Lane>) {
         let Ok(mut state) = self.0.lock() else { return };
         match lane {
-            Some(lane) if state.pinned <= state.limit => state.free.push(lane),
+            // With another limit nobody asks for this size.
+            Some(lane) if state.limit == limit && state.pinned <= limit => state.free.push(lane),
             surplus => {
                 state.pinned -= size;
                 drop(state);
@@ -118,7 +121,7 @@ impl TakenLane<'_> {
 
 impl Drop for TakenLane<'_> {
     fn drop(&mut self) {
-        self.lanes.give_back(self.size, self.lane.take());
+        self.lanes.give_back(self.size, self.limit, self.lane.take());
     }
 }
 
@@ -130,6 +133,18 @@ mod tests {
 
     fn pinned(lanes: &Lanes) -> usize {
         lanes.0.lock().expect("not a forked child").pinned
+    }
+
+    #[test]
+    fn lanes_of_an_earlier_limit_take_no_room_from_others() {
+        let context = Context::primary(0).expect("a device");
+        let lanes = Lanes::default();
+        let large = lanes.take(&context, 4 * MIB, 16 * MIB).expect("room");
+        let small = lanes.take(&context, MIB, 8 * MIB).expect("room");
+        drop((large, small));
+        assert_eq!(pinned(&lanes), MIB, "nobody asks for the large one any more");
+        lanes.release();
+        assert_eq!(pinned(&lanes), 0);
     }
 
     #[test]
