@@ -115,7 +115,12 @@ impl State {
 
 impl TakenLane<'_> {
     pub(super) fn lane(&mut self) -> &mut Lane {
-        self.lane.as_mut().expect("only `drop` gives it back")
+        self.lane.as_mut().expect("only `discard` and `drop` take it")
+    }
+
+    /// Releases the lane: the device may still move what lies in its memory.
+    pub(super) fn discard(mut self) {
+        drop(self.lane.take());
     }
 }
 

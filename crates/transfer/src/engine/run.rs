@@ -110,5 +110,9 @@ unsafe fn stage(
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves }.run();
     job.close();
+    if moved.is_err() {
+        // The device could not be waited for with certainty, and must not write to other copies' slots.
+        taken.discard();
+    }
     moved.map(|()| Some(job))
 }

@@ -1,0 +1,62 @@
+//! What a copy leaves behind that fails while the device still moves its bytes.
+
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::{is_simulated, library_name};
+use arrow_cuda_transfer::{TransferLimits, copy_from_host, copy_to_host, set_transfer_limits};
+use std::ffi::{CString, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::process::Command;
+
+type SetFaults = extern "C" fn(*const c_char) -> i32;
+
+fn set_faults(rules: &str) {
+    let library = CString::new(library_name().expect("a driver")).expect("no NUL");
+    let rules = CString::new(rules).expect("no NUL");
+    // SAFETY: the library is loaded already; the function has this type, and reads to the NUL.
+    unsafe {
+        let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
+        let found = libc::dlsym(library, c"cuda_sim_fault".as_ptr());
+        let set = std::mem::transmute::<*mut c_void, Option<SetFaults>>(found);
+        assert_eq!(set.expect("the simulated driver")(rules.as_ptr()), 0);
+    }
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn an_upload_after_a_download_that_failed() {
+    let context = Context::primary(0).expect("a device");
+    let one_slot = TransferLimits { pinned_bytes: 64 << 10, ..TransferLimits::with_threads(2) };
+    set_transfer_limits(one_slot);
+    let size = 256 << 10;
+    let current = context.enter().expect("alive");
+    let [old, new] = [1, 2].map(|_| current.allocate_memory(size as u64).expect("room"));
+    let mut out = vec![MaybeUninit::new(0u8); size];
+    let upload = |to, byte| {
+        // SAFETY: the memory was allocated above.
+        unsafe { copy_from_host(&context, to, &vec![byte; size]) }.expect("alive");
+    };
+    upload(old, 1);
+    // The device is asked whether the first move is complete, and then waited for.
+    set_faults("cuEventQuery:1=999,cuStreamSynchronize:1=999");
+    // SAFETY: as above.
+    unsafe { copy_to_host(&context, &mut out, old) }.expect_err("the move is on its way");
+    set_faults("");
+    upload(new, 2);
+    // SAFETY: as above.
+    unsafe { copy_to_host(&context, &mut out, new) }.expect("alive");
+    // SAFETY: initialised above.
+    assert!(out.iter().all(|byte| unsafe { byte.assume_init() } == 2), "another copy's bytes");
+}
+
+#[test]
+fn late_moves_of_a_failed_copy_reach_no_other_copy() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", "an_upload_after_a_download_that_failed", "--ignored"])
+        .env("CUDA_SIM_LATENCY", "20000")
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
+}
