@@ -90,13 +90,15 @@ impl Engine {
 
     /// The streams of the moves.
     pub(super) fn streams(&self, context: &Context) -> CudaResult<Streams> {
+        // Dropped after the lock: to destroy it may wait for Python's GIL, whose holder may wait for the lock.
+        let up;
         let mut streams = self.streams.lock()?;
         if let Some(made) = &*streams {
             return Ok(made.clone());
         }
-        let made =
-            Streams { up: Stream::non_blocking(context)?, down: Stream::non_blocking(context)? };
-        Ok(streams.insert(made).clone())
+        up = Stream::non_blocking(context)?;
+        let down = Stream::non_blocking(context)?;
+        Ok(streams.insert(Streams { up: up.clone(), down }).clone())
     }
 
     /// The worker threads, started for these limits.
