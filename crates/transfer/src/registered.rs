@@ -1,7 +1,7 @@
 //! Host memory of somebody else, pinned for a time.
 
 use arrow_cuda_context::{Context, Current, Retained};
-use arrow_cuda_driver::{CudaResult, may_release};
+use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
 
 /// Memory that its owner has allocated in the ordinary way, pinned and mapped for the device as long
 /// as this exists.
@@ -82,10 +82,19 @@ impl RegisteredMemory {
             std::mem::forget(owner);
             return Ok(());
         }
-        match self.context.enter() {
-            Ok(current) => unpin(&current, self.start, owner),
-            Err(error) if error.is_context_gone() => Ok(()),
-            Err(error) => Err(error),
+        release(&self.context, self.start, owner)
+    }
+}
+
+/// Unpins memory and drops its owner, unless the driver still has the memory.
+fn release(context: &Context, start: usize, owner: Retained) -> CudaResult<()> {
+    match context.enter() {
+        Ok(current) => unpin(&current, start, owner),
+        // With its context, the memory was unpinned.
+        Err(error) if error.is_context_gone() => Ok(()),
+        Err(error) => {
+            std::mem::forget(owner);
+            Err(error)
         }
     }
 }
@@ -111,7 +120,8 @@ impl Drop for RegisteredMemory {
             std::mem::forget(owner);
             return;
         }
-        let start = self.start;
-        self.context.release("pinned host memory", |current| unpin(current, start, owner));
+        // `Context::release` would drop the owner of memory that stays pinned.
+        let outcome = blocking(|| release(&self.context, self.start, owner));
+        report_failure("pinned host memory", outcome);
     }
 }

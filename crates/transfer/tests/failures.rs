@@ -1,11 +1,14 @@
-//! What a copy leaves behind that fails while the device still moves its bytes.
+//! What failures of the driver leave behind.
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{is_simulated, library_name};
-use arrow_cuda_transfer::{TransferLimits, copy_from_host, copy_to_host, set_transfer_limits};
+use arrow_cuda_transfer::{
+    RegisteredMemory, TransferLimits, copy_from_host, copy_to_host, is_pinned, set_transfer_limits,
+};
 use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::process::Command;
+use std::sync::Arc;
 
 type SetFaults = extern "C" fn(*const c_char) -> i32;
 
@@ -22,7 +25,7 @@ fn set_faults(rules: &str) {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
+#[ignore = "run by a test below, in a process of its own"]
 fn an_upload_after_a_download_that_failed() {
     let context = Context::primary(0).expect("a device");
     let one_slot = TransferLimits { pinned_bytes: 64 << 10, ..TransferLimits::with_threads(2) };
@@ -49,14 +52,47 @@ fn an_upload_after_a_download_that_failed() {
 }
 
 #[test]
-fn late_moves_of_a_failed_copy_reach_no_other_copy() {
+#[ignore = "run by a test below, in a process of its own"]
+fn pinned_memory_whose_context_cannot_be_entered() {
+    let context = Context::primary(0).expect("a device");
+    for is_said in [false, true] {
+        let owner = Arc::new(vec![0u8; 8192]);
+        let (start, size) = (owner.as_ptr(), owner.len());
+        let shared = Box::new(Arc::clone(&owner));
+        // SAFETY: the vector keeps its bytes where they are.
+        let registered =
+            unsafe { RegisteredMemory::register(&context, start, size, shared) }.expect("room");
+        set_faults("cuCtxGetCurrent:1=999");
+        if is_said {
+            registered.unregister().expect_err("no context");
+        } else {
+            drop(registered);
+        }
+        set_faults("");
+        assert!(is_pinned(&context, start, size).expect("alive"));
+        assert_eq!(Arc::strong_count(&owner), 2, "the driver still has the memory");
+    }
+}
+
+/// Runs one of the tests above.
+fn run(test: &str) {
     if !is_simulated().expect("a driver") {
         return; // hardware fails when it likes
     }
     let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "an_upload_after_a_download_that_failed", "--ignored"])
+        .args(["--exact", test, "--ignored"])
         .env("CUDA_SIM_LATENCY", "20000")
         .output()
         .expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn late_moves_of_a_failed_copy_reach_no_other_copy() {
+    run("an_upload_after_a_download_that_failed");
+}
+
+#[test]
+fn memory_that_stays_pinned_is_not_freed() {
+    run("pinned_memory_whose_context_cannot_be_entered");
 }
