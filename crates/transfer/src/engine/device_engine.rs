@@ -38,14 +38,19 @@ impl Streams {
 
 /// Counts a copy while it is made.
 pub(super) struct Counted<'engine> {
-    count: &'engine AtomicUsize,
+    engine: &'engine Engine,
+    limits_now: fn() -> TransferLimits,
     /// How many others were being made.
     pub(super) others: usize,
 }
 
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::Relaxed);
+        self.engine.copies.fetch_sub(1, Ordering::Relaxed);
+        if !(self.limits_now)().allow_staging() {
+            // The copy began with other limits, and may have created something after the release.
+            self.engine.release();
+        }
     }
 }
 
@@ -72,8 +77,9 @@ impl Engine {
     }
 
     /// Counts a copy as long as the result lives.
-    pub(super) fn count(&self) -> Counted<'_> {
-        Counted { count: &self.copies, others: self.copies.fetch_add(1, Ordering::Relaxed) }
+    pub(super) fn count(&self, limits_now: fn() -> TransferLimits) -> Counted<'_> {
+        let others = self.copies.fetch_add(1, Ordering::Relaxed);
+        Counted { engine: self, limits_now, others }
     }
 
     /// A lane for a copy of so many bytes, if there is one.
@@ -125,5 +131,25 @@ pub(super) fn release_all() {
         if let Some(engine) = context.extension::<Engine>() {
             engine.release();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The limits that it began with are out of date.
+    #[test]
+    fn a_copy_that_began_before_the_engine_was_switched_off_leaves_nothing() {
+        let context = Context::primary(0).expect("a device");
+        let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
+        let copy = engine.count(|| TransferLimits::with_threads(0));
+        let taken = engine.take_lane(&context, 1 << 20, &limits);
+        let workers = engine.workers(&limits);
+        assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
+        drop((taken, copy));
+        assert_eq!(engine.lanes.pinned(), 0);
+        assert_eq!(engine.workers.lock().map(|workers| workers.wanted()), Ok(0));
+        assert!(engine.streams.lock().is_ok_and(|streams| streams.is_none()));
     }
 }

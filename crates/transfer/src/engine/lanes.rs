@@ -90,6 +90,11 @@ impl Lanes {
         drop(released);
     }
 
+    #[cfg(test)]
+    pub(super) fn pinned(&self) -> usize {
+        self.0.lock().expect("not a forked child").pinned
+    }
+
     /// Gives back a lane, or what was reserved for one that does not exist.
     fn give_back(&self, size: usize, limit: usize, lane: Option<Lane>) {
         let Ok(mut state) = self.0.lock() else { return };
@@ -136,10 +141,6 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    fn pinned(lanes: &Lanes) -> usize {
-        lanes.0.lock().expect("not a forked child").pinned
-    }
-
     #[test]
     fn lanes_of_an_earlier_limit_take_no_room_from_others() {
         let context = Context::primary(0).expect("a device");
@@ -147,9 +148,9 @@ mod tests {
         let large = lanes.take(&context, 4 * MIB, 16 * MIB).expect("room");
         let small = lanes.take(&context, MIB, 8 * MIB).expect("room");
         drop((large, small));
-        assert_eq!(pinned(&lanes), MIB, "nobody asks for the large one any more");
+        assert_eq!(lanes.pinned(), MIB, "nobody asks for the large one any more");
         lanes.release();
-        assert_eq!(pinned(&lanes), 0);
+        assert_eq!(lanes.pinned(), 0);
     }
 
     #[test]
@@ -158,7 +159,7 @@ mod tests {
         let lanes = Lanes::default();
         let too_large = 1 << 60;
         assert!(lanes.take(&context, too_large, usize::MAX).is_none());
-        assert_eq!(pinned(&lanes), 0);
+        assert_eq!(lanes.pinned(), 0);
         assert!(lanes.take(&context, MIB, usize::MAX).is_none(), "it is tried again later");
     }
 }

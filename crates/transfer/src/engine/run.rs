@@ -91,7 +91,7 @@ unsafe fn stage(
     }
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
-    let copy = engine.count();
+    let copy = engine.count(transfer_limits);
     let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
         return Ok(None);
