@@ -74,6 +74,24 @@ fn pinned_memory_whose_context_cannot_be_entered() {
     }
 }
 
+#[test]
+#[ignore = "run by a test below, in a process of its own"]
+fn a_download_that_cannot_be_waited_for() {
+    let context = Context::primary(0).expect("a device");
+    set_transfer_limits(TransferLimits::with_threads(2));
+    let mut out = vec![MaybeUninit::new(0u8); 256 << 10];
+    let current = context.enter().expect("alive");
+    let from = current.allocate_memory(out.len() as u64).expect("room");
+    // SAFETY: the memory was allocated above.
+    let mut copy = || unsafe { copy_to_host(&context, &mut out, from) };
+    copy().expect("alive");
+    // The context seems to be gone, as after a reset, once the copy has entered it.
+    set_faults("cuEventQuery:1=709,cuStreamSynchronize:1=709,cuCtxGetCurrent:2+=709");
+    copy().expect_err("the move is on its way");
+    set_faults("");
+    current.synchronize().expect("the move reaches memory that is still there");
+}
+
 /// Runs one of the tests above.
 fn run(test: &str) {
     if !is_simulated().expect("a driver") {
@@ -90,6 +108,11 @@ fn run(test: &str) {
 #[test]
 fn late_moves_of_a_failed_copy_reach_no_other_copy() {
     run("an_upload_after_a_download_that_failed");
+}
+
+#[test]
+fn memory_that_the_device_may_still_write_is_not_freed() {
+    run("a_download_that_cannot_be_waited_for");
 }
 
 #[test]

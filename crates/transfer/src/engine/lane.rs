@@ -22,6 +22,14 @@ impl Lane {
         Ok(Self { slots, next: 0, start: Event::new(context)?, ends: Vec::new() })
     }
 
+    /// Releases what a copy has used that failed, once the device is done with it.  If the device cannot
+    /// be waited for, the memory is never released: after a reset, moves may still be on their way.
+    pub(super) fn discard(self, context: &Context) {
+        if context.enter().and_then(|current| current.synchronize()).is_err() {
+            self.slots.retain_for_good();
+        }
+    }
+
     /// The size of its pinned memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.slots.size()

@@ -123,9 +123,11 @@ impl TakenLane<'_> {
         self.lane.as_mut().expect("only `discard` and `drop` take it")
     }
 
-    /// Releases the lane: the device may still move what lies in its memory.
-    pub(super) fn discard(mut self) {
-        drop(self.lane.take());
+    /// Takes the lane of a copy that failed out of use: the device may still move what lies in it.
+    pub(super) fn discard(mut self, context: &Context) {
+        if let Some(lane) = self.lane.take() {
+            lane.discard(context);
+        }
     }
 }
 

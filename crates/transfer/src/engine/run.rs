@@ -112,7 +112,7 @@ unsafe fn stage(
     job.close();
     if moved.is_err() {
         // The device could not be waited for with certainty, and must not write to other copies' slots.
-        taken.discard();
+        taken.discard(context);
     }
     moved.map(|()| Some(job))
 }

@@ -2,7 +2,7 @@
 
 use super::fresh::{HUGE_PAGE, prefer_huge_pages};
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaError, CudaResult, codes, may_release};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, codes, may_release, report_failure};
 use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -92,6 +92,11 @@ impl Slots {
         Ok(Self { context: context.clone(), pages: Some(pages) })
     }
 
+    /// Keeps the memory for good: the device may still use it.
+    pub(super) fn retain_for_good(mut self) {
+        std::mem::forget(self.pages.take());
+    }
+
     /// The start of the memory.
     pub(super) fn start(&self) -> *mut u8 {
         self.pages.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start)
@@ -106,19 +111,21 @@ impl Slots {
 /// The driver waits for all work of the device, though moves are complete when their copy returns.
 impl Drop for Slots {
     fn drop(&mut self) {
-        let mut pages = self.pages.take();
+        let Some(pages) = self.pages.take() else { return };
         if !may_release() {
             // The driver may have kept the pages from a forked child.
             return std::mem::forget(pages);
         }
-        let start = pages.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start);
-        self.context.release("pinned host memory", |current| {
+        // `Context::release` would free pages whose context cannot be entered, and that stay pinned.
+        let unpinned = blocking(|| match self.context.enter() {
             // SAFETY: registered in `allocate`, and unregistered once, here.
-            let unpinned = unsafe { current.unregister_host_memory(start) };
-            if unpinned.is_err() {
-                std::mem::forget(pages.take()); // the driver still has them
-            }
-            unpinned
+            Ok(current) => unsafe { current.unregister_host_memory(pages.start) },
+            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) => Err(error),
         });
+        if unpinned.is_err() {
+            std::mem::forget(pages); // the driver still has them
+        }
+        report_failure("pinned host memory", unpinned);
     }
 }
