@@ -53,11 +53,11 @@ impl Lanes {
         let found = state.free.iter().rposition(|lane| lane.size() == size);
         let mut lane = found.map(|at| state.free.remove(at));
         if lane.is_none() {
-            if state.copies_until_retry > 0 {
-                state.copies_until_retry -= 1;
+            if state.pinned + size > limit {
                 return None;
             }
-            if state.pinned + size > limit {
+            if state.copies_until_retry > 0 {
+                state.copies_until_retry -= 1;
                 return None;
             }
             state.pinned += size;

@@ -54,7 +54,8 @@ impl Mailbox {
 
     /// Lets the thread end after its job.
     pub(super) fn end(&self) {
-        self.state.store(ENDED, Ordering::Release);
+        // Not only a store: a thread that is about to sleep is either seen here, or sees this.
+        self.state.swap(ENDED, Ordering::AcqRel);
         self.wake();
     }
 
