@@ -3,8 +3,8 @@
 use super::blocks::Segment;
 use super::{Ledger, MemoryStats};
 
-/// A context keeps at most what it needed at its peak, and two parts in this many more.
-const SURPLUS_DIVISOR: u64 = 9;
+/// A context keeps at most what it needed at its peak, and three parts in this many more.
+const SURPLUS_DIVISOR: u64 = 14;
 /// Below this, it keeps everything.
 const MIN_KEPT: u64 = 64 << 20;
 /// It keeps the vacant segments of small and medium blocks if they hold at most one part in this many
@@ -30,7 +30,7 @@ impl Ledger {
 
     fn is_surplus(&self, needed: u64) -> bool {
         let peak = self.peak(needed);
-        let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 2).max(MIN_KEPT);
+        let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 3).max(MIN_KEPT);
         self.exceeds_limit()
             || needed > 0 && self.stats.reserved_bytes.saturating_add(needed) > kept
     }
