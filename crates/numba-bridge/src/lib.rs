@@ -9,4 +9,4 @@ mod layout;
 
 pub use array::DeviceArray;
 pub use error::Error;
-pub use layout::{ElementType, Index, Kind, Layout, Order, Slice, Span};
+pub use layout::{ElementType, Index, Kind, Layout, MAX_DIMENSIONS, Order, Slice, Span};

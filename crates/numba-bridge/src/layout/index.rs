@@ -1,6 +1,6 @@
 //! Indexing and slicing, as NumPy's basic indexing does it.
 
-use super::Layout;
+use super::{Layout, MAX_DIMENSIONS};
 use crate::Error;
 
 /// One entry of an index expression, with the meaning that it has in Python.
@@ -43,8 +43,8 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::Index`] for a position outside the array, too many entries or more than one `...`;
-    /// [`Error::Invalid`] for a step of 0.
+    /// [`Error::Index`] for a position outside the array, too many entries, more than one `...`, or more
+    /// than [`MAX_DIMENSIONS`]; [`Error::Invalid`] for a step of 0.
     pub fn index(&self, entries: &[Index]) -> Result<(Self, i64), Error> {
         let named = entries.iter().filter(|entry| matches!(entry, Index::At(_) | Index::Slice(_)));
         let named = named.count();
@@ -99,6 +99,12 @@ impl Layout {
         for (length, stride) in dimensions {
             shape.push(length);
             strides.push(stride);
+        }
+        if shape.len() > MAX_DIMENSIONS {
+            return Err(Error::Index(format!(
+                "number of dimensions must be within [0, {MAX_DIMENSIONS}], indexing result would have {}",
+                shape.len()
+            )));
         }
         let part = Self::strided(self.element, shape, strides)?;
         // What is empty begins nowhere in particular.

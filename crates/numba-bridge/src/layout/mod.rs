@@ -10,6 +10,9 @@ pub use index::{Index, Slice};
 
 use crate::Error;
 
+/// The most dimensions that an array has, as NumPy's.
+pub const MAX_DIMENSIONS: usize = 64;
+
 /// The shape of an array, the strides between its elements, and their type.
 ///
 /// Lengths count elements, strides are in **bytes**: the distance between neighbours along a

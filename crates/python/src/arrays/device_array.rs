@@ -10,7 +10,7 @@ use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_b
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, MAX_DIMENSIONS, Order};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -651,7 +651,6 @@ pub(super) fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 
 /// A sequence of integers, of no more dimensions than NumPy's arrays have.
 pub(super) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    const MAX_DIMENSIONS: usize = 64;
     let mut numbers = Vec::new();
     let entries = sequence.try_iter().map_err(|_| {
         let found = sequence.get_type();
