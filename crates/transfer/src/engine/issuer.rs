@@ -70,7 +70,11 @@ impl Issuer<'_> {
             }
         }
         // The rest of a download are pieces that no worker has taken.
-        while !job.is_stopped() && job.help_once() {}
+        while job.has_more() {
+            if !job.help_once() {
+                backoff.wait(); // another thread was faster
+            }
+        }
         Ok(())
     }
 

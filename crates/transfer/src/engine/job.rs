@@ -178,7 +178,8 @@ impl Job {
         self.has_more() && self.is_turn(Side::Copier, self.next.load(Ordering::Relaxed))
     }
 
-    fn has_more(&self) -> bool {
+    /// Whether there are pieces that no copier has taken.
+    pub(super) fn has_more(&self) -> bool {
         self.next.load(Ordering::Relaxed) < self.pieces() && !self.is_stopped()
     }
 
@@ -276,6 +277,18 @@ impl Job {
     /// Waits until no helper is at work. None accesses the memory afterwards.
     pub(super) fn close(&self) {
         self.helpers.close();
+    }
+}
+
+/// Closes a job when it is dropped, also if its issuer panics.
+pub(super) struct ClosedOnDrop<'job>(pub(super) &'job Job);
+
+impl Drop for ClosedOnDrop<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+        self.0.close();
     }
 }
 

@@ -5,7 +5,7 @@ use super::file::FilePart;
 use super::fresh;
 use super::host::{Host, HostMemory};
 use super::issuer::Issuer;
-use super::job::Job;
+use super::job::{ClosedOnDrop, Job};
 use super::plan::MIN_WAKING;
 use super::settings::transfer_limits;
 use super::task::Task;
@@ -108,8 +108,9 @@ unsafe fn stage(
     let job = Arc::new(Job::new(task, host, plan, lane.take_slots(plan.slots * plan.piece)));
     let crew = Crew::beside(copy.others, &workers, size >= MIN_WAKING);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
+    let closed = ClosedOnDrop(&job);
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves }.run();
-    job.close();
+    drop(closed);
     if moved.is_err() {
         // The device could not be waited for with certainty, and must not write to other copies' slots.
         taken.discard(context);

@@ -180,6 +180,23 @@ proptest! {
 }
 
 #[test]
+fn a_panic_of_the_issuer_lets_helpers_go_first() {
+    let mut memory = [0; 10];
+    let job = Job::new(Task::Download, of(&mut [1; 100]), plan(10, 1), memory.as_mut_ptr());
+    thread::scope(|scope| {
+        job.helpers.expect(1);
+        let helper = scope.spawn(|| job.help());
+        let panicked = scope.spawn(|| {
+            let _closed = ClosedOnDrop(&job);
+            std::panic::resume_unwind(Box::new("without a message"));
+        });
+        assert!(panicked.join().is_err());
+        helper.join().expect("no panic");
+    });
+    assert!(job.is_stopped() && job.helpers.count() == 0);
+}
+
+#[test]
 fn the_device_never_moves_what_was_not_read() {
     let file = tempfile::tempfile().expect("a file");
     // SAFETY: the file outlives its job.
