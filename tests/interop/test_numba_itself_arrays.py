@@ -94,6 +94,14 @@ def test_mapped_arrays_are_passed_without_a_copy(prepared):
     assert address == memory.as_cuda_array(array[1:]).address
 
 
+@pytest.mark.parametrize("name", ["C", "F", "records"])
+def test_numba_makes_arrays_like_ours(numba_cuda, name):
+    ours = ARRAYS[name]()
+    theirs = numba_cuda.device_array_like(ours)
+    assert (theirs.shape, theirs.strides, theirs.dtype) == (ours.shape, ours.strides, ours.dtype)
+    assert theirs.flags == ours.flags
+
+
 def test_arrays_of_numba_and_ours(numba_cuda):
     ours, stream = memory.to_device(np.arange(3)), memory.stream()
     theirs = numba_cuda.to_device(np.zeros(3, int))  # on a stream, the next copy would be queued,

@@ -17,6 +17,7 @@ np.array_equal(array[..., None, 2].copy_to_host(), host[..., None, 2])
 every[0] = -1
 array.copy_to_host()[0]
 (array.T.shape, array.T.is_f_contiguous(), array.T.is_c_contiguous())
+array.T.flags
 array.transpose(1, 0, 2).strides
 array.reshape(4, -1)[3].copy_to_host()
 array[:1].squeeze().shape

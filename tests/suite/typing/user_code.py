@@ -182,6 +182,7 @@ def arrays(ctx: cuda.Context, buf: CudaBuffer) -> None:
     assert_type(array.buffer, CudaBuffer)
     assert_type(array.context, cuda.Context)
     assert_type(array.is_c_contiguous() and array.is_f_contiguous(), bool)
+    assert_type(array.flags["C_CONTIGUOUS"], bool)
     assert array.dtype == np.int32
     assert array.dtype.itemsize == array.itemsize
 

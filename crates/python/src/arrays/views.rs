@@ -42,6 +42,21 @@ impl PyDeviceArray {
         self.array.is_dense(Order::Fortran)
     }
 
+    /// Both of these answers by NumPy's names, as Numba's device arrays have them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3)).flags
+    /// {'C_CONTIGUOUS': True, 'F_CONTIGUOUS': False}
+    #[getter]
+    fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let flags = PyDict::new(py);
+        flags.set_item("C_CONTIGUOUS", self.array.is_dense(Order::C))?;
+        flags.set_item("F_CONTIGUOUS", self.array.is_dense(Order::Fortran))?;
+        Ok(flags)
+    }
+
     /// View the elements in another shape.
     ///
     /// Parameters
