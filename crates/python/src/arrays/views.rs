@@ -42,7 +42,7 @@ impl PyDeviceArray {
         self.array.is_dense(Order::Fortran)
     }
 
-    /// Both of these answers by NumPy's names, as Numba's device arrays have them.
+    /// Whether the elements are contiguous in C and in Fortran order, by NumPy's names.
     ///
     /// Examples
     /// --------

@@ -80,7 +80,8 @@ impl Issuer<'_> {
 
     /// Queues the next move, if its pieces are ready.
     fn begin_move(&mut self, progress: &mut Progress) -> CudaResult<bool> {
-        let (job, Moves { at_least, at_most, in_flight }) = (self.job, self.moves);
+        let Moves { at_least, at_most, in_flight, only_last_matters } = self.moves;
+        let job = self.job;
         let begun = progress.begun;
         if begun - progress.moved >= in_flight {
             return Ok(false);
@@ -91,9 +92,7 @@ impl Issuer<'_> {
         }
         self.queue(begun, ready)?;
         progress.begun += ready;
-        // An upload that uses no slot twice needs to know of its last move only.
-        let is_last = progress.begun == job.pieces();
-        if is_last || !(job.task == Task::Upload && job.fits()) {
+        if !only_last_matters || progress.begun == job.pieces() {
             let end = self.lane.mark_end(self.current, self.stream)?;
             progress.ends.push_back((progress.begun, end));
         }

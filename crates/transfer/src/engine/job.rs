@@ -91,11 +91,6 @@ impl Job {
         1 + (self.host.size() - self.first).div_ceil(self.piece)
     }
 
-    /// Whether each piece has a slot of its own.
-    pub(super) fn fits(&self) -> bool {
-        self.pieces() <= self.stages.len()
-    }
-
     /// Whether the issuer should copy, too: the device must not wait for it.
     pub(super) fn is_worth_helping(&self, is_device_busy: bool) -> bool {
         match self.piece <= LARGEST_HELP {

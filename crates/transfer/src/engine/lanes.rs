@@ -17,8 +17,7 @@ struct State {
     limit: usize,
     /// How much those have that are free, in use or being created.
     pinned: usize,
-    /// The one that was used last is at the end, and is taken first: it may be in the processor's
-    /// caches.
+    /// The one that was used last is at the end, and is taken first.
     free: Vec<Lane>,
     /// How many copies are made without a lane before pinning memory is tried again.
     copies_until_retry: usize,

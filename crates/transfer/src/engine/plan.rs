@@ -41,6 +41,8 @@ pub(super) struct Moves {
     pub(super) at_most: usize,
     /// No move begins while so many pieces are on their way.
     pub(super) in_flight: usize,
+    /// Whether each piece has a slot of its own, so that the end of the last move alone matters.
+    pub(super) only_last_matters: bool,
 }
 
 /// Sleeping threads are not woken for less: waking them takes as long.
@@ -56,7 +58,7 @@ const BYTES_PER_HELPER: usize = 384 << 10;
 const SMALLEST_PIECE: usize = 64 << 10;
 /// Larger pieces save no more calls.  A huge page of fresh memory is touched by one thread only.
 const LARGEST_PIECE: usize = 2 << 20;
-/// What other copies queue waits for no longer move than this, at the cost of more calls.
+/// Other copies wait for no longer move than this; the price is more calls.
 const LARGEST_PIECE_UP: usize = 1 << 20;
 /// So many pieces for each thread let all of them end at about the same time.
 const PIECES_PER_THREAD: usize = 8;
@@ -146,7 +148,8 @@ impl Plan {
         if task == Task::Upload && pieces <= self.slots {
             // No slot is used twice: all that is ready may move at once.
             let at_least = count(share(8).clamp(SMALLEST_MOVE, LARGEST_MOVE));
-            return Moves { at_least, at_most: pieces, in_flight: pieces };
+            let (at_most, in_flight) = (pieces, pieces);
+            return Moves { at_least, at_most, in_flight, only_last_matters: true };
         }
         let moved = count(share(4).clamp(SMALLEST_MOVE, LARGEST_MOVE));
         let moved = match task {
@@ -154,7 +157,8 @@ impl Plan {
             Task::Download | Task::Compare => moved,
         };
         let moved = moved.min(self.slots.div_ceil(4));
-        Moves { at_least: moved, at_most: moved, in_flight: count(MAX_IN_FLIGHT).max(2 * moved) }
+        let in_flight = count(MAX_IN_FLIGHT).max(2 * moved);
+        Moves { at_least: moved, at_most: moved, in_flight, only_last_matters: false }
     }
 }
 
@@ -200,7 +204,7 @@ mod tests {
                 prop_assert!(plan.slots > 0 && plan.slots * plan.piece <= lane);
                 prop_assert!((1..=threads).contains(&plan.helpers));
                 let pieces = size.div_ceil(plan.piece);
-                let Moves { at_least, at_most, in_flight } = plan.moves(task, pieces);
+                let Moves { at_least, at_most, in_flight, .. } = plan.moves(task, pieces);
                 prop_assert!((1..=at_most).contains(&at_least) && in_flight > 0);
                 prop_assert!(at_least <= plan.slots, "else no move ever begins");
             }

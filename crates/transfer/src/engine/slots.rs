@@ -1,8 +1,9 @@
 //! Pinned memory for the slots of a lane.
 
 use super::fresh::{HUGE_PAGE, prefer_huge_pages};
+use crate::RegisteredMemory;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CudaError, CudaResult, blocking, codes, may_release, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -14,12 +15,12 @@ const MOST_CLEARERS: usize = 8;
 /// pinned memory (0.3 ms for each MiB on an H200's host, measured).
 #[derive(Debug)]
 pub(super) struct Slots {
-    context: Context,
-    pages: Option<Pages>,
+    start: usize,
+    size: usize,
+    registered: RegisteredMemory,
 }
 
 /// The memory, as long as it is pinned.
-#[derive(Debug)]
 struct Pages {
     start: *mut u8,
     layout: Layout,
@@ -87,45 +88,25 @@ impl Slots {
         let Some(pages) = Pages::allocate(size) else {
             return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));
         };
-        // SAFETY: the memory stays allocated until it is unregistered.
-        unsafe { context.enter()?.register_host_memory(pages.start, size) }?;
-        Ok(Self { context: context.clone(), pages: Some(pages) })
+        let start = pages.start;
+        // SAFETY: the owner keeps the memory where it is.
+        let registered =
+            unsafe { RegisteredMemory::register(context, start, size, Box::new(pages)) }?;
+        Ok(Self { start: start.expose_provenance(), size, registered })
     }
 
     /// Keeps the memory for good: the device may still use it.
-    pub(super) fn retain_for_good(mut self) {
-        std::mem::forget(self.pages.take());
+    pub(super) fn retain_for_good(self) {
+        std::mem::forget(self.registered);
     }
 
     /// The start of the memory.
     pub(super) fn start(&self) -> *mut u8 {
-        self.pages.as_ref().map_or(std::ptr::null_mut(), |pages| pages.start)
+        std::ptr::with_exposed_provenance_mut(self.start)
     }
 
     /// The size, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.pages.as_ref().map_or(0, |pages| pages.layout.size())
-    }
-}
-
-/// The driver waits for all work of the device, though moves are complete when their copy returns.
-impl Drop for Slots {
-    fn drop(&mut self) {
-        let Some(pages) = self.pages.take() else { return };
-        if !may_release() {
-            // The driver may have kept the pages from a forked child.
-            return std::mem::forget(pages);
-        }
-        // `Context::release` would free pages whose context cannot be entered, and that stay pinned.
-        let unpinned = blocking(|| match self.context.enter() {
-            // SAFETY: registered in `allocate`, and unregistered once, here.
-            Ok(current) => unsafe { current.unregister_host_memory(pages.start) },
-            Err(error) if error.is_context_gone() => Ok(()),
-            Err(error) => Err(error),
-        });
-        if unpinned.is_err() {
-            std::mem::forget(pages); // the driver still has them
-        }
-        report_failure("pinned host memory", unpinned);
+        self.size
     }
 }
