@@ -6,20 +6,14 @@
 
 #[path = "../src/engine/backoff.rs"]
 mod backoff;
-#[path = "../src/engine/file.rs"]
-mod file;
-#[path = "../src/engine/fresh.rs"]
-mod fresh;
 #[path = "../src/engine/helpers.rs"]
 mod helpers;
-#[path = "../src/engine/host.rs"]
+#[path = "../src/engine/host/mod.rs"]
 mod host;
 #[path = "../src/engine/job.rs"]
 mod job;
 #[path = "../src/engine/plan.rs"]
 mod plan;
-#[path = "../src/engine/stores.rs"]
-mod stores;
 #[path = "../src/engine/task.rs"]
 mod task;
 

@@ -2,7 +2,7 @@
 
 use super::backoff::Backoff;
 use super::job::Job;
-use super::lane::Lane;
+use super::lanes::Lane;
 use super::plan::Moves;
 use super::task::Task;
 use super::workers::Crew;

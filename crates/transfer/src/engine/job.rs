@@ -1,11 +1,8 @@
 //! A staged copy, as its threads share it.
 
-use super::file::ReadError;
-use super::fresh::HUGE_PAGE;
 use super::helpers::Helpers;
-use super::host::{Host, HostMemory};
+use super::host::{HUGE_PAGE, Host, HostMemory, ReadError, Stores, fence_stores};
 use super::plan::Plan;
-use super::stores::{Stores, fence_stores};
 use super::task::Task;
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

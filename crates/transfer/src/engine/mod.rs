@@ -7,10 +7,6 @@
 
 mod backoff;
 mod device_engine;
-#[expect(unsafe_code, reason = "hands a file to other threads, which read it")]
-mod file;
-#[expect(unsafe_code, reason = "advises the kernel")]
-mod fresh;
 mod helpers;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
@@ -18,23 +14,17 @@ mod host;
 mod issuer;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod job;
-mod lane;
 mod lanes;
 mod mailbox;
 mod plan;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod run;
 mod settings;
-#[expect(unsafe_code, reason = "pins memory of its own")]
-mod slots;
-#[expect(unsafe_code, reason = "copies between raw parts of memory")]
-mod stores;
 mod task;
 mod workers;
 
-pub(crate) use file::FilePart;
-pub use file::ReadError;
-pub(crate) use host::HostMemory;
+pub use host::ReadError;
+pub(crate) use host::{FilePart, HostMemory};
 pub use plan::{MAX_THREADS, TransferLimits};
 pub(crate) use run::{run, run_file};
 pub use settings::{set_transfer_limits, transfer_limits};

@@ -1,9 +1,7 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
-use super::file::FilePart;
-use super::fresh;
-use super::host::{Host, HostMemory};
+use super::host::{FilePart, Host, HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
 use super::plan::MIN_WAKING;
@@ -100,7 +98,7 @@ unsafe fn stage(
         && task == Task::Download
     {
         for (address, _, length) in memory.runs(0, memory.size()) {
-            fresh::prefer_huge_pages(address as usize, length);
+            prefer_huge_pages(address as usize, length);
         }
     }
     let lane = taken.lane();

@@ -1,4 +1,4 @@
-use super::super::file::FilePart;
+use super::super::host::FilePart;
 use super::*;
 use proptest::prelude::*;
 use std::io::Write;

@@ -6,7 +6,7 @@ use arrow_cuda_driver::CudaResult;
 
 /// Pinned memory for slots, and events.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     slots: Slots,
     /// Where the next copy's slots begin, if it does not need the whole lane.
     next: usize,
@@ -17,21 +17,21 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(context: &Context, size: usize) -> CudaResult<Self> {
+    pub(crate) fn new(context: &Context, size: usize) -> CudaResult<Self> {
         let slots = Slots::allocate(context, size)?;
         Ok(Self { slots, next: 0, start: Event::new(context)?, ends: Vec::new() })
     }
 
     /// Releases what a copy has used that failed, once the device is done with it.  If the device cannot
     /// be waited for, the memory is never released: after a reset, moves may still be on their way.
-    pub(super) fn discard(self, context: &Context) {
+    pub(crate) fn discard(self, context: &Context) {
         if context.enter().and_then(|current| current.synchronize()).is_err() {
             self.slots.retain_for_good();
         }
     }
 
     /// The size of its pinned memory, in bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.slots.size()
     }
 
@@ -40,7 +40,7 @@ impl Lane {
     /// Copies use one part after the other: the device is slow to write where processors have just
     /// read, since they have the memory in their caches (on an H200, 4 MiB took 220 us so, and 120 us
     /// elsewhere, measured).
-    pub(super) fn take_slots(&mut self, size: usize) -> *mut u8 {
+    pub(crate) fn take_slots(&mut self, size: usize) -> *mut u8 {
         if self.next + size > self.size() {
             self.next = 0;
         }
@@ -50,7 +50,7 @@ impl Lane {
     }
 
     /// Marks what is queued on the default stream, unless all of it is complete.  Returns whether it is.
-    pub(super) fn mark_start(&self, current: &Current<'_>) -> CudaResult<bool> {
+    pub(crate) fn mark_start(&self, current: &Current<'_>) -> CudaResult<bool> {
         let is_complete = current.is_stream_complete(StreamHandle::DEFAULT)?;
         if !is_complete {
             current.record(&self.start, StreamHandle::DEFAULT)?;
@@ -59,12 +59,12 @@ impl Lane {
     }
 
     /// Whether what was marked is complete.
-    pub(super) fn has_started(&self, current: &Current<'_>) -> CudaResult<bool> {
+    pub(crate) fn has_started(&self, current: &Current<'_>) -> CudaResult<bool> {
         current.is_reached(&self.start)
     }
 
     /// An event at the end of what is queued on a stream.
-    pub(super) fn mark_end(
+    pub(crate) fn mark_end(
         &mut self,
         current: &Current<'_>,
         stream: StreamHandle<'_>,
@@ -75,7 +75,7 @@ impl Lane {
     }
 
     /// Takes an event of [`mark_end`](Self::mark_end) back, for its next use.
-    pub(super) fn reuse(&mut self, event: Event) {
+    pub(crate) fn reuse(&mut self, event: Event) {
         self.ends.push(event);
     }
 }

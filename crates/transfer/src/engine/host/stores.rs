@@ -1,10 +1,10 @@
 //! How copies write.
 
-use super::task::Task;
+use super::super::task::Task;
 
 /// How a copy writes to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stores {
+pub(crate) enum Stores {
     /// Through the caches.
     Ordinary,
     /// Past the caches, where the processor can.  Call [`fence_stores`] before publishing the bytes
@@ -24,7 +24,7 @@ impl Stores {
     ///
     /// The device reads slots slower if it must snoop other cores' caches: on an H200's host, 1 MiB
     /// took 65 us through the caches, and 37 past them (measured).
-    pub(super) fn for_copy(task: Task, size: usize) -> Self {
+    pub(crate) fn for_copy(task: Task, size: usize) -> Self {
         match task {
             Task::Upload if size <= MOST_PAST_CACHES_UP => Self::NonTemporal,
             Task::Download if size >= LEAST_PAST_CACHES_DOWN => Self::NonTemporal,
@@ -37,7 +37,7 @@ impl Stores {
     /// # Safety
     ///
     /// Both pointers must be valid for `length` bytes, and the ranges must not overlap.
-    pub(super) unsafe fn copy(self, from: *const u8, to: *mut u8, length: usize) {
+    pub(crate) unsafe fn copy(self, from: *const u8, to: *mut u8, length: usize) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ impl Stores {
 }
 
 /// Orders all non-temporal stores before the stores that follow.
-pub(super) fn fence_stores() {
+pub(crate) fn fence_stores() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: takes no pointer.
     unsafe {
@@ -66,7 +66,7 @@ mod x86_64 {
     const LINE: usize = 64;
 
     /// See `Stores::NonTemporal`.  SSE2 is part of every x86-64.
-    pub(super) unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
+    pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
         let head = to.align_offset(VECTOR).min(length);
         let lines = (length - head) / LINE;
         let tail = head + lines * LINE;

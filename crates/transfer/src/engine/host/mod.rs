@@ -1,6 +1,17 @@
 //! The host side of a copy: one range of memory, parts that lie anywhere, or a file.
 
-use super::file::FilePart;
+#[expect(unsafe_code, reason = "hands a file to other threads, which read it")]
+mod file;
+#[expect(unsafe_code, reason = "advises the kernel")]
+mod fresh;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod stores;
+
+pub(crate) use file::FilePart;
+pub use file::ReadError;
+pub(super) use fresh::{HUGE_PAGE, prefer_huge_pages};
+pub(super) use stores::{Stores, fence_stores};
+
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 

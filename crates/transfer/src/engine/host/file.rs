@@ -49,7 +49,7 @@ impl<'file> FilePart<'file> {
     /// # Safety
     ///
     /// No thread may read the file through the result after `'file`.
-    pub(super) unsafe fn without_lifetime(self) -> FilePart<'static> {
+    pub(crate) unsafe fn without_lifetime(self) -> FilePart<'static> {
         // SAFETY: guaranteed by the caller.
         let file = unsafe { BorrowedFd::borrow_raw(self.file.as_raw_fd()) };
         FilePart { file, offset: self.offset, size: self.size }

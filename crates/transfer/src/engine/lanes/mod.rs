@@ -1,6 +1,11 @@
 //! The lanes of one device: created on demand, and used again.
 
-use super::lane::Lane;
+mod lane;
+#[expect(unsafe_code, reason = "pins memory of its own")]
+mod slots;
+
+pub(super) use lane::Lane;
+
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::Lock;
 

@@ -1,6 +1,6 @@
 //! Pinned memory for the slots of a lane.
 
-use super::fresh::{HUGE_PAGE, prefer_huge_pages};
+use super::super::host::{HUGE_PAGE, prefer_huge_pages};
 use crate::RegisteredMemory;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
