@@ -17,7 +17,7 @@ const MAX_MEDIUM_SEGMENT: u64 = 32 << 20;
 pub(crate) const ALIGNMENT: u64 = 512;
 const MEDIUM_STEP: u64 = 64 << 10;
 /// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
-const TOLERANCE_DIVISOR: u64 = 6;
+const TOLERANCE_DIVISOR: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {

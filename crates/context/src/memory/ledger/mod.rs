@@ -55,6 +55,8 @@ pub(crate) struct Ledger {
     slack: Slack,
     /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
+    /// The most that was in use since the cache was emptied last: what the program is known to need.
+    peak: u64,
     stats: MemoryStats,
 }
 
@@ -94,15 +96,20 @@ impl Ledger {
     /// The largest unused segment that may serve a request.
     fn largest_unused(&self, request: &Request) -> u64 {
         let Request { size, capacity, class, .. } = *request;
-        let peak = self.stats.peak_allocated_bytes;
-        let needed = self.stats.allocated_bytes.saturating_add(size);
+        let (peak, needed) =
+            (self.peak_with(size), self.stats.allocated_bytes.saturating_add(size));
         // While a program needs less than at its peak, there is room enough to split any segment.
         if class != Class::Large || needed <= peak / 4 * 3 {
             return u64::MAX;
         }
         let in_parts = self.blocks.idle().ready_in_parts(class);
-        let room = (peak.max(needed) / PARTS_DIVISOR).saturating_sub(in_parts);
+        let room = (peak / PARTS_DIVISOR).saturating_sub(in_parts);
         classes::largest_split(capacity, room)
+    }
+
+    /// The most that the context needs, as far as is known, if it is to have `more` bytes.
+    fn peak_with(&self, more: u64) -> u64 {
+        self.peak.max(self.stats.allocated_bytes.saturating_add(more))
     }
 
     /// Counts a request that ready blocks did not serve.
@@ -144,9 +151,10 @@ impl Ledger {
     }
 
     fn count_allocated(&mut self, size: u64) {
-        self.stats.allocated_bytes += size;
-        self.stats.peak_allocated_bytes =
-            self.stats.peak_allocated_bytes.max(self.stats.allocated_bytes);
+        let stats = &mut self.stats;
+        stats.allocated_bytes += size;
+        stats.peak_allocated_bytes = stats.peak_allocated_bytes.max(stats.allocated_bytes);
+        self.peak = self.peak.max(stats.allocated_bytes);
     }
 
     /// Releases the block at an address.  If it is *exposed*, work that is still in flight may use

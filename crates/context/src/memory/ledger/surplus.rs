@@ -1,7 +1,7 @@
 //! What is not worth keeping, and goes back to the driver.
 
+use super::Ledger;
 use super::blocks::Segment;
-use super::{Ledger, MemoryStats};
 
 /// A context keeps at most what it needed at its peak, and three parts in this many more.
 const SURPLUS_DIVISOR: u64 = 14;
@@ -23,13 +23,8 @@ impl Ledger {
         has_idle && self.is_surplus(needed)
     }
 
-    fn peak(&self, needed: u64) -> u64 {
-        let MemoryStats { allocated_bytes, peak_allocated_bytes, .. } = self.stats;
-        peak_allocated_bytes.max(allocated_bytes.saturating_add(needed))
-    }
-
     fn is_surplus(&self, needed: u64) -> bool {
-        let peak = self.peak(needed);
+        let peak = self.peak_with(needed);
         let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 3).max(MIN_KEPT);
         self.exceeds_limit()
             || needed > 0 && self.stats.reserved_bytes.saturating_add(needed) > kept
@@ -39,7 +34,7 @@ impl Ledger {
     fn surplus_segment(&self, needed: u64) -> Option<u64> {
         let kept = match self.exceeds_limit() {
             true => 0,
-            false => (self.peak(needed) / SMALLER_DIVISOR).max(MIN_KEPT),
+            false => (self.peak_with(needed) / SMALLER_DIVISOR).max(MIN_KEPT),
         };
         self.blocks.idle().oldest_vacant(kept)
     }
@@ -76,9 +71,10 @@ impl Ledger {
         surplus
     }
 
-    /// Removes all segments in which nothing is in use.
+    /// Removes all segments in which nothing is in use, and forgets what was needed before.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn clear(&mut self) -> Vec<Segment> {
+        self.peak = self.stats.allocated_bytes;
         self.remove_unused(0)
     }
 

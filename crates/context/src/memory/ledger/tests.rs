@@ -492,6 +492,17 @@ fn what_was_needed_at_the_peak_is_kept() {
 }
 
 #[test]
+fn what_was_needed_before_the_cache_was_emptied_does_not_count() {
+    let mut ledger = with_limit(1 << 40);
+    let large = add(&mut ledger, 1000 * MIB);
+    assert!(ledger.release(large, false).is_none());
+    assert_eq!(ledger.clear().len(), 1);
+    let small = [100, 100].map(|size| add(&mut ledger, size * MIB));
+    assert!(ledger.release(small[0], false).is_none());
+    assert!(ledger.has_surplus(150 * MIB));
+}
+
+#[test]
 fn segments_with_work_in_flight_are_no_surplus() {
     let mut ledger = with_limit(10 * MIB);
     let address = add(&mut ledger, 64 * MIB);
