@@ -70,7 +70,7 @@ impl Job {
         Self {
             task,
             first: (piece - past_page).min(host.size()),
-            stores: Stores::for_copy(task, host.size()),
+            stores: Stores::for_copy(task, &host),
             host,
             piece,
             slots,

@@ -2,6 +2,7 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
+use super::host::PAGE;
 use super::task::Task;
 use std::num::NonZero;
 use std::thread::available_parallelism;
@@ -161,8 +162,6 @@ impl Plan {
         Moves { at_least: moved, at_most: moved, in_flight, only_last_matters: false }
     }
 }
-
-const PAGE: usize = 4096;
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 
 /// The size of a huge page on x86-64 and most other architectures.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
+/// The size of other pages.
+pub(crate) const PAGE: usize = 4096;
 
 /// Asks the kernel to use huge pages for memory that has no pages yet.
 ///
@@ -14,5 +16,28 @@ pub(crate) fn prefer_huge_pages(address: usize, size: usize) {
     if start < end {
         // SAFETY: advice about pages, which changes no content and is refused for what is not mapped.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+    }
+}
+
+/// Whether the page at an address has not been touched yet, as far as the kernel tells.
+pub(crate) fn is_fresh(address: usize) -> bool {
+    let (page, mut residency) = (address / PAGE * PAGE, [1u8]);
+    // SAFETY: asks about one page, for which there is room; what is not mapped is refused.
+    let answer = unsafe { libc::mincore(page as *mut libc::c_void, PAGE, residency.as_mut_ptr()) };
+    answer == 0 && residency[0] & 1 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_fresh_until_it_is_touched() {
+        let mut memory = Vec::<u8>::with_capacity(64 << 20);
+        let middle = memory.as_ptr().addr() + (32 << 20);
+        assert!(is_fresh(middle));
+        memory.resize(64 << 20, 1);
+        assert!(!is_fresh(middle));
+        assert!(!is_fresh(PAGE), "not mapped");
     }
 }

@@ -9,7 +9,7 @@ mod stores;
 
 pub(crate) use file::FilePart;
 pub use file::ReadError;
-pub(super) use fresh::{HUGE_PAGE, prefer_huge_pages};
+pub(super) use fresh::{HUGE_PAGE, PAGE, prefer_huge_pages};
 pub(super) use stores::{Stores, fence_stores};
 
 use std::marker::PhantomData;
@@ -24,6 +24,11 @@ pub(super) enum Host {
 }
 
 impl Host {
+    /// Whether the copy is the first to touch it.
+    pub(super) fn is_fresh(&self) -> bool {
+        matches!(self, Self::Memory(memory) if memory.is_fresh())
+    }
+
     /// The size of the device's range, in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
@@ -107,6 +112,12 @@ impl<'memory> HostMemory<'memory> {
     /// No thread may access the memory through the result after `'memory`.
     pub(super) unsafe fn without_lifetime(self) -> HostMemory<'static> {
         HostMemory { parts: self.parts, size: self.size, memory: PhantomData }
+    }
+
+    /// Whether most of the memory is fresh, judged by the middle of the largest part.
+    pub(super) fn is_fresh(&self) -> bool {
+        let largest = self.parts().iter().max_by_key(|part| part.length);
+        largest.is_some_and(|part| fresh::is_fresh(part.address.addr() + part.length / 2))
     }
 
     /// The size of the device's range, in bytes: up to the end of the last part.

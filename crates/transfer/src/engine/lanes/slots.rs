@@ -1,15 +1,14 @@
 //! Pinned memory for the slots of a lane.
 
-use super::super::host::{HUGE_PAGE, prefer_huge_pages};
+use super::super::host::{HUGE_PAGE, PAGE, prefer_huge_pages};
 use crate::RegisteredMemory;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
-use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// More threads clear pages no faster.
-const MOST_CLEARERS: usize = 8;
+/// More threads get pages no faster.
+const MOST_THREADS: usize = 8;
 
 /// Ordinary memory in huge pages, which is pinned then: programs would wait longer for the driver's own
 /// pinned memory (0.3 ms for each MiB on an H200's host, measured).
@@ -20,75 +19,81 @@ pub(super) struct Slots {
     registered: RegisteredMemory,
 }
 
-/// The memory, as long as it is pinned.
+/// A mapping of fresh memory, which is zero.
 struct Pages {
-    start: *mut u8,
-    layout: Layout,
+    mapping: *mut libc::c_void,
+    length: usize,
 }
 
-// SAFETY: plain memory, which only its owner frees.
+// SAFETY: plain memory, which only its owner unmaps.
 unsafe impl Send for Pages {}
 // SAFETY: as above.
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// `size` bytes, more than 0; `None` if the system has no room, since the driver can copy without them.
-    fn allocate(size: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(size, HUGE_PAGE).ok()?;
-        // SAFETY: the size is not 0.
-        let start = unsafe { alloc(layout) };
-        if start.is_null() {
+    /// Room for `size` bytes from the start of a huge page on; `None` if the system has none, since the
+    /// driver can copy without them.
+    fn map(size: usize) -> Option<Self> {
+        let length = size.checked_add(HUGE_PAGE)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping.
+        let mapping = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };
+        if mapping == libc::MAP_FAILED {
             return None;
         }
-        prefer_huge_pages(start.addr(), size);
-        // SAFETY: `size` bytes were allocated there; a forked child has no use for them.
-        unsafe { libc::madvise(start.cast(), size, libc::MADV_DONTFORK) };
-        let pages = Self { start, layout };
-        pages.clear();
+        let pages = Self { mapping, length };
+        prefer_huge_pages(pages.start().addr(), size);
+        // SAFETY: the mapping; a forked child has no use for it.
+        unsafe { libc::madvise(mapping, length, libc::MADV_DONTFORK) };
         Some(pages)
     }
 
-    /// Writes zeros, by several threads: the kernel clears a page at its first touch, which takes longer
-    /// than anything else here.
-    fn clear(&self) {
-        let (start, size) = (self.start.expose_provenance(), self.layout.size());
-        let next = AtomicUsize::new(0);
-        let clear = || {
+    /// Where the first huge page begins.
+    fn start(&self) -> *mut u8 {
+        self.mapping.cast::<u8>().map_addr(|mapping| mapping.next_multiple_of(HUGE_PAGE))
+    }
+
+    /// Touches `size` bytes, by several threads: the kernel clears a page at its first touch, which takes
+    /// longer than anything else here.
+    fn touch(&self, size: usize) {
+        let (start, next) = (self.start().expose_provenance(), AtomicUsize::new(0));
+        let touch = || {
             while let at = next.fetch_add(HUGE_PAGE, Ordering::Relaxed)
                 && at < size
             {
-                let page = std::ptr::with_exposed_provenance_mut::<u8>(start + at);
-                // SAFETY: within the memory, and each page is taken by one thread.
-                unsafe { page.write_bytes(0, HUGE_PAGE.min(size - at)) };
+                for at in (at..size.min(at + HUGE_PAGE)).step_by(PAGE) {
+                    let page = std::ptr::with_exposed_provenance_mut::<u8>(start + at);
+                    // SAFETY: within the memory, and each huge page is taken by one thread.
+                    unsafe { page.write_volatile(0) };
+                }
             }
         };
         thread::scope(|scope| {
-            for _ in 1..size.div_ceil(HUGE_PAGE).min(MOST_CLEARERS) {
+            for _ in 1..size.div_ceil(HUGE_PAGE).min(MOST_THREADS) {
                 // This thread does what the others don't.
-                let _ = thread::Builder::new().spawn_scoped(scope, clear);
+                let _ = thread::Builder::new().spawn_scoped(scope, touch);
             }
-            clear();
+            touch();
         });
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: allocated in `allocate` with this layout; what comes there next may be inherited again.
-        unsafe {
-            libc::madvise(self.start.cast(), self.layout.size(), libc::MADV_DOFORK);
-            dealloc(self.start, self.layout);
-        }
+        // SAFETY: mapped in `map`, and unmapped once; nothing uses it any more.
+        unsafe { libc::munmap(self.mapping, self.length) };
     }
 }
 
 impl Slots {
     /// `size` bytes, more than 0.
     pub(super) fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        let Some(pages) = Pages::allocate(size) else {
+        let Some(pages) = Pages::map(size) else {
             return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));
         };
-        let start = pages.start;
+        pages.touch(size);
+        let start = pages.start();
         // SAFETY: the owner keeps the memory where it is.
         let registered =
             unsafe { RegisteredMemory::register(context, start, size, Box::new(pages)) }?;
