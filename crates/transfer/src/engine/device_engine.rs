@@ -6,6 +6,7 @@ use super::task::Task;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
+use crossbeam_utils::CachePadded;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +22,8 @@ pub(super) struct Engine {
     streams: Lock<Option<Streams>>,
     lanes: Lanes,
     copies: AtomicUsize,
+    /// Counts the small copies that the driver makes beside others.
+    small_copies: CachePadded<AtomicUsize>,
 }
 
 /// One stream for each direction.
@@ -80,6 +83,19 @@ impl Engine {
     pub(super) fn count(&self, limits_now: fn() -> TransferLimits) -> Counted<'_> {
         let others = self.copies.fetch_add(1, Ordering::Relaxed);
         Counted { engine: self, limits_now, others }
+    }
+
+    /// Counts a small copy, which the driver is about to make, if others are being made that could give
+    /// way to it.
+    pub(super) fn count_small_copy(&self) {
+        if self.copies.load(Ordering::Relaxed) > 0 {
+            self.small_copies.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many of them there were so far.
+    pub(super) fn small_copies(&self) -> &AtomicUsize {
+        &self.small_copies
     }
 
     /// A lane for a copy of so many bytes, if there is one.

@@ -1,6 +1,7 @@
 //! The issuer: the thread that wants a copy has the device move the slots.
 
 use super::backoff::Backoff;
+use super::giving_way::GivingWay;
 use super::job::Job;
 use super::lanes::Lane;
 use super::plan::Moves;
@@ -23,6 +24,7 @@ pub(super) struct Issuer<'copy> {
     /// The address on the device.
     pub(super) device: u64,
     pub(super) moves: Moves,
+    pub(super) giving_way: GivingWay<'copy>,
 }
 
 /// How far the device is.
@@ -81,9 +83,13 @@ impl Issuer<'_> {
     /// Queues the next move, if its pieces are ready.
     fn begin_move(&mut self, progress: &mut Progress) -> CudaResult<bool> {
         let Moves { at_least, at_most, in_flight, only_last_matters } = self.moves;
-        let job = self.job;
-        let begun = progress.begun;
-        if begun - progress.moved >= in_flight {
+        let (job, begun) = (self.job, progress.begun);
+        let on_their_way = begun - progress.moved;
+        if on_their_way >= in_flight {
+            return Ok(false);
+        }
+        // If the last move alone matters, nobody knows when the others end.
+        if !only_last_matters && !self.giving_way.may_begin(on_their_way > 0) {
             return Ok(false);
         }
         let ready = job.ready_pieces(begun, at_most);
@@ -92,6 +98,7 @@ impl Issuer<'_> {
         }
         self.queue(begun, ready)?;
         progress.begun += ready;
+        self.giving_way.begin();
         if !only_last_matters || progress.begun == job.pieces() {
             let end = self.lane.mark_end(self.current, self.stream)?;
             progress.ends.push_back((progress.begun, end));
@@ -113,6 +120,7 @@ impl Issuer<'_> {
         if let Some((_, event)) = progress.ends.pop_front() {
             self.lane.reuse(event);
         }
+        self.giving_way.end();
         self.crew.grow(self.job);
         Ok(true)
     }

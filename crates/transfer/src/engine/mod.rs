@@ -7,6 +7,7 @@
 
 mod backoff;
 mod device_engine;
+mod giving_way;
 mod helpers;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;

@@ -1,6 +1,7 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
+use super::giving_way::GivingWay;
 use super::host::{FilePart, Host, HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
@@ -71,6 +72,9 @@ unsafe fn stage(
     let (limits, context) = (transfer_limits(), current.context());
     let size = host.size();
     if !limits.should_stage(task, size) {
+        if let Some(engine) = context.extension::<Engine>() {
+            engine.count_small_copy();
+        }
         return Ok(None);
     }
     // The owner of a borrowed context would destroy the engine's resources with it.
@@ -90,10 +94,11 @@ unsafe fn stage(
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
     let copy = engine.count(transfer_limits);
-    let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
+    // New threads start while memory is pinned.
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
         return Ok(None);
     };
+    let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
     if let Host::Memory(memory) = &host
         && task == Task::Download
     {
@@ -107,11 +112,39 @@ unsafe fn stage(
     let crew = Crew::beside(copy.others, &workers, size >= MIN_WAKING);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
-    let moved = Issuer { current, job: &job, crew, lane, stream, device, moves }.run();
+    let giving_way = GivingWay::to(engine.small_copies());
+    let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, giving_way }.run();
     drop(closed);
     if moved.is_err() {
         // The device could not be waited for with certainty, and must not write to other copies' slots.
         taken.discard(context);
     }
     moved.map(|()| Some(job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::plan::TransferLimits;
+    use arrow_cuda_context::{Context, Placement};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_small_copy_is_counted_while_others_are_made() {
+        let context = Context::primary(0).expect("a device");
+        let block = context.allocate(8, Placement::Packed).expect("memory");
+        let (engine, current) = (Engine::of(&context), context.enter().expect("a device"));
+        let count = || {
+            let small = HostMemory::source(&[1; 8]);
+            // SAFETY: a live block of eight bytes.
+            let made = unsafe { run(&current, Task::Upload, small, block.private_address()) };
+            assert_eq!(made, Ok(None), "the driver makes it");
+            engine.small_copies().load(Ordering::Relaxed)
+        };
+        let copy = engine.count(TransferLimits::of_this_machine);
+        let before = count();
+        assert_eq!(count(), before + 1);
+        drop(copy);
+        assert_eq!(count(), before + 1, "nobody needs to give way");
+    }
 }
