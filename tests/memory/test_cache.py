@@ -278,9 +278,11 @@ def test_cached_memory_makes_room(ctx, changes):
     set_cache_limit(2**50, ctx)
     empty_cache(ctx)  # what earlier tests left in it is free, too
     free = free_memory(ctx)
-    ctx.new_buffer(free // 8 * 7)  # so much was needed once, and is kept from then on
-    empty_cache(ctx)
-    ctx.new_buffer(free // 2)
+    both = [ctx.new_buffer(free // 8 * 3), ctx.new_buffer(free // 2)]  # so much is kept from now on
+    while both:
+        del both[0]
+    set_cache_limit(free // 2 + 2 * MIB, ctx)  # evicts the first
+    set_cache_limit(2**50, ctx)
     assert changes()["cached_bytes"] >= free // 2
     buffer = ctx.new_buffer(free // 2 + 16 * MIB)
     assert changes()["out_of_memory_retries"] == 1

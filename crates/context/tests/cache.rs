@@ -288,9 +288,11 @@ fn cached_memory_is_reclaimed_when_memory_runs_out() {
     let total = context.device().total_memory().expect("a device");
     context.set_cache_limit(total).expect("alive");
     let free = context.free_memory().expect("alive");
-    drop(allocate(&context, free / 8 * 7)); // so much was needed once, and is kept from then on
-    context.empty_cache().expect("alive");
-    drop(allocate(&context, free / 2));
+    // So much is kept from now on.
+    let both = [allocate(&context, free / 8 * 3), allocate(&context, free / 2)];
+    both.into_iter().for_each(drop);
+    context.set_cache_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
+    context.set_cache_limit(total).expect("alive");
     assert!(stats(&context).cached_bytes >= free / 2);
     let before = stats(&context).out_of_memory_retries;
     // There is no room for more beside the cached block.
