@@ -17,7 +17,9 @@ const MAX_MEDIUM_SEGMENT: u64 = 32 << 20;
 pub(crate) const ALIGNMENT: u64 = 512;
 const MEDIUM_STEP: u64 = 64 << 10;
 /// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
-const TOLERANCE_DIVISOR: u64 = 4;
+const TOLERANCE_DIVISOR: u64 = 6;
+/// The same while parts that fit nothing are few.
+const AMPLE_TOLERANCE_DIVISOR: u64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -69,7 +71,8 @@ impl Class {
 /// bytes may be left over.  To split any would leave parts that fit nothing: with sizes up to 256 MiB, a
 /// third of the memory was lost that way (simulated).
 pub(crate) fn largest_split(capacity: u64, room: u64) -> u64 {
-    capacity.saturating_add((capacity / TOLERANCE_DIVISOR).max(room))
+    let divisor = if room > 0 { AMPLE_TOLERANCE_DIVISOR } else { TOLERANCE_DIVISOR };
+    capacity.saturating_add((capacity / divisor).max(room))
 }
 
 #[cfg(test)]
@@ -103,5 +106,10 @@ mod tests {
         assert_eq!(Class::Large.capacity(u64::MAX), u64::MAX);
         assert_eq!(Class::Large.segment(u64::MAX, 0), u64::MAX);
         assert_eq!(largest_split(u64::MAX, 1), u64::MAX);
+    }
+
+    #[test]
+    fn less_is_tolerated_once_no_more_may_be_left_over() {
+        assert_eq!([0, 1, 300].map(|room| largest_split(600, room)), [700, 800, 900]);
     }
 }

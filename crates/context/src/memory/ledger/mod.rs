@@ -46,7 +46,7 @@ pub(crate) enum IdleLookup {
 /// While memory is scarce, a vacant segment is split for a large block as long as what is left over, with
 /// what is ready in other segments beside blocks in use, is at most one part in this many of what the
 /// context needed at its peak.
-const PARTS_DIVISOR: u64 = 14;
+const PARTS_DIVISOR: u64 = 12;
 
 /// The blocks of one context.
 #[derive(Debug, Default)]

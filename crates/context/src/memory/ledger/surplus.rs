@@ -4,7 +4,7 @@ use super::Ledger;
 use super::blocks::Segment;
 
 /// A context keeps at most what it needed at its peak, and three parts in this many more.
-const SURPLUS_DIVISOR: u64 = 14;
+const SURPLUS_DIVISOR: u64 = 13;
 /// Below this, it keeps everything.
 const MIN_KEPT: u64 = 64 << 20;
 /// It keeps the vacant segments of small and medium blocks if they hold at most one part in this many
