@@ -21,7 +21,7 @@ from .units import size_of
 
 COMMANDS = ("run", "table", "plot", "page")
 # Seconds for the whole, after which nothing new is begun.
-TIME = {False: 300.0, True: 90.0}
+TIME = {False: 360.0, True: 120.0}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +35,9 @@ def parser() -> argparse.ArgumentParser:
         help="rows by name or pattern (up-*), or parts: limits, table, sweep; by default all, and "
         "with --quick all but sweep",
     )
-    run.add_argument("--quick", action="store_true", help="about a minute: fewer repetitions")
+    run.add_argument(
+        "--quick", action="store_true", help="about a minute and a half: fewer repetitions"
+    )
     run.add_argument("--peers", help=f"with whom, by commas: {','.join(PEERS)}; by default all")
     run.add_argument("--json", type=Path, metavar="FILE", help="where the result goes")
     run.add_argument("--seconds", type=float, help="after so many nothing new is begun")

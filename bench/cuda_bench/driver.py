@@ -130,6 +130,12 @@ class Driver:
         self.call("cuDeviceGetName", name, 256, 0)
         return name.value.decode()
 
+    def free_memory(self) -> int:
+        """What the device can still give, in bytes."""
+        free, size = c_size_t(), c_size_t()
+        self.call("cuMemGetInfo_v2", byref(free), byref(size))
+        return free.value
+
     def device_memory(self) -> int:
         size = c_size_t()
         self.call("cuDeviceTotalMem_v2", byref(size), 0)

@@ -1,10 +1,11 @@
-"""What a row's times say: beside the best of the others, and beside its goal."""
+"""What a row's values say: beside the best of the others, and beside its goal."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
-from .rows import Goal
+from .row import Goal
 
 OURS = "ours"
 
@@ -13,10 +14,11 @@ def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]
     """The row with `best_peer`, `ratio` (how many times as fast as that one we are) and `met`.
 
     `met` is None where there is no goal, or where another size was measured, or on a simulated
-    device; it is False where ours gave no time.
+    device; it is False where ours gave no value.
     """
     cells = row["cells"]
-    ours = cells.get(OURS, {}).get("median")
+    mine = cells.get(OURS, {})
+    ours = mine.get("median")
     others = {
         name: cell["median"] for name, cell in cells.items() if name != OURS and "median" in cell
     }
@@ -25,5 +27,5 @@ def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]
     goal = Goal(**row["goal"]) if row["goal"] else None
     met: bool | None = None
     if goal and row["size"] == row["wanted_size"] and not is_simulated and OURS in cells:
-        met = ours is not None and goal.is_met(ours, row["size"])
+        met = ours is not None and goal.is_met(ours, row["size"], mine.get("p99", inf))
     return row | {"best_peer": best, "ratio": ratio, "met": met}

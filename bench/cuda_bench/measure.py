@@ -49,6 +49,8 @@ class Case:
     is_repeatable: bool = False
     # Work that stays in flight fills the driver's queues, which makes later calls wait.
     most: int | None = None
+    # What comes before each call, and is not timed.
+    before: Callable[[], object] | None = None
 
     @classmethod
     def waited(
@@ -66,25 +68,41 @@ class Case:
         return cls("run()", {"run": run}, check, is_repeatable=True)
 
 
-def measure(case: Case, budget: Budget, clock: Callable[[], float] = time.perf_counter) -> Summary:
-    """The times of a case; garbage is not collected meanwhile."""
+@dataclass(frozen=True)
+class Trial:
+    """Something to measure that calls in a loop do not show: what goes on beside others, or what
+    is counted in place of time.
+    """
+
+    run: Callable[[Budget], Summary]
+    check: Callable[[], None] = nothing
+
+
+def measure(
+    work: Case | Trial, budget: Budget, clock: Callable[[], float] = time.perf_counter
+) -> Summary:
+    """What it takes; garbage is not collected meanwhile."""
     with no_garbage_collection():
-        take = sampler(case, clock)
-        start = clock()
-        for _ in range(budget.warm_ups):
-            take()
-            if clock() - start > budget.seconds:
-                break
-        timer = Timer(case.statement, timer=clock, globals=dict(case.names))
-        loops = readable_loops(timer) if case.is_repeatable else 1
-        if loops > 1:
-            take = lambda: timer.timeit(loops) / loops  # noqa: E731
-        times: list[float] = []
-        end = clock() + budget.seconds
-        most = budget.most if case.most is None else min(case.most, budget.most)
-        while len(times) < budget.least or (clock() < end and len(times) < most):
-            times.append(take())
-        return Summary.of(times, loops)
+        return work.run(budget) if isinstance(work, Trial) else times(work, budget, clock)
+
+
+def times(case: Case, budget: Budget, clock: Callable[[], float]) -> Summary:
+    take = sampler(case, clock)
+    start = clock()
+    for _ in range(budget.warm_ups):
+        take()
+        if clock() - start > budget.seconds:
+            break
+    timer = Timer(case.statement, timer=clock, globals=dict(case.names))
+    loops = readable_loops(timer) if case.is_repeatable else 1
+    if loops > 1:
+        take = lambda: timer.timeit(loops) / loops  # noqa: E731
+    taken: list[float] = []
+    end = clock() + budget.seconds
+    most = budget.most if case.most is None else min(case.most, budget.most)
+    while len(taken) < budget.least or (clock() < end and len(taken) < most):
+        taken.append(take())
+    return Summary.of(taken, loops)
 
 
 @contextmanager
@@ -103,8 +121,11 @@ def sampler(case: Case, clock: Callable[[], float]) -> Callable[[], float]:
     between them, the processor forgets them over.
     """
     names: dict[str, Any] = {"clock": clock} | dict(case.names)
-    code = f"def take():\n    start = clock()\n    {case.statement}\n    return clock() - start\n"
-    exec(code, names)  # made from this program's own statements
+    lines = ["start = clock()", case.statement, "return clock() - start"]
+    if case.before:
+        names["before"] = case.before
+        lines.insert(0, "before()")
+    exec("\n    ".join(["def take():", *lines]), names)  # made from this program's own statements
     return names["take"]  # type: ignore[no-any-return]
 
 

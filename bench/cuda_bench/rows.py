@@ -3,53 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from .row import GB, MS, US, Goal, Row, short
+from .rows_load import under_load
 from .units import size_of, size_text
-
-GB = 1e9
-US = 1e-6
-MS = 1e-3
-
-
-@dataclass(frozen=True)
-class Goal:
-    """At most so many seconds, or at least so many bytes a second."""
-
-    at_most: float | None = None
-    at_least: float | None = None
-
-    def is_met(self, seconds: float, size: int) -> bool:
-        if self.at_most is not None:
-            return seconds <= self.at_most
-        return self.at_least is not None and size / seconds >= self.at_least
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table, or one point of a plot."""
-
-    name: str
-    title: str
-    part: str
-    """`table` or `sweep`."""
-    work: str
-    """What is prepared for it: a function of `works`."""
-    size: int = 0
-    """Bytes that go through it; 0 where it is about the call alone."""
-    options: tuple[tuple[str, int | str | bool], ...] = ()
-    goal: Goal | None = None
-    limit: str = ""
-    """What the machine can do at best: a name in `limits`."""
-    limit_size: int | None = None
-    """The bytes that the limit is measured with, where they are not the row's."""
-    as_rate: bool = False
-    """Whether it reads better as bytes a second."""
-
-
-def short(size: int) -> str:
-    return size_text(size).replace(" ", "")
 
 
 def copies() -> Iterator[Row]:
@@ -378,6 +336,7 @@ ROWS: tuple[Row, ...] = (
     *arrays(),
     *streams(),
     *between_devices(),
+    *under_load(),
     *sweep(),
 )
 PARTS = ("limits", "table", "sweep")

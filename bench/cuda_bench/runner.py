@@ -16,9 +16,9 @@ from .limits import GENERAL, LIMITS, Bench
 from .measure import FULL, QUICK, Budget, measure
 from .peers import PEERS, Missing, NotOffered, Peer
 from .progress import Progress
-from .rows import Row
+from .row import Row
 from .space import Space
-from .units import rate_text, time_text
+from .units import value_text
 from .works import WORKS
 
 # From here on memory is given back between measurements.
@@ -132,32 +132,31 @@ class Run:
         for name in names[turn:] + names[:turn]:
             self.progress.running(name)
             cells[name] = self.cell(row, peers[name], size)
-            text = f"{name} {cell_text(cells[name], size, row.as_rate)}"
+            text = f"{name} {cell_text(cells[name], row, size)}"
             self.progress.cell(text, cost(size, self.options.budget))
         limit = self.limit(row.limit, row.limit_size, size, row.size) if row.limit else None
         self.progress.end_of_row()
-        return {
+        found = {
             "name": row.name,
             "title": row.title,
             "part": row.part,
             "size": size,
             "wanted_size": row.size,
             "as_rate": row.as_rate,
-            "goal": None
-            if row.goal is None
-            else {"at_most": row.goal.at_most, "at_least": row.goal.at_least},
+            "goal": row.goal and row.goal.as_dict(),
             "limit": limit,
             "cells": {name: cells[name] for name in names},
         }
+        return found | {"counts": row.counts} if row.counts else found
 
     def cell(self, row: Row, peer: Peer, size: int) -> dict[str, Any]:
         if time.monotonic() > self.end:
             return {"left_out": "no time was left"}
         try:
-            case = WORKS[row.work](peer, self.space, size, **dict(row.options))
-            times = measure(case, self.options.budget)
-            case.check()
-            return times.as_dict()
+            work = WORKS[row.work](peer, self.space, size, **dict(row.options))
+            found = measure(work, self.options.budget)
+            work.check()
+            return found.as_dict()
         except NotOffered as reason:
             return {"not_offered": str(reason)}
         except KeyboardInterrupt:
@@ -166,7 +165,7 @@ class Run:
         except Exception as error:
             return {"error": f"{type(error).__name__}: {error}"}
         finally:
-            case = None  # type: ignore[assignment]
+            work = None  # type: ignore[assignment]
             if size >= LARGE:
                 gc.collect()
                 # A failure shows in what comes next, if it matters.
@@ -197,10 +196,10 @@ class Run:
         return key
 
 
-def cell_text(cell: dict[str, Any], size: int, as_rate: bool) -> str:
+def cell_text(cell: dict[str, Any], row: Row, size: int) -> str:
     if "median" not in cell:
         return "failed" if "error" in cell else "-"
-    return rate_text(size / cell["median"]) if as_rate else time_text(cell["median"])
+    return value_text(cell["median"], size=size, as_rate=row.as_rate, counts=row.counts)
 
 
 def described(versions: dict[str, str]) -> str:

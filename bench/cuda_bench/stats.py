@@ -1,4 +1,4 @@
-"""What is said of the times that a measurement took."""
+"""What is said of the values that a measurement gave."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ def quantile(ordered: Sequence[float], part: float) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """Times in seconds, for one call each."""
+    """Of times in seconds, for one call each, or of what is counted in their place."""
 
     median: float
     low: float
-    """A tenth of the times is shorter."""
+    """A tenth of the values is less."""
     high: float
-    """A tenth of the times is longer."""
+    """A tenth of the values is more."""
     best: float
     count: int
-    """How many times were taken."""
+    """How many values there are."""
     loops: int
     """How many calls each of them is the mean of."""
+    p99: float
+    """A hundredth of the calls takes longer."""
 
     @classmethod
-    def of(cls, times: Iterable[float], loops: int = 1) -> Summary:
-        ordered = sorted(times)
-        median, low, high = (quantile(ordered, part) for part in (0.5, 0.1, 0.9))
-        return cls(median, low, high, ordered[0], len(ordered), loops)
+    def of(cls, values: Iterable[float], loops: int = 1) -> Summary:
+        ordered = sorted(values)
+        median, low, high, p99 = (quantile(ordered, part) for part in (0.5, 0.1, 0.9, 0.99))
+        return cls(median, low, high, ordered[0], len(ordered), loops, p99)
 
     @property
     def spread(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .units import digits, rate_text, size_text, time_text
+from .units import digits, rate_text, size_text, time_text, value_text
 
 Result = dict[str, Any]
 NONE = "-"
@@ -23,7 +23,7 @@ def cells_of(result: Result, row: dict[str, Any]) -> list[str]:
         cells[0] += f" (with {size_text(row['size'])})"
     for name in peers:
         cell = row["cells"].get(name, {})
-        text = value_text(cell, row)
+        text = cell_text(cell, row)
         if name == "ours" and "median" in cell:
             text += f" +-{100 * spread(cell):.0f}%"
         cells.append(text)
@@ -50,18 +50,26 @@ def spread(cell: dict[str, float]) -> float:
     return (cell["high"] - cell["low"]) / 2 / cell["median"] if cell["median"] else 0.0
 
 
-def value_text(cell: dict[str, Any], row: dict[str, Any]) -> str:
+def cell_text(cell: dict[str, Any], row: dict[str, Any]) -> str:
     if "median" in cell:
-        if row["as_rate"]:
-            return rate_text(row["size"] / cell["median"])
-        return time_text(cell["median"])
+        return value_of(cell["median"], row) + p99_text(cell, row)
     if "error" in cell:
         return "failed"
     return "not run" if "left_out" in cell else NONE
 
 
 def limit_text(limit: dict[str, Any], row: dict[str, Any]) -> str:
-    return value_text(limit, row) if limit else NONE
+    return cell_text(limit, row) if limit else NONE
+
+
+def value_of(value: float, row: dict[str, Any]) -> str:
+    return value_text(value, size=row["size"], as_rate=row["as_rate"], counts=row.get("counts", ""))
+
+
+def p99_text(times: dict[str, Any], row: dict[str, Any]) -> str:
+    """Where there is a goal for it."""
+    is_asked = row["goal"] is not None and "p99" in row["goal"] and "p99" in times
+    return f" (p99 {time_text(times['p99'])})" if is_asked else ""
 
 
 def goal_text(row: dict[str, Any]) -> str:
@@ -69,8 +77,10 @@ def goal_text(row: dict[str, Any]) -> str:
     if goal is None:
         return NONE
     if goal["at_most"] is not None:
-        return f"<= {time_text(goal['at_most'])}"
-    return f">= {rate_text(goal['at_least'])}"
+        text = f"<= {value_of(goal['at_most'], row | {'as_rate': False})}"
+    else:
+        text = f">= {rate_text(goal['at_least'])}"
+    return text + p99_text(goal, row)
 
 
 def rows_of(result: Result, part: str) -> list[dict[str, Any]]:

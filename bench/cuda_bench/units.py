@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
@@ -39,6 +40,26 @@ def rate_text(bytes_a_second: float) -> str:
     if bytes_a_second >= 1e12:
         return f"{digits(bytes_a_second / 1e12)} TB/s"
     return f"{digits(bytes_a_second / 1e9)} GB/s"
+
+
+def memory_text(size: float) -> str:
+    return f"{digits(size / 1e6)} MB" if size < 1e9 else f"{digits(size / 1e9)} GB"
+
+
+# How that is read which is counted in place of time; less of it is better.
+COUNTED: dict[str, Callable[[float], str]] = {
+    "bytes": memory_text,
+    "ratio": digits,
+    "cores": lambda count: f"{digits(count)} cores",
+    "seconds a GB": lambda seconds: f"{digits(seconds)} s/GB",
+}
+
+
+def value_text(value: float, *, size: int, as_rate: bool, counts: str = "") -> str:
+    """Seconds as a time, or as the rate of so many bytes; or what is counted in their place."""
+    if counts:
+        return COUNTED[counts](value)
+    return rate_text(size / value) if as_rate else time_text(value)
 
 
 def clock_text(seconds: float) -> str:

@@ -180,6 +180,32 @@ def test_lines_of_the_table_have_as_many_columns():
     assert {line.count("|") for line in table.markdown(result).splitlines()} == {8}
 
 
+def test_what_is_counted_and_how_long_the_slowest_calls_take_are_shown():
+    goals = {
+        "ratio": ({"at_most": 1.25, "at_least": None}, {"counts": "ratio"}),
+        "small": ({"at_most": 64e6, "at_least": None}, {"counts": "bytes"}),
+        "p99": ({"at_most": 1e-5, "at_least": None, "p99": 3e-5}, {}),
+        "rate": ({"at_most": None, "at_least": 3e10, "p99": 5e-3}, {"as_rate": True}),
+    }
+    medians = {"ratio": 1.5, "small": 2e6, "p99": 9e-6, "rate": 1e-4}
+    found = []
+    for name, (goal, more) in goals.items():
+        row = {"title": name, "size": 4_000_000, "wanted_size": 4_000_000, "as_rate": False}
+        cell = {"median": medians[name], "low": 0, "high": 0, "p99": 4e-5}
+        row |= {"goal": goal, "limit": "", "part": "table", "cells": {"ours": cell}} | more
+        found.append(judge.judged(row))
+    result = {"rows": found, "limits": {}, "peers": {"ours": {"title": "ours"}}}
+    shown = [
+        [line[0], line[1].split(" +-")[0], *line[-2:]] for line in table.columns(result, "table")
+    ]
+    assert shown[1:] == [
+        ["ratio", "1.50", "<= 1.25", "NO"],
+        ["small", "2.00 MB", "<= 64.0 MB", "yes"],
+        ["p99", "9.00 us (p99 40.0 us)", "<= 10.0 us (p99 30.0 us)", "NO"],
+        ["rate", "40.0 GB/s (p99 40.0 us)", ">= 30.0 GB/s (p99 5.00 ms)", "yes"],
+    ]
+
+
 # --- what goes wrong ---------------------------------------------------------------------------
 
 PATCHED = """
@@ -195,6 +221,21 @@ def nothing(*_): return lambda: None
 peers.PEERS["cupy"] = Other
 more = ["--peers", "ours,cupy", "--quick", "--largest", "64K"]
 cli.main(sys.argv[2].split() + more)
+"""
+
+
+SOME_UPLOADS = """
+upload = Ours.upload
+Other.upload = lambda *all: upload(*all) if all[2].size {} else nothing()
+"""
+# All buffers have the same memory.
+ONE_MEMORY = """
+memory = []
+def slices(peer, size):
+    if not memory:
+        memory.append(peer.context.new_buffer(1 << 20))
+    return lambda: memory[0].slice(0, size)
+Other.allocator = slices
 """
 
 
@@ -227,6 +268,19 @@ def patched(run_python, patch, what, path):
         ("Other.allocator = lambda *_: 1 / 0", "alloc-4KiB", "ZeroDivisionError"),
         ("Other.serialize = lambda *_: lambda: 1 / 0", "serialize-256x100", "ZeroDivisionError"),
         ("Other.both_ways = nothing", "stream-both-64MiB", "WrongResult"),
+        ("Other.upload = nothing", "threads-up-256KiB", "WrongResult"),
+        ("Other.download = nothing", "threads-both-4MiB", "WrongResult"),
+        ("Other.on_thread = lambda *_: 1 / 0", "threads-up-256KiB", "ZeroDivisionError"),
+        ("Other.upload = nothing", "beside-large-4KiB", "WrongResult"),
+        (SOME_UPLOADS.format("> 4096"), "beside-large-4KiB", "WrongResult"),
+        (SOME_UPLOADS.format("<= 4096"), "beside-large-4KiB", "WrongResult"),
+        ("Other.fresh = lambda *_: lambda: bytes(65536)", "down-kept-1GiB", "WrongResult"),
+        ("Other.upload = nothing", "processor-up-1GiB", "WrongResult"),
+        ("Other.download = nothing", "cores-down-1MiB", "WrongResult"),
+        ("Other.upload = nothing", "up-pause-1MiB", "WrongResult"),
+        (ONE_MEMORY, "random-sizes", "WrongResult"),
+        (ONE_MEMORY, "random-reserved", "WrongResult"),
+        (ONE_MEMORY, "small-1000x1KiB", "WrongResult"),
     ],
 )
 def test_a_peer_that_fails_is_a_result(run_python, tmp_path, patch, row, error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,10 @@ import pyarrow as pa
 
 from ..space import Host
 from .base import Call, NotOffered, Peer
+
+
+def done() -> None:
+    """A copy is complete when it returns."""
 
 
 class ArrowLike(Peer):
@@ -71,6 +76,12 @@ class ArrowLike(Peer):
                     writer.write(data)
 
         return run
+
+    def on_thread(self) -> AbstractContextManager[Call]:
+        return nullcontext(done)
+
+    def maker(self) -> Callable[[], Peer]:
+        return type(self)
 
     def call_names(self, device: Any) -> dict[str, object]:
         return {"buffer": device}

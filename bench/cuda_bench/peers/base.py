@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
@@ -137,6 +138,20 @@ class Peer:
     def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
         """Two pinned copies on two streams, and the wait for both."""
         raise NotOffered("no streams")
+
+    def on_thread(self) -> AbstractContextManager[Call]:
+        """While a thread makes copies beside others: they go on a stream of its own, where streams
+        are what keeps them apart.  It gives a call that waits for these copies alone.
+        """
+        raise NotOffered("not measured in several threads")
+
+    def maker(self) -> Callable[[], Peer]:
+        """What makes such a peer in another process."""
+        raise NotOffered("not measured in other processes")
+
+    def reserved(self) -> int:
+        """The bytes of device memory that it has of the driver, in use or not."""
+        raise NotOffered("does not say how much it has reserved")
 
     def trim(self) -> None:
         """Gives unused memory back to the driver."""

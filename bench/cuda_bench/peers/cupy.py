@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -113,6 +114,17 @@ class CuPy(Peer):
             second.synchronize()
 
         return run
+
+    @contextmanager
+    def on_thread(self) -> Iterator[Call]:
+        with self.cupy.cuda.Device(0), self.cupy.cuda.Stream(non_blocking=True) as stream:
+            yield stream.synchronize
+
+    def maker(self) -> Callable[[], Peer]:
+        return type(self)
+
+    def reserved(self) -> int:
+        return int(self.cupy.get_default_memory_pool().total_bytes())
 
     def trim(self) -> None:
         self.cupy.get_default_memory_pool().free_all_blocks()

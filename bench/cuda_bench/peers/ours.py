@@ -75,6 +75,12 @@ class Ours(ArrowLike):
 
         return run
 
+    def reserved(self) -> int:
+        return int(self.cuda.memory_stats(self.context)["reserved_bytes"])
+
+    def trim(self) -> None:
+        self.cuda.empty_cache(self.context)
+
     def streams(self, count: int) -> list[Any]:
         if not hasattr(self.cuda, "Stream"):
             raise NotOffered("no streams")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -120,6 +121,16 @@ class PyTorch(Peer):
             second.synchronize()
 
         return run
+
+    @contextmanager
+    def on_thread(self) -> Iterator[Call]:
+        self.torch.cuda.set_device(0)
+        stream = self.torch.cuda.Stream()
+        with self.torch.cuda.stream(stream):
+            yield stream.synchronize
+
+    def reserved(self) -> int:
+        return int(self.torch.cuda.memory_reserved())
 
     def trim(self) -> None:
         self.torch.cuda.empty_cache()

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from . import arrays, batches, busy, copies, equality, files, memory
+from . import (
+    arrays,
+    batches,
+    busy,
+    copies,
+    equality,
+    files,
+    memory,
+    processes,
+    processor,
+    sizes,
+    threads,
+)
 from .base import Work
 
 # By the names that rows refer to.
@@ -12,6 +24,8 @@ WORKS: dict[str, Work] = {
         copies.up,
         copies.down,
         copies.fresh,
+        copies.kept,
+        copies.up_after_pause,
         copies.device_copy,
         copies.stream_copy,
         copies.both_ways,
@@ -35,6 +49,15 @@ WORKS: dict[str, Work] = {
         busy.queue_beside_busy,
         busy.allocate_beside_busy,
         busy.up_beside_busy,
+        threads.in_threads,
+        threads.small_beside_large,
+        processes.in_processes,
+        processes.first_up,
+        processor.processor_time,
+        processor.cores,
+        sizes.random_sizes,
+        sizes.random_reserved,
+        sizes.small_buffers,
     )
 }
 

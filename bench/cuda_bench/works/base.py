@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..measure import Case
+from ..measure import Case, Trial
 from ..peers import Peer
 from ..space import Host, Space, expect_equal
 
-Work = Callable[..., Case]
+Work = Callable[..., Case | Trial]
 
 
 def uploaded(peer: Peer, space: Space, size: int) -> tuple[Any, Host]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from ..measure import Case
+import time
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ..machine import available_memory
+from ..measure import Budget, Case, Trial
 from ..peers import Peer
 from ..space import Space, expect_equal
+from ..stats import Summary
 from .base import expect_device, uploaded
 
 
@@ -32,6 +39,39 @@ def fresh(peer: Peer, space: Space, size: int) -> Case:
     device, source = uploaded(peer, space, size)
     download = peer.fresh(device)
     return Case.waited(download, peer.waiter(), lambda: expect_equal(download(), source))
+
+
+def kept(peer: Peer, space: Space, size: int) -> Trial:
+    """New results that are all kept: each of them is in memory that nobody has touched."""
+    device, source = uploaded(peer, space, size)
+    download, wait = peer.fresh(device), peer.waiter()
+    results: list[Any] = []
+
+    def take() -> float:
+        start = time.perf_counter()
+        result = download()
+        wait()
+        took = time.perf_counter() - start
+        results.append(result)
+        return took
+
+    def run(budget: Budget) -> Summary:
+        room = available_memory() // 2 // size
+        # The first one may be in memory of a result that was dropped before.
+        take()
+        return Summary.of(take() for _ in range(max(1, min(budget.least, room - 1))))
+
+    def check() -> None:
+        for result in results:
+            expect_equal(result, source)
+
+    return Trial(run, check)
+
+
+def up_after_pause(peer: Peer, space: Space, size: int, *, milliseconds: int) -> Case:
+    """While all that helps with copies has gone to sleep."""
+    case = up(peer, space, size, pinned=False)
+    return replace(case, before=partial(time.sleep, milliseconds / 1000))
 
 
 def device_copy(peer: Peer, space: Space, size: int) -> Case:
