@@ -6,7 +6,7 @@ use super::block::Block;
 use super::ledger::{IdleLookup, Request, aligned};
 use super::lookup;
 use crate::streams::{wait_for_all, wait_for_contexts};
-use crate::{Context, Current};
+use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, Lock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
@@ -25,7 +25,7 @@ impl Context {
         let request =
             |context: &Self| Ok(context.manager().ledger.lock()?.request(size, placement));
         let place = self.allocate_for(request)?;
-        Ok(Block::new(self, place, size))
+        zeroing::prepared(Block::new(self, place, size))
     }
 
     /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
@@ -56,7 +56,8 @@ impl Context {
             next += aligned(*size);
             block
         });
-        Ok(blocks.collect())
+        // All of them exist before one of them could fail.
+        blocks.collect::<Vec<_>>().into_iter().map(zeroing::prepared).collect()
     }
 
     /// The address of a block for a request, and that of its segment.
