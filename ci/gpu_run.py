@@ -3,8 +3,8 @@
     bash run.sh [LOG_FOLDER [STEP...]]
 
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
-core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures, `soak`
-and `crowd` use the package for long; they run only when they are named.  The environment may say:
+core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures,
+`soak` and `crowd` take long; they run only when they are named.  The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
