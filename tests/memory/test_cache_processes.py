@@ -230,8 +230,5 @@ print(max(cuda.new_host_buffer(1 << 20)))
 """
     returncode, out, error = run_python(code, PYARROW_CUDA_ZERO=value)
     assert (returncode, out) == (0, "7 7 7 7\n" if value == "off" else "0 0 0 0\n")
-    assert error == (
-        ""
-        if value != "?"
-        else "PYARROW_CUDA_ZERO must be 'on' or 'off', not '?'; new memory is zeroed\n"
-    )
+    told = "PYARROW_CUDA_ZERO must be 'on' or 'off', not '?'; new memory is zeroed\n"
+    assert error == (told if value == "?" else "")

@@ -2,8 +2,8 @@
 
     python crowd.py [THREADS [SECONDS]]
 
-Each thread knows what its memory must hold.  Meanwhile one thread empties the caches and changes the
-limits.
+Each thread knows what its memory must hold.  Meanwhile one thread empties the caches and changes
+the limits.
 """
 
 import faulthandler
@@ -88,7 +88,7 @@ def disturb(stop):
     compat.set_transfer_limits()
 
 
-def main(count=32, seconds=10.0):
+def main(count=32, seconds=10):
     # A thread that hangs says where.
     faulthandler.dump_traceback_later(seconds + 120, exit=True)
     stop, failures = threading.Event(), []
@@ -126,4 +126,4 @@ def main(count=32, seconds=10.0):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(kind(value) for kind, value in zip((int, float), sys.argv[1:]))))
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -14,6 +14,7 @@ import random
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -100,14 +101,14 @@ def held(ctx):
     compat.empty_cache(ctx)
     compat.empty_pinned_cache()
     ctypes.CDLL(None).malloc_trim(0)
-    with open("/proc/self/statm") as file:
-        resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    process = Path("/proc/self")
+    resident = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return {
         "device": compat.memory_stats(ctx)["reserved_bytes"],
         "pinned": compat.pinned_memory_stats()["reserved_bytes"],
         "resident": resident,
-        "descriptors": len(os.listdir("/proc/self/fd")),
-        "threads": len(os.listdir("/proc/self/task")),
+        "descriptors": len(list((process / "fd").iterdir())),
+        "threads": len(list((process / "task").iterdir())),
     }
 
 
