@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .. import _native
 from ._pointers import TypedPointer
 
 Host = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -22,6 +23,7 @@ def host_array(data: Any) -> Host:
         return data
     if isinstance(data, np.generic):
         raise TypeError(f"{type(data).__name__} is a value, not memory to copy to")
+    _native._check_arrow(data)
     if hasattr(data, "__array_interface__"):
         return np.asarray(data)
     return np.asarray(memoryview(data))
@@ -42,6 +44,8 @@ def host_at(pointer: TypedPointer | int, shape: Shape, dtype: np.dtype[Any], ord
 
 def described(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], int]:
     """The lengths of a shape, and the size of its elements in bytes; refuses what is no shape."""
+    if not hasattr(shape, "__index__"):
+        shape = _native._dimensions(shape)
     like = np.broadcast_to(np.empty((), dtype), shape)  # takes no memory
     return like.shape, like.size * dtype.itemsize
 
