@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from operator import index
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +31,7 @@ def host_array(data: Any) -> Host:
 def host_at(pointer: TypedPointer | int, shape: Shape, dtype: np.dtype[Any], order: Order) -> Host:
     """The memory at a pointer; a bare address is the caller's to vouch for."""
     if not isinstance(pointer, TypedPointer):
-        return _array(_memory_at(index(pointer), shape, dtype), shape, dtype, order)
+        return _array(_memory_at(pointer, shape, dtype), shape, dtype, order)
     memory = pointer.get()
     if memory.dtype != dtype:
         raise TypeError(f"the pointer points to elements of type {memory.dtype}, not {dtype}")
@@ -87,6 +86,4 @@ def _array(memory: Any, shape: Shape, dtype: np.dtype[Any], order: Order) -> Hos
 
 def _memory_at(address: int, shape: Shape, dtype: np.dtype[Any]) -> Any:
     _, nbytes = described(shape, dtype)
-    if nbytes and not address:
-        raise ValueError("the address of the memory on the host is 0")
-    return (ctypes.c_char * nbytes).from_address(address)
+    return (ctypes.c_char * nbytes).from_address(_native._host_address(address, nbytes))
