@@ -5,7 +5,9 @@ use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::Owner;
-use crate::pyarrow::from_pyarrow::{check_has_arrays, host_bytes_mut, is_array, is_on_device};
+use crate::pyarrow::from_pyarrow::{
+    check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
+};
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::streams::argument::optional_stream;
 use arrow_cuda_context::{Context, Stream};
@@ -45,7 +47,7 @@ pub(super) fn to_numpy<'py>(
     })?;
     let dtype = source.dtype.to_numpy(py)?;
     check_like(source, &dtype, out)?;
-    if !is_writable(out)? {
+    if !is_writable(out) {
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
     match order_of(out) {
@@ -179,6 +181,7 @@ pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
             ));
         }
     }
+    check_has_bytes(object)?;
     // Chunked arrays have one, too.
     let nulls = object.getattr_opt(intern!(object.py(), "null_count"))?;
     match nulls.and_then(|nulls| nulls.extract::<u64>().ok()) {
@@ -250,10 +253,9 @@ fn copy_down(
     };
     let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
     let queued = py.detach(|| {
-        let address = bytes.as_mut_ptr().cast();
         // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
         // everywhere in Python.
-        unsafe { source.queue_copy_to_host(stream, address, order, owner) }
+        unsafe { source.queue_copy_to_host(stream, bytes, order, owner) }
     });
     queued.or_raise(py).map(drop)
 }
@@ -281,7 +283,7 @@ fn copy_up(
     let queued = py.detach(|| {
         // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
         // everywhere in Python.
-        unsafe { target.queue_copy_from_host(stream, bytes.as_ptr(), order, owner) }
+        unsafe { target.queue_copy_from_host(stream, bytes, order, owner) }
     });
     queued.or_raise(py).map(drop)
 }
@@ -311,8 +313,10 @@ fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import(intern!(py, "numpy"))
 }
 
-fn is_writable(host: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
-    host.getattr(intern!(host.py(), "flags"))?.getattr(intern!(host.py(), "writeable"))?.extract()
+/// Asked of NumPy's own field: the attribute of a subclass may change what was checked.
+fn is_writable(host: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: a live array.
+    unsafe { (*host.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
 }
 
 fn check_writable(target: &PyDeviceArray) -> PyResult<()> {

@@ -6,7 +6,7 @@ use crate::exchange::{array_interface, dlpack, views};
 use crate::memory::context::{PyContext, context_argument};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, is_array, is_buffer, is_cuda_buffer, is_on_device,
+    check_has_arrays, check_has_bytes, is_array, is_buffer, is_cuda_buffer, is_on_device,
 };
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
@@ -91,6 +91,7 @@ pub(super) fn device_array<'py>(
     if is_buffer(object)? && !is_cuda_buffer(object)? {
         return Ok(None);
     }
+    check_has_bytes(object)?; // a tensor without them has the protocols, too
     match by_protocol(object)? {
         Some(array) => Bound::new(py, array).map(Some),
         None => Ok(None),

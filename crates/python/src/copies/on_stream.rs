@@ -5,7 +5,7 @@
 
 use crate::errors::OrRaise;
 use crate::interpreter::Owner;
-use crate::pyarrow::from_pyarrow::{host_bytes, host_bytes_mut};
+use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Stream;
 use pyo3::prelude::*;
@@ -30,17 +30,16 @@ pub(crate) fn to_host(
     queued.or_raise(py).map(drop)
 }
 
-/// Copies the first `size` bytes of a `pyarrow.Buffer` on the host.
+/// Copies `bytes` of a `pyarrow.Buffer` on the host.
 pub(crate) fn from_host(
     stream: &Stream,
     buffer: &DeviceBuffer,
     position: u64,
     data: &Bound<'_, PyAny>,
-    size: u64,
+    bytes: &[u8],
 ) -> PyResult<()> {
     let py = data.py();
     let owner = Box::new(Owner::new(data.clone().unbind()));
-    let bytes = &host_bytes(data)?[..size as usize];
     let queued = py.detach(|| {
         // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
         // everywhere in Python.

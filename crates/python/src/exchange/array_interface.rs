@@ -2,6 +2,7 @@
 
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
+use crate::sequences::integers;
 use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
@@ -94,11 +95,11 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
     let required = |key: &str| required(dict, key);
     let (address, is_read_only) = data(&required("data")?)?;
     Ok(ArrayInterface {
-        shape: required("shape")?.extract()?,
+        shape: integers(&required("shape")?)?,
         element: element_of(&required("typestr")?)?,
         address,
         is_read_only,
-        strides: get("strides")?.map(|strides| strides.extract()).transpose()?,
+        strides: get("strides")?.map(|strides| integers(&strides)).transpose()?,
         version: get("version")?.and_then(|version| version.extract().ok()),
         stream: get("stream")?.map(|stream| stream.extract()).transpose()?,
         has_mask: get("mask")?.is_some(),

@@ -497,7 +497,7 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// data : iterable of CudaBuffer, HostBuffer, Buffer or array-like
-    ///     The data to copy.
+    ///     The data to copy: at most 2**24 objects.
     ///
     /// Returns
     /// -------
@@ -510,6 +510,8 @@ impl PyContext {
     /// ------
     /// TypeError
     ///     If an object has no bytes.
+    /// ValueError
+    ///     If there are more objects.
     /// OutOfMemoryError
     ///     If the device has too little free memory: an OSError and a MemoryError.
     ///
