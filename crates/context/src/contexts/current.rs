@@ -98,7 +98,7 @@ impl Context {
         }
         let outcome = blocking(|| match self.enter() {
             Ok(current) => release(&current),
-            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) if self.is_gone(&error) => Ok(()),
             Err(error) => Err(error),
         });
         report_failure(what, outcome);

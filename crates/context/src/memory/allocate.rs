@@ -65,7 +65,7 @@ impl Context {
         request: impl FnOnce(&Self) -> CudaResult<Request>,
     ) -> CudaResult<(u64, u64)> {
         let current = self.enter().inspect_err(|error| {
-            if error.is_context_gone() {
+            if self.is_gone(error) {
                 self.abandon();
             }
         })?;

@@ -165,7 +165,7 @@ fn collect_in(
 ) -> Completed {
     let entered = context.enter();
     let collected = match &entered {
-        Err(error) if error.is_context_gone() => forget(context),
+        Err(error) if context.is_gone(error) => forget(context),
         entered => InFlight::of(context).0.lock().map(|mut work| {
             let _disregarded = entered.as_ref().map(Current::disregard_captures);
             let is_over = |event: &Event| match entered {
