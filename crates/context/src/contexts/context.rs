@@ -2,7 +2,8 @@
 
 use super::extensions::{Extension, Extensions};
 use super::{Device, identity, registry};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use crate::StreamHandle;
+use arrow_cuda_driver::{CudaError, CudaResult, Patience, codes};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -150,11 +151,20 @@ impl Context {
 
     /// Blocks until the device has completed everything that was queued in the context.
     ///
+    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
+    /// only other streams have to do is waited for to its end.
+    ///
     /// # Errors
     ///
     /// When queued work failed, or the context is gone.
     pub fn synchronize(&self) -> CudaResult<()> {
-        self.enter()?.synchronize()
+        let current = self.enter()?;
+        if Patience::new().ends_waits() {
+            // An event behind all streams would end graph captures of other threads.
+            let _disregarded = current.disregard_captures();
+            current.await_stream(StreamHandle::DEFAULT)?;
+        }
+        current.synchronize()
     }
 
     /// The extension of type `T` that a layer above has attached to the context, if any.

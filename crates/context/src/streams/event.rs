@@ -90,7 +90,7 @@ impl Event {
     }
 
     /// As [`new`](Self::new), under a guard that the caller holds already.
-    pub(super) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
+    pub(crate) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
         Self::made_in(current, DISABLE_TIMING)
     }
 
@@ -139,18 +139,19 @@ impl Event {
         self.context().enter()?.record(self, stream.handle())
     }
 
-    /// Blocks until the work before it is complete.  Returns the owners that were retained for
-    /// completed work, on whatever stream.
+    /// Blocks until the work before it is complete, or a signal ends the wait.  Returns the owners that
+    /// were retained for completed work, on whatever stream.
     ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        self.wait()?;
+        self.context().enter()?.await_event(self)?;
         Ok(completed())
     }
 
-    /// As [`synchronize`](Self::synchronize), and leaves what was retained to later uses of its stream.
+    /// As [`synchronize`](Self::synchronize), but no signal ends the wait, and what was retained is left to
+    /// later uses of its stream.
     ///
     /// # Errors
     ///

@@ -200,7 +200,7 @@ impl Fence {
 /// Driver errors, which prove nothing.
 pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
     for context in contexts_of_the_process(current)? {
-        match context.synchronize() {
+        match context.enter().and_then(|current| current.synchronize()) {
             // The work of a context that is gone has gone with it.
             Err(error) if !context.is_gone(&error) => return Err(error),
             _ => {}

@@ -138,7 +138,7 @@ pub(crate) fn wait_for_all() -> bool {
     let busy: Vec<Context> = listed().into_iter().filter(is_busy).collect();
     for context in &busy {
         // The caller that waits for the work gets its failure.
-        let _waited = context.synchronize();
+        let _waited = context.enter().and_then(|current| current.synchronize());
     }
     !busy.is_empty() && !completed().is_empty()
 }

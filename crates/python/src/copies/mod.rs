@@ -6,7 +6,8 @@ mod on_stream;
 pub(crate) mod source;
 pub(crate) mod together;
 
-use crate::errors::{OrRaise, incorrect_type};
+use crate::errors::{OrRaise, incorrect_type, out_of_range};
+use crate::interpreter::copy_for_signals;
 use crate::names::{Names, PACKAGE};
 use crate::pyarrow::from_pyarrow::{
     check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
@@ -76,8 +77,10 @@ pub(crate) fn to_host<'py>(
         on_stream::to_host(&stream, buffer, position, &out, size)?;
         return Ok(out);
     }
-    let bytes = host_bytes_mut(&out, size)?;
-    py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)?;
+    copy_for_signals(py, buffer.context(), || {
+        let bytes = host_bytes_mut(&out, size)?;
+        py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
+    })?;
     Ok(out)
 }
 
@@ -118,15 +121,16 @@ pub(crate) fn from_host(
             return Ok(size);
         }
     };
-    let bytes = data.bytes()?;
-    let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
+    let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
     if let Some(stream) = stream {
         let stream = stream_argument("stream", stream, &[buffer.context()])?;
         on_stream::from_host(&stream, buffer, position, &data.buffer()?, size)?;
         return Ok(size);
     }
-    let bytes = &bytes[..size as usize];
-    py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+    copy_for_signals(py, buffer.context(), || {
+        let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
+        py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)
+    })?;
     Ok(size)
 }
 
@@ -155,7 +159,9 @@ fn copy_device(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let Some(stream) = stream else {
-        return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
+        return copy_for_signals(py, data.context(), || {
+            py.detach(|| buffer.copy_from_device(position, data)).or_raise(py)
+        });
     };
     let stream = stream_argument("stream", stream, &[buffer.context(), data.context()])?;
     on_stream::from_device(py, &stream, buffer, position, data)
@@ -177,7 +183,9 @@ pub(crate) fn fill(
     let size = to_copy(nbytes, room, room, "in device buffer")?;
     let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
     let Some(stream) = stream else {
-        return py.detach(|| part.fill(value)).or_raise(py);
+        return copy_for_signals(py, buffer.context(), || {
+            py.detach(|| part.fill(value)).or_raise(py)
+        });
     };
     let stream = stream_argument("stream", stream, &[buffer.context()])?;
     on_stream::fill(py, &stream, &part, value)

@@ -127,7 +127,10 @@ pub(crate) fn host_bytes_mut<'a>(
     if !span.is_mutable {
         return Err(PyValueError::new_err("the host buffer is not mutable"));
     }
-    debug_assert!(size as i64 <= span.size, "the caller checks what fits");
+    // Python code may have resized it since the caller looked.
+    if size as i64 > span.size {
+        return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
+    }
     // SAFETY: a mutable host buffer's memory, which the object owns.
     Ok(unsafe { std::slice::from_raw_parts_mut(span.address as *mut MaybeUninit<u8>, size) })
 }
