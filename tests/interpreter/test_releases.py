@@ -52,7 +52,8 @@ def work():
     while gil.Py_AddPendingCall(gil.PyErr_CheckSignals, None) == 0:
         pass
     release()
-sys.setswitchinterval(1000)  # the main thread, which runs pending calls, does not come before the end
+# The main thread, which runs pending calls, does not come before the end.
+sys.setswitchinterval(1000)
 thread = threading.Thread(target=work)
 thread.start()
 thread.join()
@@ -64,7 +65,7 @@ print("released")
 
 
 def test_what_is_pending_at_a_fork_is_released(run_python):
-    """A child has one thread, and may have been forked while another was about to announce a release."""
+    """A child has one thread: another one may have been about to announce a release."""
     code = """
 import os
 release()

@@ -4,8 +4,8 @@ import pytest
 
 pytestmark = pytest.mark.elsewhere
 
-# `let_go()` ends what keeps the default stream busy, and `signal_soon()` sends a signal during the call
-# that comes next.
+# `let_go()` ends what keeps the default stream busy, and `signal_soon()` sends a signal during the
+# call that comes next.
 START = """
 import ctypes, os, signal, threading
 import numpy as np
@@ -99,7 +99,7 @@ import sys
 out = pa.allocate_buffer(SIZE, resizable=True)
 def handler(*_):
     out.resize(10, shrink_to_fit=True)
-    driver.set_current(compat.Context(1).handle)
+    driver.set_current(compat.Context(ctx.get_num_devices() - 1).handle)
     let_go()
 number = getattr(signal, sys.argv[1])
 signal.signal(number, handler)
@@ -153,3 +153,26 @@ stream.synchronize()
 print("over")
 """
     assert run_python(START + code, timeout=60) == (0, "over\n", "")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "name", ["Stream.synchronize", "Context.synchronize", "to_pybytes", "fill"]
+)
+def test_a_handler_resets_the_device(run_python, name):
+    """The driver would read through handles that are gone."""
+    code = """
+import sys
+def handler(*_):
+    let_go()
+    driver.call("cuDevicePrimaryCtxReset_v2", 0)
+signal.signal(signal.SIGALRM, handler)
+let_go = queue.hold()
+signal_soon(signal.SIGALRM)
+try:
+    CALLS[sys.argv[1]]()
+except OSError as error:
+    print(str(error).split(":")[0])
+"""
+    expected = "Cuda error 201 in function 'cuCtxGetApiVersion'\n"
+    assert run_python(START + code, name, timeout=60) == (0, expected, "")

@@ -99,7 +99,7 @@ def test_opened_twice_and_closed_in_either_order(ctx, peer, order):
 
 @pytest.mark.simulator
 def test_two_contexts_open_one_handle(ctx, peer):
-    """What hardware does has not been asked: its documentation allows one context of each device."""
+    """As documented, for contexts of different devices; hardware has not been asked."""
     handle = exported(ctx.buffer_from_data(DATA)).hex()
     peer(f"first = opened('{handle}')")
     peer("other = cuda.Context(1)")

@@ -5,9 +5,8 @@
 //! wait for, and between two questions the thread looks for signals.  It gives up only where nothing is
 //! on its way that it would have to keep valid.
 
-use crate::{CudaError, CudaResult, call, holds_lock};
+use crate::{CudaError, CudaResult, holds_lock};
 use std::cell::Cell;
-use std::ffi::c_void;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -70,10 +69,15 @@ impl Drop for Setting {
 ///
 /// let mut asked = 0;
 /// let waited = interruptible(Interruption::Waits(|| true), || {
-///     Patience::new().wait_until(|| {
+///     let mut patience = Patience::new();
+///     let mut is_complete = || {
 ///         asked += 1;
 ///         false // the device is not done yet
-///     })
+///     };
+///     while !patience.take_turn(&mut is_complete) {
+///         patience.check()?;
+///     }
+///     Ok::<_, CudaError>(())
 /// });
 /// assert!(waited.is_none() && asked > 0);
 /// ```
@@ -131,28 +135,31 @@ impl Patience {
             return Ok(());
         }
         let is_over = match allowed {
-            Interruption::Waits(check) => with_own_context(|| uninterrupted(check)),
+            Interruption::Waits(check) => uninterrupted(check),
             Interruption::Copies(check) | Interruption::Pieces(check) => check(),
         };
         self.next_check = began.elapsed() + INTERVAL;
         if is_over { Err(ended()) } else { Ok(()) }
     }
 
-    /// Waits until `is_complete`, which asks the driver, for as long as that takes.
+    /// Asks the driver whether it `is_complete` until it is, or until signals should be looked for.  Returns
+    /// whether it is.
     ///
-    /// # Errors
-    ///
-    /// [`CudaError::Interrupted`] if the wait is to end.
-    pub fn wait_until(&mut self, mut is_complete: impl FnMut() -> bool) -> CudaResult<()> {
+    /// Handlers may do anything with contexts and handles, so the caller looks them up anew after a
+    /// [`check`](Self::check).
+    pub fn take_turn(&self, mut is_complete: impl FnMut() -> bool) -> bool {
         if self.poll(&mut is_complete) {
-            return Ok(());
+            return true;
         }
         let began = Instant::now();
         while !is_complete() {
-            self.check()?;
-            thread::sleep(((SHORT + began.elapsed()) / PAUSE_DIVISOR).min(LONGEST_PAUSE));
+            let waited = SHORT + began.elapsed();
+            if waited >= INTERVAL {
+                return false;
+            }
+            thread::sleep((waited / PAUSE_DIVISOR).min(LONGEST_PAUSE));
         }
-        Ok(())
+        true
     }
 
     /// Whether it `is_complete` within the time that counts as short.
@@ -192,38 +199,6 @@ fn ended() -> CudaError {
     CudaError::Interrupted
 }
 
-/// Runs Python code in the middle of an operation, and takes off what it has left on the thread's stack of
-/// contexts: the operation goes on in its own.
-fn with_own_context<T>(work: impl FnOnce() -> T) -> T {
-    /// More than Python code leaves there.
-    const MOST: u32 = 100;
-    let current = || {
-        let mut context: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        let asked = unsafe { call!(cuCtxGetCurrent((&raw mut context).cast())) };
-        asked.map_or(std::ptr::null_mut(), |()| context)
-    };
-    let own = current();
-    let done = work();
-    for _ in 0..MOST {
-        let left = current();
-        if left == own || left.is_null() {
-            break;
-        }
-        let mut popped: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        if unsafe { call!(cuCtxPopCurrent_v2((&raw mut popped).cast())) }.is_err() {
-            break;
-        }
-    }
-    if current() != own {
-        // SAFETY: the handle that the driver gave for the thread's current context.
-        let pushed = unsafe { call!(cuCtxPushCurrent_v2(own)) };
-        crate::report_failure("the current context", pushed);
-    }
-    done
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,11 +226,19 @@ mod tests {
         assert!(ended.is_some() && !may_end());
     }
 
+    fn wait_until(mut is_complete: impl FnMut() -> bool) -> CudaResult<()> {
+        let mut patience = Patience::new();
+        while !patience.take_turn(&mut is_complete) {
+            patience.check()?;
+        }
+        Ok(())
+    }
+
     #[test]
     fn a_handler_is_not_ended_itself() {
         let check = || !may_end();
         let waited = interruptible(Interruption::Waits(check), || {
-            assert_eq!(Patience::new().wait_until(|| false), Err(CudaError::Interrupted));
+            assert_eq!(wait_until(|| false), Err(CudaError::Interrupted));
         });
         assert_eq!(waited, None);
     }
@@ -267,7 +250,7 @@ mod tests {
             CHECKED.set(CHECKED.get() + 1);
             false
         };
-        let wait = || Patience::new().wait_until(|| CHECKED.get() == 3);
+        let wait = || wait_until(|| CHECKED.get() == 3);
         assert_eq!(interruptible(Interruption::Waits(check), wait), Some(Ok(())));
     }
 

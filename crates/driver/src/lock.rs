@@ -6,7 +6,6 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::LocalKey;
 
 /// A mutex for state that belongs to the driver's process.
 ///
@@ -76,7 +75,7 @@ impl<T: ?Sized> Lock<T> {
     pub fn lock(&self) -> CudaResult<LockGuard<'_, T>> {
         check_not_forked()?;
         let value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(LockGuard { value, _held: Held::count(&SHORT) })
+        Ok(LockGuard { value, _held: Held::count(Kind::Short) })
     }
 }
 
@@ -99,7 +98,7 @@ impl<T: ?Sized> LongLock<T> {
             return Ok(guard);
         }
         let value = blocking(|| self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(LockGuard { value, _held: Held::count(&LONG) })
+        Ok(LockGuard { value, _held: Held::count(Kind::Long) })
     }
 
     /// Takes the lock if it is free.
@@ -114,7 +113,7 @@ impl<T: ?Sized> LongLock<T> {
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
-        Ok(Some(LockGuard { value, _held: Held::count(&LONG) }))
+        Ok(Some(LockGuard { value, _held: Held::count(Kind::Long) }))
     }
 }
 
@@ -141,48 +140,83 @@ impl<T: ?Sized> DerefMut for LockGuard<'_, T> {
 
 type Task = Box<dyn FnOnce()>;
 
+/// What a thread has to do with locks.
+struct Ours {
+    /// How many of each kind it holds.
+    short: Cell<u32>,
+    long: Cell<u32>,
+    /// Whether there are tasks for the time when it holds none.
+    has_later: Cell<bool>,
+}
+
 thread_local! {
-    /// How many locks of each kind this thread holds.
-    static SHORT: Cell<u32> = const { Cell::new(0) };
-    static LONG: Cell<u32> = const { Cell::new(0) };
-    /// What it is to do once it holds none.
+    static OURS: Ours =
+        const { Ours { short: Cell::new(0), long: Cell::new(0), has_later: Cell::new(false) } };
     static LATER: RefCell<Vec<Task>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Ours {
+    fn of(&self, kind: Kind) -> &Cell<u32> {
+        match kind {
+            Kind::Short => &self.short,
+            Kind::Long => &self.long,
+        }
+    }
+
+    fn holds_any(&self) -> bool {
+        self.short.get() + self.long.get() > 0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Short,
+    Long,
 }
 
 /// One of the locks that this thread holds.
 #[derive(Debug)]
 struct Held {
-    kind: &'static LocalKey<Cell<u32>>,
+    kind: Kind,
     /// It is counted for this thread.
     not_send: PhantomData<*const ()>,
 }
 
 impl Held {
-    fn count(kind: &'static LocalKey<Cell<u32>>) -> Self {
-        kind.set(kind.get() + 1);
+    fn count(kind: Kind) -> Self {
+        OURS.with(|ours| ours.of(kind).update(|count| count + 1));
         Self { kind, not_send: PhantomData }
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.kind.set(self.kind.get() - 1);
-        if !holds_lock() {
-            // A thread that ends has nothing left to do.
-            let later = LATER.try_with(RefCell::take).unwrap_or_default();
-            later.into_iter().for_each(|task| task());
+        let has_tasks = OURS.with(|ours| {
+            ours.of(self.kind).update(|count| count - 1);
+            ours.has_later.get() && !ours.holds_any()
+        });
+        if has_tasks {
+            run_tasks();
         }
     }
 }
 
+#[cold]
+fn run_tasks() {
+    OURS.with(|ours| ours.has_later.set(false));
+    // A thread that ends has nothing left to do.
+    let later = LATER.try_with(RefCell::take).unwrap_or_default();
+    later.into_iter().for_each(|task| task());
+}
+
 /// Whether this thread holds a [`Lock`] or a [`LongLock`], and so must not run Python code.
 pub fn holds_lock() -> bool {
-    SHORT.get() > 0 || LONG.get() > 0
+    OURS.with(Ours::holds_any)
 }
 
 /// Whether this thread holds a [`Lock`], and so must not wait for the interpreter either.
 pub fn holds_short_lock() -> bool {
-    SHORT.get() > 0
+    OURS.with(|ours| ours.short.get() > 0)
 }
 
 /// Runs a task now, or as soon as this thread holds no lock: one that may block, or run Python code.
@@ -191,11 +225,11 @@ pub fn without_locks(task: impl FnOnce() + 'static) {
         return task();
     }
     let mut task: Option<Task> = Some(Box::new(task));
-    let kept = LATER.try_with(|later| later.borrow_mut().extend(task.take()));
+    if LATER.try_with(|later| later.borrow_mut().extend(task.take())).is_ok() {
+        OURS.with(|ours| ours.has_later.set(true));
+    }
     // A thread that is about to end, under a lock: there is no later.
-    if kept.is_err()
-        && let Some(task) = task
-    {
+    if let Some(task) = task {
         task();
     }
 }

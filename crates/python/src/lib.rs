@@ -11,7 +11,7 @@
 //! | `arrays/` | typed arrays, on top of the protocols in `exchange/` |
 //! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
-//! | `interpreter.rs` | destructors, failed releases, interpreter exit |
+//! | `interpreter/` | destructors, failed releases, signals during waits, interpreter exit |
 //! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
 //! | `info.rs` | what it asks of the driver and the devices |
 

@@ -116,3 +116,44 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_cuda_driver::{CudaError, Interruption, interruptible};
+    use std::cell::RefCell;
+    use std::thread;
+    use std::time::Duration;
+
+    const SIZE: usize = 2 * PIECE + 1;
+
+    #[test]
+    fn a_copy_is_one_call_where_nothing_ends_it() {
+        let mut calls = Vec::new();
+        let copied = copy_in_pieces(SIZE, |at, size| {
+            calls.push((at, size));
+            Ok(())
+        });
+        assert_eq!((copied, calls), (Ok(()), vec![(0, SIZE)]));
+        assert_eq!(copy_in_pieces(0, |_, _| Err(CudaError::Busy)), Ok(()));
+    }
+
+    #[test]
+    fn a_copy_ends_behind_a_piece() {
+        let calls = RefCell::new(Vec::new());
+        let copy = |pause| {
+            copy_in_pieces(SIZE, |at, size| {
+                thread::sleep(pause);
+                calls.borrow_mut().push((at, size));
+                Ok(())
+            })
+        };
+        // No pause is long enough to look for signals.
+        let copied = interruptible(Interruption::Pieces(|| false), || copy(Duration::ZERO));
+        assert_eq!(copied, Some(Ok(())));
+        assert_eq!(calls.take(), [(0, PIECE), (PIECE, PIECE), (2 * PIECE, 1)]);
+        let pause = Duration::from_millis(100);
+        assert_eq!(interruptible(Interruption::Pieces(|| true), || copy(pause)), None);
+        assert_eq!(calls.take(), [(0, PIECE)]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
 use super::RawEvent;
-use crate::{Context, Current, Event};
+use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience, call, codes, query};
 use std::ffi::c_void;
 
@@ -72,34 +72,6 @@ impl Current<'_> {
         unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
-    /// As [`synchronize_stream`](Self::synchronize_stream), but a signal may end the wait.
-    ///
-    /// # Errors
-    ///
-    /// As above, and [`CudaError::Interrupted`].
-    pub fn await_stream(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        let mut patience = Patience::new();
-        if patience.ends_waits() && !patience.poll(|| is_over(&self.is_stream_complete(stream))) {
-            // What others queue from now on is not waited for.
-            if let Ok(event) = Event::new_in(self)
-                && self.record(&event, stream).is_ok()
-            {
-                patience.wait_until(|| is_over(&self.is_reached(&event)))?;
-                return self.await_event(&event);
-            }
-        }
-        self.synchronize_stream(stream)
-    }
-
-    /// Blocks until an event is reached, or a signal ends the wait.
-    pub(crate) fn await_event(&self, event: &Event) -> CudaResult<()> {
-        let mut patience = Patience::new();
-        if patience.ends_waits() {
-            patience.wait_until(|| is_over(&self.is_reached(event)))?;
-        }
-        event.wait()
-    }
-
     /// Before a copy that waits for a stream: it does not begin if that takes long, and signals may end
     /// copies.
     ///
@@ -107,7 +79,7 @@ impl Current<'_> {
     ///
     /// [`CudaError::Busy`].
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        Patience::new().await_turn(|| is_over(&self.is_stream_complete(stream)))
+        Patience::new().await_turn(|| !matches!(self.is_stream_complete(stream), Ok(false)))
     }
 
     /// Whether a stream has completed all work queued so far.
@@ -144,11 +116,6 @@ impl Current<'_> {
         unsafe { call!(cuStreamIsCapturing(stream, (&raw mut status).cast())) }?;
         Ok(status != 0)
     }
-}
-
-/// Whether there is nothing to wait for; after a failure, the call that waits tells more.
-fn is_over(answer: &CudaResult<bool>) -> bool {
-    !matches!(answer, Ok(false))
 }
 
 /// The handle of the context that a stream belongs to.

@@ -3,7 +3,7 @@
 use super::extensions::{Extension, Extensions};
 use super::{Device, identity, registry};
 use crate::StreamHandle;
-use arrow_cuda_driver::{CudaError, CudaResult, Patience, codes};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -158,12 +158,8 @@ impl Context {
     ///
     /// When queued work failed, or the context is gone.
     pub fn synchronize(&self) -> CudaResult<()> {
-        let current = self.enter()?;
-        if Patience::new().ends_waits() {
-            // An event behind all streams would end graph captures of other threads.
-            let _disregarded = current.disregard_captures();
-            current.await_stream(StreamHandle::DEFAULT)?;
-        }
+        // An event behind all streams would end graph captures of other threads.
+        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
         current.synchronize()
     }
 

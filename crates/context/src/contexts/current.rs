@@ -105,9 +105,9 @@ impl Context {
     }
 }
 
-impl Current<'_> {
+impl<'context> Current<'context> {
     /// The context that is current.
-    pub fn context(&self) -> &Context {
+    pub fn context(&self) -> &'context Context {
         self.context
     }
 

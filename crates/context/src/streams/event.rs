@@ -90,7 +90,7 @@ impl Event {
     }
 
     /// As [`new`](Self::new), under a guard that the caller holds already.
-    pub(crate) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
+    pub(super) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
         Self::made_in(current, DISABLE_TIMING)
     }
 
@@ -146,7 +146,7 @@ impl Event {
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        self.context().enter()?.await_event(self)?;
+        self.await_reached()?;
         Ok(completed())
     }
 

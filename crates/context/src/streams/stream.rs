@@ -213,8 +213,7 @@ impl Stream {
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        let current = self.context().enter()?;
-        current.await_stream(self.handle())?;
+        let current = self.context().enter()?.await_stream(self.handle())?;
         InFlight::of(self.context()).end(&current, self.0.raw.addr())
     }
 

@@ -73,8 +73,10 @@ fn copy_behind<T>(
 
 /// Runs the handlers of the signals that have arrived.  Returns whether one has raised an exception.
 fn handle_signals() -> bool {
-    let handled = Python::attach(|py| py.check_signals());
-    handled.map_err(|raised| RAISED.set(Some(raised))).is_err()
+    Python::attach(|py| {
+        let handled = py.check_signals();
+        handled.map_err(|raised| RAISED.set(Some(raised))).is_err()
+    })
 }
 
 /// Whether Ctrl-C waits to be handled.  Runs no handler.
