@@ -91,9 +91,9 @@ unsafe fn stage(
     if !engine.should_start(size, &limits) {
         return Ok(None);
     }
-    current.await_turn(StreamHandle::DEFAULT)?;
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
+    current.await_turn(StreamHandle::DEFAULT)?;
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
