@@ -15,7 +15,7 @@ fn is_on() -> bool {
             _ => None,
         });
         // Whoever sets it means to be on the safe side.
-        value.map_or(true, |is_on| is_on.unwrap_or_default())
+        value.map_or(true, Option::unwrap_or_default)
     })
 }
 

@@ -12,7 +12,7 @@
 //! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
 //! | `sequences.rs` | sequences from outside, each with a bound |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
-//! | `interpreter.rs` | destructors, failed releases, interpreter exit |
+//! | `interpreter/` | destructors, failed releases, signals during waits, interpreter exit |
 //! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
 //! | `info.rs` | what it asks of the driver and the devices |
 

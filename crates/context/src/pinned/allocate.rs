@@ -21,7 +21,7 @@ impl Context {
     /// context is gone.
     pub fn allocate_pinned(&self, size: usize) -> CudaResult<PinnedBlock> {
         let current = self.enter().inspect_err(|error| {
-            if error.is_context_gone() {
+            if self.is_gone(error) {
                 self.abandon();
             }
         })?;

@@ -4,7 +4,7 @@ use super::device_array::PyDeviceArray;
 use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::interpreter::Owner;
+use crate::interpreter::{Owner, copy_for_signals, copy_on_stream_for_signals};
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
 };
@@ -121,7 +121,9 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     }
     if host.len() == 1 {
         let bytes = bytes_of(&host);
-        return py.detach(|| target.array.fill(bytes)).or_raise(py);
+        return copy_for_signals(py, target.array.buffer().context(), || {
+            py.detach(|| target.array.fill(bytes)).or_raise(py)
+        });
     }
     if shape == target.array.layout().shape() {
         return copy_up(py, &target.array, &host, None);
@@ -247,17 +249,22 @@ fn copy_down(
     order: Order,
     stream: Option<&Stream>,
 ) -> PyResult<()> {
-    let bytes = bytes_of_mut(out);
     let Some(stream) = stream else {
-        return py.detach(|| source.copy_to_host(bytes, order)).or_raise(py);
+        return copy_for_signals(py, source.buffer().context(), || {
+            let bytes = bytes_of_mut(out);
+            py.detach(|| source.copy_to_host(bytes, order)).or_raise(py)
+        });
     };
-    let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
-    let queued = py.detach(|| {
-        // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
-        // everywhere in Python.
-        unsafe { source.queue_copy_to_host(stream, bytes, order, owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let bytes = bytes_of_mut(out);
+        let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
+        let queued = py.detach(|| {
+            // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+            // everywhere in Python.
+            unsafe { source.queue_copy_to_host(stream, bytes, order, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 fn copy_up(
@@ -275,17 +282,22 @@ fn copy_up(
             return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, stream);
         }
     };
-    let bytes = bytes_of(host);
     let Some(stream) = stream else {
-        return py.detach(|| target.copy_from_host(bytes, order)).or_raise(py);
+        return copy_for_signals(py, target.buffer().context(), || {
+            let bytes = bytes_of(host);
+            py.detach(|| target.copy_from_host(bytes, order)).or_raise(py)
+        });
     };
-    let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
-    let queued = py.detach(|| {
-        // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
-        // everywhere in Python.
-        unsafe { target.queue_copy_from_host(stream, bytes, order, owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let bytes = bytes_of(host);
+        let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
+        let queued = py.detach(|| {
+            // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+            // everywhere in Python.
+            unsafe { target.queue_copy_from_host(stream, bytes, order, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 fn copy_across(
@@ -295,7 +307,9 @@ fn copy_across(
     stream: Option<&Stream>,
 ) -> PyResult<()> {
     match stream {
-        None => py.detach(|| target.copy_from(source)).or_raise(py),
+        None => copy_for_signals(py, source.buffer().context(), || {
+            py.detach(|| target.copy_from(source)).or_raise(py)
+        }),
         Some(stream) => py.detach(|| target.queue_copy_from(stream, source)).or_raise(py).map(drop),
     }
 }

@@ -3,6 +3,7 @@
 use super::device_array::PyDeviceArray;
 use crate::errors::OrRaise;
 use crate::exchange::{array_interface, dlpack, views};
+use crate::interpreter::wait_for_signals;
 use crate::memory::context::{PyContext, context_argument};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
@@ -140,7 +141,7 @@ fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
         DeviceBuffer::allocate(&context, 0).or_raise(py)?
     } else {
         let context = py.detach(|| context_of(memory.address)).or_raise(py)?;
-        py.detach(|| context.wait_for(&memory.pending)).or_raise(py)?;
+        wait_for_signals(py, || context.wait_for(&memory.pending))?.or_raise(py)?;
         let base = Some(object.clone().unbind());
         views::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
     };

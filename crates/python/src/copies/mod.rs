@@ -9,7 +9,8 @@ mod on_stream;
 pub(crate) mod source;
 pub(crate) mod together;
 
-use crate::errors::{OrRaise, incorrect_type};
+use crate::errors::{OrRaise, incorrect_type, out_of_range};
+use crate::interpreter::copy_for_signals;
 use crate::names::{Names, PACKAGE};
 use crate::pyarrow::from_pyarrow::{
     check_pool, cuda_buffer_argument, device_buffer, host_bytes, host_bytes_mut, span,
@@ -80,8 +81,10 @@ pub(crate) fn to_host<'py>(
         on_stream::to_host(&stream, buffer, position, &out, size)?;
         return Ok(out);
     }
-    let bytes = host_bytes_mut(&out, size)?;
-    py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)?;
+    copy_for_signals(py, buffer.context(), || {
+        let bytes = host_bytes_mut(&out, size)?;
+        py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
+    })?;
     Ok(out)
 }
 
@@ -124,18 +127,18 @@ pub(crate) fn from_host(
         }
     };
     let Some(stream) = stream else {
-        let bytes = data.bytes()?;
-        let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
-        let bytes = &bytes[..size as usize];
-        py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+        let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
+        copy_for_signals(py, buffer.context(), || {
+            let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
+            py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)
+        })?;
         return Ok(size);
     };
     // The object is asked again for what is to outlive this call, and may give something else.
     let data = data.buffer()?;
-    let bytes = host_bytes(&data)?;
-    let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
+    let size = to_copy(nbytes, host_bytes(&data)?.len() as u64, room, "from host buffer")?;
     let stream = stream.within(py, &[buffer.context()])?;
-    on_stream::from_host(&stream, buffer, position, &data, &bytes[..size as usize])?;
+    on_stream::from_host(&stream, buffer, position, &data, size)?;
     Ok(size)
 }
 
@@ -165,7 +168,9 @@ fn copy_device(
     stream: Option<Named>,
 ) -> PyResult<()> {
     let Some(stream) = stream else {
-        return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
+        return copy_for_signals(py, data.context(), || {
+            py.detach(|| buffer.copy_from_device(position, data)).or_raise(py)
+        });
     };
     let stream = stream.within(py, &[buffer.context(), data.context()])?;
     on_stream::from_device(py, &stream, buffer, position, data)
@@ -188,7 +193,9 @@ pub(crate) fn fill(
     let size = to_copy(nbytes, room, room, "in device buffer")?;
     let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
     let Some(stream) = stream else {
-        return py.detach(|| part.fill(value)).or_raise(py);
+        return copy_for_signals(py, buffer.context(), || {
+            py.detach(|| part.fill(value)).or_raise(py)
+        });
     };
     let stream = stream.within(py, &[buffer.context()])?;
     on_stream::fill(py, &stream, &part, value)

@@ -2,6 +2,7 @@
 
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
+use crate::interpreter::wait_for_signals;
 use crate::sequences::integers;
 use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
@@ -19,7 +20,7 @@ pub(crate) fn to_dict<'py>(
     if !array.buffer().is_empty() {
         // Some consumers synchronise with the stream in this entry, but PyTorch does not.
         let context = array.buffer().context();
-        py.detach(|| context.make_ready_for(Consumer::Unknown)).or_raise(py)?;
+        wait_for_signals(py, || context.make_ready_for(Consumer::Unknown))?.or_raise(py)?;
     }
     let interface = ArrayInterface::of(array);
     let strides = interface.strides.map(|strides| PyTuple::new(py, strides)).transpose()?;

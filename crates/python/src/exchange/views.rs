@@ -2,7 +2,7 @@
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
-use crate::interpreter::Owner;
+use crate::interpreter::{Owner, wait_for_signals};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_buffer, is_cuda_buffer, is_of, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
@@ -57,7 +57,7 @@ pub(crate) fn of_object<'py>(
         if size == 0 {
             return empty(py, context);
         }
-        py.detach(|| context.wait_for(&array.pending)).or_raise(py)?;
+        wait_for_signals(py, || context.wait_for(&array.pending))?.or_raise(py)?;
         let base = Some(obj.clone().unbind());
         return of_memory(py, context, array.address, size, array.is_mutable, base);
     }

@@ -142,6 +142,7 @@ pub(crate) fn host_bytes_mut<'a>(
     if !span.is_mutable {
         return Err(PyValueError::new_err("the host buffer is not mutable"));
     }
+    // Python code may have resized it since the caller looked.
     if i64::try_from(size).is_ok_and(|size| size > span.size) {
         return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
     }

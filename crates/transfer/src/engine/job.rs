@@ -70,7 +70,7 @@ impl Job {
         Self {
             task,
             first: (piece - past_page).min(host.size()),
-            stores: Stores::for_copy(task, &host),
+            stores: Stores::for_copy(task, host.size(), || host.is_fresh()),
             host,
             piece,
             slots,
