@@ -3,8 +3,8 @@
     bash run.sh [LOG_FOLDER [STEP...]]
 
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
-core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures, and
-runs only when it is named.  The environment may say:
+core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures,
+`soak` and `crowd` take long; they run only when they are named.  The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
@@ -243,6 +243,16 @@ def bench(step: Step) -> None:
     step.counts = table.splitlines()[-1] if table else "there is no result"
 
 
+def soak(step: Step) -> None:
+    """A million allocations and more: nothing grows."""
+    step.counts = step.run(python(str(HERE / "tests/reliability/soak.py"))).strip()
+
+
+def crowd(step: Step) -> None:
+    """32 threads for ten seconds, which check every byte."""
+    step.counts = step.run(python(str(HERE / "tests/reliability/crowd.py"))).strip()
+
+
 class Entry(NamedTuple):
     name: str
     group: str
@@ -289,15 +299,18 @@ PHASES: list[list[Lane]] = [
         # Some of Numba's own tests watch the free memory of the device.
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
     ],
+    [[Entry("soak", "by name", "long.log", 300, soak)]],
+    [[Entry("crowd", "by name", "long.log", 120, crowd)]],
     [[Entry("bench", "by name", "bench.log", BUDGET, bench)]],
 ]
 STEPS = [entry for phase in PHASES for lane in phase for entry in lane]
 
 
 def chosen(names: list[str]) -> list[Entry]:
+    # Nothing that is measured, or takes long, goes with the tests.
+    by_name = {entry.name for entry in STEPS if entry.group == "by name"}
     known = {word.lower() for entry in STEPS for word in (entry.name, entry.group)} - {"by name"}
-    # Nothing that is measured goes with the tests.
-    wanted = {name.lower() for name in names} or known - {"bench"}
+    wanted = {name.lower() for name in names} or known - by_name
     if wanted - known:
         sys.exit(
             f"no such step: {', '.join(wanted - known)}; there are: {', '.join(sorted(known))}"

@@ -32,11 +32,14 @@ try:
     from . import _native
     from ._array_copies import IpcArrayHandle as IpcArrayHandle
     from ._native import *  # noqa: F403
+    from .pickling import RESTORING as _RESTORING
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
     globals()["__all__"] = sorted([*vars(_native)["__all__"], "IpcArrayHandle"])
+    # What pickles name.
+    globals().update((each.__name__, each) for each in _RESTORING)
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.
     if sys.argv[:1] != ["-m"] or not any(word.endswith(__name__) for word in sys.orig_argv):

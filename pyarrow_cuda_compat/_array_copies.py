@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from . import _native
 from ._native import Context, DeviceArray, IpcMemHandle
+from .pickling import restores
 
 
 def reduce_array(array: DeviceArray) -> tuple[Any, ...]:
@@ -23,6 +24,7 @@ def reduce_array(array: DeviceArray) -> tuple[Any, ...]:
     return DeviceArray, (dense.buffer, dense.dtype, dense.shape, dense.strides)
 
 
+@restores
 def _restore_typed(kind: Any, buffer: Any, dtype: Any, shape: tuple[int, ...]) -> DeviceArray:
     """An array with a type of Arrow's, from a pickle."""
     return _native._array_of_arrow(kind, buffer, dtype, shape, 0, None, False)

@@ -19,6 +19,7 @@ host, and cannot be exported
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
+pointers to memory that cannot be read crash              raises ``ValueError``
 ========================================================  ========================================
 
 Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond
@@ -62,6 +63,7 @@ def _exports(original: _Method, is_batch: bool) -> _Method:
     @wraps(original)
     def _export_to_c_device(self: Any, out_ptr: Any, out_schema_ptr: Any = 0) -> None:
         prepared = _native._prepare(self, is_batch)
+        out_ptr, out_schema_ptr = _native._export_places(out_ptr, out_schema_ptr)
         original(prepared, out_ptr, out_schema_ptr)
         _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
 
@@ -80,7 +82,9 @@ def _copies(original: _Method, is_batch: bool) -> _Method:
 def _imports_capsules(original: _Method, is_batch: bool) -> _Method:
     @wraps(original)
     def _import_from_c_device_capsule(schema_capsule: Any, array_capsule: Any) -> Any:
-        _native._prepare_import(array_capsule, schema_capsule, in_capsules=True, is_batch=is_batch)
+        array_capsule, schema_capsule = _native._prepare_import(
+            array_capsule, schema_capsule, in_capsules=True, is_batch=is_batch
+        )
         imported = original(schema_capsule, array_capsule)
         return _native._finish_import(imported, array_capsule, in_capsules=True)
 
@@ -89,7 +93,9 @@ def _imports_capsules(original: _Method, is_batch: bool) -> _Method:
 
 def _imports(original: _Method, is_batch: bool) -> _Method:
     def take(in_ptr: Any, second: Any) -> Any:
-        _native._prepare_import(in_ptr, second, in_capsules=False, is_batch=is_batch)
+        in_ptr, second = _native._prepare_import(
+            in_ptr, second, in_capsules=False, is_batch=is_batch
+        )
         imported = original(in_ptr, second)
         return _native._finish_import(imported, in_ptr, in_capsules=False)
 

@@ -42,7 +42,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from . import _native
 from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
-from .pickling import Part, lies_on_host, restore_buffer, restore_part
+from .pickling import Part, _restore_buffer, _restore_part, lies_on_host
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 
@@ -133,8 +133,8 @@ class _Unpickler(pickle.Unpickler):
     def _restored(self, part: Mapping[str, Any]) -> Any:
         contents, number = next(self._contents), part["number"]
         if part["is_part"]:
-            return restore_part(contents, number)
-        return restore_buffer(contents, number, part["is_mutable"])
+            return _restore_part(contents, number)
+        return _restore_buffer(contents, number, part["is_mutable"])
 
 
 def _take(lent: Mapping[str, Any]) -> Any:

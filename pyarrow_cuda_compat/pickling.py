@@ -9,6 +9,9 @@ A pickle contains the bytes and the number of the device.  Loading it copies the
 memory on the device with that number, or on device 0 if that device does not exist.  With
 protocol 5 and a ``buffer_callback``, the bytes are out of band: a single copy from the device.
 
+A pickle finds its functions in the package itself.  A module of the package would be there as soon
+as its own import is over, while another thread is still about to finish that of the package.
+
 If the driver fails while a pickle is loaded, the load raises an `OSError`, as everywhere.  Dask
 treats it as a failed connection and repeats the request until memory is free; with any other
 exception the task would wait forever.
@@ -24,6 +27,16 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
+
+RESTORING: list[Callable[..., Any]] = []
+
+
+def restores(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Has pickles name a function as one of the package, whose import they wait for."""
+    function.__module__ = __package__
+    RESTORING.append(function)
+    return function
+
 
 # An array taken apart: its type, length and so on, with a `Part` for each of its buffers.
 _Tree = Any
@@ -42,7 +55,7 @@ class Part:
         self.buffer = buffer
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return restore_part, (_contents(self.buffer, protocol), self.buffer.context.device_number)
+        return _restore_part, (_contents(self.buffer, protocol), self.buffer.context.device_number)
 
     def __deepcopy__(self, memo: object) -> Part:
         part = _native._new_packed_buffer(self.buffer.context, self.buffer.size)
@@ -53,7 +66,7 @@ class Part:
 def reduce_buffer(buffer: Any, protocol: int) -> tuple[Any, ...]:
     """A `CudaBuffer` for `pickle`."""
     number = buffer.context.device_number
-    return restore_buffer, (_contents(buffer, protocol), number, buffer.is_mutable)
+    return _restore_buffer, (_contents(buffer, protocol), number, buffer.is_mutable)
 
 
 def copy_buffer(buffer: Any) -> Any:
@@ -63,7 +76,8 @@ def copy_buffer(buffer: Any) -> Any:
     return _as_mutable(copied, buffer.is_mutable)
 
 
-def restore_buffer(contents: Any, device_number: int, is_mutable: bool) -> Any:
+@restores
+def _restore_buffer(contents: Any, device_number: int, is_mutable: bool) -> Any:
     """A `CudaBuffer` from a pickle."""
     contents = pa.py_buffer(contents)
     buffer = context_for(device_number).new_buffer(contents.size)
@@ -71,7 +85,8 @@ def restore_buffer(contents: Any, device_number: int, is_mutable: bool) -> Any:
     return _as_mutable(buffer, is_mutable)
 
 
-def restore_part(contents: Any, device_number: int) -> Any:
+@restores
+def _restore_part(contents: Any, device_number: int) -> Any:
     """A buffer of an array, from a pickle."""
     contents = pa.py_buffer(contents)
     buffer = _native._new_packed_buffer(context_for(device_number), contents.size)
@@ -138,10 +153,12 @@ def _unless_on_host(reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return reduce
 
 
+@restores
 def _restore_batch(trees: list[_Tree], schema: Any) -> Any:
     return _native._assemble(schema, [_restore_array(tree) for tree in trees])
 
 
+@restores
 def _restore_table(trees: list[_Tree], counts: list[int], schema: Any) -> Any:
     chunks = iter([_restore_array(tree) for tree in trees])
     columns = [
@@ -151,10 +168,12 @@ def _restore_table(trees: list[_Tree], counts: list[int], schema: Any) -> Any:
     return _native._assemble(schema, columns)
 
 
+@restores
 def _restore_chunked_array(trees: list[_Tree], type: Any) -> Any:
     return pa.chunked_array([_restore_array(tree) for tree in trees], type)
 
 
+@restores
 def _restore_array(tree: _Tree) -> Any:
     restore, data = tree
     return restore(_replaced(data, Part, lambda part: part.buffer))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
+
 _MAX_SIZE = 2**63 - 1
 NOT_CONTIGUOUS = (
     "Array contains non-contiguous buffer and cannot be transferred as a single memory region. "
@@ -22,7 +24,8 @@ def described(
     shape = lengths(shape)
     if not strides and strides != 0:
         return shape, dtype, dense_strides(shape, dtype.itemsize, order)
-    strides = (index(strides),) if hasattr(strides, "__index__") else tuple(map(index, strides))
+    one = hasattr(strides, "__index__")
+    strides = (index(strides),) if one else tuple(map(index, _native._dimensions(strides)))
     if len(strides) != len(shape):
         raise ValueError("strides not match ndim")
     return shape, dtype, strides
@@ -35,7 +38,7 @@ def lengths(shape: Any) -> tuple[int, ...]:
         raise TypeError("shape must be an integer or tuple of integers")
     if hasattr(shape, "__index__") and not getattr(shape, "ndim", 0):
         shape = (shape,)
-    shape = tuple(shape)
+    shape = _native._dimensions(shape)
     for length in shape:
         if not hasattr(length, "__index__"):
             raise TypeError(f"shape elements must be integers, got {type(length).__name__}")
@@ -58,7 +61,7 @@ def dense_strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[in
 
 def like(array: Any) -> dict[str, Any]:
     """What describes a new array like another one: in its order, without its gaps."""
-    shape, dtype = tuple(array.shape), np.dtype(array.dtype)
+    shape, dtype = _native._dimensions(array.shape), np.dtype(array.dtype)
     strides = getattr(array, "strides", None)
     same = {"shape": shape, "dtype": dtype}
     for order in ("C", "F"):

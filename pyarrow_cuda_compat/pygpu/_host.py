@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from operator import index
 from typing import Any, Literal
 
 import numpy as np
 
+from .. import _native
 from ._pointers import TypedPointer
 
 Host = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -22,6 +22,7 @@ def host_array(data: Any) -> Host:
         return data
     if isinstance(data, np.generic):
         raise TypeError(f"{type(data).__name__} is a value, not memory to copy to")
+    _native._check_arrow(data)
     if hasattr(data, "__array_interface__"):
         return np.asarray(data)
     return np.asarray(memoryview(data))
@@ -30,7 +31,7 @@ def host_array(data: Any) -> Host:
 def host_at(pointer: TypedPointer | int, shape: Shape, dtype: np.dtype[Any], order: Order) -> Host:
     """The memory at a pointer; a bare address is the caller's to vouch for."""
     if not isinstance(pointer, TypedPointer):
-        return _array(_memory_at(index(pointer), shape, dtype), shape, dtype, order)
+        return _array(_memory_at(pointer, shape, dtype), shape, dtype, order)
     memory = pointer.get()
     if memory.dtype != dtype:
         raise TypeError(f"the pointer points to elements of type {memory.dtype}, not {dtype}")
@@ -42,6 +43,8 @@ def host_at(pointer: TypedPointer | int, shape: Shape, dtype: np.dtype[Any], ord
 
 def described(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], int]:
     """The lengths of a shape, and the size of its elements in bytes; refuses what is no shape."""
+    if not hasattr(shape, "__index__"):
+        shape = _native._dimensions(shape)
     like = np.broadcast_to(np.empty((), dtype), shape)  # takes no memory
     return like.shape, like.size * dtype.itemsize
 
@@ -83,6 +86,4 @@ def _array(memory: Any, shape: Shape, dtype: np.dtype[Any], order: Order) -> Hos
 
 def _memory_at(address: int, shape: Shape, dtype: np.dtype[Any]) -> Any:
     _, nbytes = described(shape, dtype)
-    if nbytes and not address:
-        raise ValueError("the address of the memory on the host is 0")
-    return (ctypes.c_char * nbytes).from_address(address)
+    return (ctypes.c_char * nbytes).from_address(_native._host_address(address, nbytes))

@@ -169,6 +169,12 @@ NEVER_MADE = [
         "cuda.BufferWriter(message).writeat(0, fresh(pa.Tensor))",
         "cuda.BufferWriter(message).write(fresh(pa.Buffer))",
         "message == fresh(pa.Buffer)",
+        "cuda.new_host_buffer(9).equals(fresh(pa.Buffer))",
+        "DeviceArray.from_host(fresh(pa.Tensor))",
+        "DeviceArray.empty(9, '|u1').copy_to_device(fresh(pa.Buffer))",
+        "DeviceArray.empty(9, '|u1').__setitem__(0, fresh(pa.Tensor))",
+        "memory.to_device(fresh(pa.Buffer))",
+        "gpu.DeviceArray_int64(fresh(pa.Buffer))",
         "fresh(cuda.CudaBuffer).size",
         "fresh(cuda.HostBuffer).size",
         "fresh(cuda.IpcMemHandle).serialize()",
@@ -202,6 +208,7 @@ def test_objects_that_were_never_made_raise(calls, run_python):
         "import sys\n"
         "import pyarrow as pa\n"
         "from pyarrow import cuda\n"
+        "from pyarrow_cuda_compat import DeviceArray, memory, pygpu as gpu\n"
         "ctx = cuda.Context(0)\n"
         "batch = pa.record_batch([pa.array([1])], names=['x'])\n"
         "message = cuda.serialize_record_batch(batch, ctx)\n"

@@ -72,6 +72,31 @@ def test_a_message_cut_at_every_byte(cuda, ctx, name):
     assert cuda.read_record_batch(whole, batch.schema).copy_to(CPU).equals(batch)
 
 
+def raised(call, *arguments):
+    with pytest.raises((*REFUSALS, EOFError)) as caught:
+        call(*arguments)
+    return caught.type, str(caught.value)
+
+
+def test_a_cut_message_raises_what_pyarrow_raises_on_the_host(cuda, ctx):
+    """The exception and its text, for messages of both formats."""
+    cut = [MESSAGE[:size] for size in range(len(MESSAGE))]
+    cut += [MESSAGE[4:size] for size in range(4, len(MESSAGE))]
+    cut += [changed(4, length, "<i") for length in (-8, -(2**31), 2**31 - 1, 8, 5)]
+    cut += [changed(BODY[-1], -1), b"\xff\xff\xff\xff\x40\0\0\0" + bytes(range(64)), bytes(16)]
+    for data in cut:
+        expected = raised(pa.ipc.read_message, pa.BufferReader(data))
+        there = ctx.buffer_from_data(data)
+        for source in (there, cuda.BufferReader(there)):
+            assert raised(cuda.read_message, source) == expected, data
+        if expected[0] is not EOFError:
+            assert raised(cuda.read_record_batch, there, BATCH.schema) == expected, data
+    whole = len(MESSAGE) - METADATA
+    text = f"Expected to be able to read {whole} bytes for message body, got {whole - 1}"
+    short = ctx.buffer_from_data(MESSAGE[:-1])
+    assert raised(cuda.read_record_batch, short, BATCH.schema) == (OSError, text)
+
+
 def test_a_cut_stream_or_file_is_refused(cuda, ctx):
     before = ctx.bytes_allocated
     for opener, reader in ((pa.ipc.new_stream, pa.ipc.open_stream), (pa.ipc.new_file, None)):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pyarrow_cuda_compat import DeviceArray
 from support.peer import Peer
 from support.pickles import EVERY_WAY, PROTOCOLS, in_band, out_of_band
 from support.samples import ARRAYS, CPU, Point, buffers_of
@@ -240,10 +241,10 @@ def test_broken_pickles_are_errors(ctx):
     from pyarrow_cuda_compat import pickling
 
     for function, arguments in (
-        (pickling.restore_buffer, (b"x", -1, True)),
-        (pickling.restore_buffer, (b"x", "0", True)),
-        (pickling.restore_buffer, (None, 0, True)),
-        (pickling.restore_part, (7, 0)),
+        (pickling._restore_buffer, (b"x", -1, True)),
+        (pickling._restore_buffer, (b"x", "0", True)),
+        (pickling._restore_buffer, (None, 0, True)),
+        (pickling._restore_part, (7, 0)),
     ):
         with pytest.raises((TypeError, ValueError, OverflowError)):
             function(*arguments)
@@ -330,3 +331,45 @@ def test_columns_that_do_not_fit_are_refused(ctx):
         pickling._restore_batch([tree, tree], wrong)
     with pytest.raises(TypeError, match="at least one column"):
         pickling._restore_batch([], pa.schema([]))
+
+
+def test_a_pickle_waits_for_another_threads_import(ctx, run_python):
+    """If it imported a module of the package, each import would wait for the other."""
+    code = """
+import pickle, pyarrow, sys, threading
+halfway, loaded = threading.Event(), threading.Event()
+def load():
+    halfway.wait()
+    print(pickle.loads(bytes.fromhex(sys.argv[1])).to_pybytes(), flush=True)
+    loaded.set()
+thread = threading.Thread(target=load)
+thread.start()
+def hook(event, arguments):
+    if event == "import" and arguments[0] == "pyarrow_cuda_compat._native" and not halfway.is_set():
+        halfway.set()
+        loaded.wait(0.5)  # it is not, unless it fails: the import has to be over first
+sys.addaudithook(hook)
+from pyarrow import cuda
+thread.join()
+"""
+    pickled = pickle.dumps(ctx.buffer_from_data(b"here")).hex()
+    assert run_python(code, pickled) == (0, "b'here'\n", "")
+
+
+@pytest.mark.parametrize("kind", ["buffer", "column", "batch", "table", "chunks", "array", "typed"])
+def test_pickles_name_no_module_of_the_package(ctx, kind):
+    """Such a module may be there while another thread is still importing the package."""
+    batch = pa.record_batch({"x": [1, 2]}).copy_to(ctx.memory_manager)
+    value = {
+        "buffer": ctx.buffer_from_data(BYTES),
+        "column": batch.column(0),
+        "batch": batch,
+        "table": pa.Table.from_batches([batch]),
+        "chunks": pa.chunked_array([batch.column(0)]),
+        "array": DeviceArray(ctx.buffer_from_data(BYTES), "u1"),
+        "typed": DeviceArray.from_arrow(batch.column(0)),
+    }[kind]
+    for protocol in PROTOCOLS:
+        pickled = pickle.dumps(value, protocol)
+        assert b"pyarrow_cuda_compat" in pickled
+        assert b"pyarrow_cuda_compat." not in pickled

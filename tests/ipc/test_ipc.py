@@ -98,6 +98,24 @@ def test_opened_twice_and_closed_in_either_order(ctx, peer, order):
 
 
 @pytest.mark.simulator
+def test_two_contexts_open_one_handle(ctx, peer):
+    """As documented, for contexts of different devices; hardware has not been asked."""
+    handle = exported(ctx.buffer_from_data(DATA)).hex()
+    peer(f"first = opened('{handle}')")
+    peer("other = cuda.Context(1)")
+    peer(
+        "second = other.open_ipc_buffer("
+        f"cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes.fromhex('{handle}'))))"
+    )
+    assert peer("[buffer.context.device_number for buffer in (first, second)]") == [0, 1]
+    assert peer("[buffer.to_pybytes() for buffer in (first, second)]") == [DATA, DATA]
+    peer("second.copy_from_host(b'shared')")
+    assert peer("first.slice(0, 6).to_pybytes()") == b"shared"
+    peer("del first; gc.collect()")
+    assert peer("second.slice(0, 6).to_pybytes()") == b"shared"
+
+
+@pytest.mark.simulator
 def test_the_last_buffer_closes_the_mapping(ctx, peer):
     peer("import pyarrow_cuda_compat, pathlib")
     peer("folder = pathlib.Path(pyarrow_cuda_compat.__file__).parent / 'lib'")

@@ -211,3 +211,24 @@ print("done")
 
 def test_interpreters_end_with_full_caches(run_python):
     assert run_python(EXIT) == (0, "done\n", "")
+
+
+@pytest.mark.parametrize("value", ["on", "off", "?"])
+def test_new_memory_is_zeroed_where_that_is_asked_for(run_python, value):
+    code = """
+from pyarrow import cuda
+import numpy as np
+ctx = cuda.Context()
+for size in (1000, 5 << 20, 40 << 20):
+    ctx.buffer_from_data(np.full(size, 7, np.uint8))
+    print(max(ctx.new_buffer(size).to_pybytes()), end=" ")
+ctx.buffers_from_data([b"abc", b"def"])
+pinned = cuda.new_host_buffer(1 << 20)
+np.frombuffer(pinned, np.uint8)[:] = 7
+del pinned
+print(max(cuda.new_host_buffer(1 << 20)))
+"""
+    returncode, out, error = run_python(code, PYARROW_CUDA_ZERO=value)
+    assert (returncode, out) == (0, "7 7 7 7\n" if value == "off" else "0 0 0 0\n")
+    told = "PYARROW_CUDA_ZERO must be 'on' or 'off', not '?'; new memory is zeroed\n"
+    assert error == (told if value == "?" else "")

@@ -119,6 +119,9 @@ CHAINS = {
     "views": "buffer = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buffer, 0))",
     "readers": "buffer = cuda.BufferReader(buffer).read_buffer()",
     "bases": "buffer = ctx.foreign_buffer(buffer.address, 10, base=buffer)",
+    "pinned slices": "pinned = pinned.slice(0)",
+    "pinned subscripts": "pinned = pinned[0:]",
+    "views of pinned slices": "buffer = ctx.buffer_from_object(pinned := pinned.slice(0))",
 }
 
 
@@ -132,17 +135,18 @@ def test_long_chains_of_owners_are_released(chain, run_python):
         "ctx = cuda.Context(0)\n"
         "def work():\n"
         "    buffer = ctx.buffer_from_data(b'0123456789')\n"
+        "    pinned = buffer.copy_to_host(buf=cuda.new_host_buffer(10))\n"
         "    for _ in range(50_000):\n"
         f"        {CHAINS[chain]}\n"
-        "    print(buffer.to_pybytes(), flush=True)\n"
-        "    del buffer\n"
+        "    print(buffer.to_pybytes(), pinned.to_pybytes(), flush=True)\n"
+        "    del buffer, pinned\n"
         "    print(ctx.bytes_allocated)\n"
         "threading.stack_size(256 << 10)  # a frame for each owner would not fit\n"
         "thread = threading.Thread(target=work)\n"
         "thread.start()\n"
         "thread.join()\n"
     )
-    assert (out, code, err) == ("b'0123456789'\n0\n", 0, "")
+    assert (out, code, err) == ("b'0123456789' b'0123456789'\n0\n", 0, "")
 
 
 def test_contexts_outlive_their_python_objects(cuda):

@@ -459,25 +459,33 @@ impl Bridge {
     }
 
     /// Waits for an array's event if libarrow reads the data during the import, and counts unknown
-    /// nulls of an array that becomes a record batch.  `array` is an `ArrowDeviceArray*`, `schema`
-    /// an `ArrowSchema*` or null.
+    /// nulls of an array that becomes a record batch.  `array` is an `ArrowDeviceArray*`; its type
+    /// is that of `schema`, an `ArrowSchema*`, or if that is null, of `described`, a
+    /// `pyarrow.DataType` or `pyarrow.Schema`.
+    ///
+    /// Returns a new reference to the type or schema to import with, if `schema` was consumed.
     ///
     /// # Errors
     ///
-    /// [`Kind::Invalid`] for an invalid event, and driver errors; both structures are released
-    /// then.
+    /// [`Kind::Invalid`] for an invalid event or schema, and driver errors; both structures are
+    /// released then.
     ///
     /// # Safety
     ///
-    /// The structures must be valid for import; the GIL must be held.
+    /// The structures must be valid for import, of which only the array's own fields are trusted,
+    /// not its children; the GIL must be held.
     pub unsafe fn prepare_import(
         &self,
         array: *mut c_void,
         schema: *mut c_void,
+        described: Object,
         is_batch: bool,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.prepare_import)(array, schema, is_batch, failure)) }
+    ) -> Result<Option<Object>, Fault> {
+        let prepared = |failure| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { (self.api.prepare_import)(array, schema, described, is_batch, failure) }
+        };
+        made_or_none(prepared)
     }
 
     /// A new reference to the replacement of the array or record batch that libarrow has imported

@@ -22,7 +22,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 8;
+pub const ABI_VERSION: u32 = 9;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -438,6 +438,12 @@ pub struct PyarrowApi {
     pub wrap_batch: *mut c_void,
     /// `pyarrow_unwrap_schema`: `std::shared_ptr<arrow::Schema> (PyObject*)`.
     pub unwrap_schema: *mut c_void,
+    /// `pyarrow_wrap_schema`: `PyObject* (const std::shared_ptr<arrow::Schema>&)`.
+    pub wrap_schema: *mut c_void,
+    /// `pyarrow_unwrap_data_type`: `std::shared_ptr<arrow::DataType> (PyObject*)`.
+    pub unwrap_type: *mut c_void,
+    /// `pyarrow_wrap_data_type`: `PyObject* (const std::shared_ptr<arrow::DataType>&)`.
+    pub wrap_type: *mut c_void,
     /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
     pub unwrap_chunked_array: *mut c_void,
     /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
@@ -606,14 +612,17 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
     /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
-    /// an array that becomes a batch.  On failure, releases `array`, an `ArrowDeviceArray`, and
-    /// `schema`, an `ArrowSchema` or null.
+    /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
+    /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
+    /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
+    /// null without a failure if libarrow is to do that.  On failure, releases both structures.
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
+        described: *mut PyObject,
         is_batch: bool,
         failure: *mut Failure,
-    ) -> bool,
+    ) -> *mut PyObject,
     /// After libarrow has imported `object`: a new reference to the replacement, or null without a
     /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
     /// is read.

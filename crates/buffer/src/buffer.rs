@@ -1,5 +1,6 @@
 //! A contiguous range of device memory, and its owner.
 
+use crate::error::Leaving;
 use crate::foreign;
 use crate::{Error, range};
 use arrow_cuda_context::{Block, Context, Placement};
@@ -175,8 +176,12 @@ impl DeviceBuffer {
     }
 
     /// A failed call may leave work in flight, so the memory counts as exposed then.
-    pub(crate) fn settle<T, E>(&self, outcome: Result<T, E>) -> Result<T, E> {
-        outcome.inspect_err(|_| self.expose())
+    pub(crate) fn settle<T, E: Leaving>(&self, outcome: Result<T, E>) -> Result<T, E> {
+        outcome.inspect_err(|error| {
+            if error.leaves_work() {
+                self.expose();
+            }
+        })
     }
 
     /// The size, in bytes.

@@ -33,6 +33,24 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// A failure that tells whether work may be left in flight.
+pub(crate) trait Leaving {
+    /// Whether there may be any.
+    fn leaves_work(&self) -> bool;
+}
+
+impl Leaving for CudaError {
+    fn leaves_work(&self) -> bool {
+        *self != Self::Busy // the copy had not begun
+    }
+}
+
+impl Leaving for FileError {
+    fn leaves_work(&self) -> bool {
+        !matches!(self, Self::Cuda(error) if !error.leaves_work())
+    }
+}
+
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Cuda(error)

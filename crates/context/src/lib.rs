@@ -14,6 +14,8 @@ mod memory;
 mod peers;
 mod pinned;
 mod streams;
+#[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
+mod zeroing;
 
 pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandle};
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};

@@ -5,13 +5,13 @@
 //! between the two.  Where the devices cannot give it, the driver's own way stays.
 
 use crate::{Context, Current, Extension, StreamHandle};
-use arrow_cuda_driver::{CudaResult, Lock, codes};
+use arrow_cuda_driver::{CudaResult, LongLock, codes};
 use std::convert::Infallible;
 
 /// The contexts whose memory a context can access, or cannot for good, by their identity: after a reset
 /// of its device, a context is another one, to which nobody has access.
 #[derive(Default)]
-struct Peers(Lock<Vec<(usize, u64)>>);
+struct Peers(LongLock<Vec<(usize, u64)>>);
 
 impl Extension for Peers {}
 

@@ -1,5 +1,6 @@
 //! Driver calls of destructors, which may block: freeing device memory waits for the device.
 
+use crate::interrupt::uninterrupted;
 use std::sync::OnceLock;
 
 /// Runs a piece of work that may block, once.
@@ -13,8 +14,12 @@ pub fn set_blocking_runner(runner: Runner) {
     let _already_chosen = RUNNER.set(runner);
 }
 
-/// Runs work that may block through the runner that was set.
+/// Runs work that may block through the runner that was set.  The runner may give up the interpreter's
+/// lock, and wait for it afterwards, so the thread must not hold a [`Lock`](crate::Lock).
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    debug_assert!(!crate::holds_short_lock(), "work that may block, under a lock");
+    // What destructors wait for must be over before they go on.
+    let work = || uninterrupted(work);
     let Some(runner) = RUNNER.get() else { return work() };
     let mut work = Some(work);
     let mut outcome = None;

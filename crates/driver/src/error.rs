@@ -23,6 +23,10 @@ pub enum CudaError {
     Load(LoadError),
     /// The driver answered with an error.
     Call(CallError),
+    /// A signal has ended a wait or a copy: see [`interruptible`](crate::interruptible).
+    Interrupted,
+    /// The device has other work to do first, for long: the copy has not begun.
+    Busy,
 }
 
 /// The error of a driver function: number, name and text come from the driver.
@@ -76,10 +80,10 @@ impl CudaError {
         self
     }
 
-    /// The driver's result code; `None` when the driver could not be loaded.
+    /// The driver's result code; `None` for what the driver has not said.
     pub fn code(&self) -> Option<i32> {
         match self {
-            Self::Load(_) => None,
+            Self::Load(_) | Self::Interrupted | Self::Busy => None,
             Self::Call(call) => Some(call.code),
         }
     }
@@ -118,6 +122,8 @@ impl fmt::Display for CudaError {
         match self {
             Self::Load(error) => error.fmt(f),
             Self::Call(error) => error.fmt(f),
+            Self::Interrupted => f.write_str("a signal has ended the wait"),
+            Self::Busy => f.write_str("the device is busy"),
         }
     }
 }

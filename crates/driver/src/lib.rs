@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod forward;
 mod functions;
+mod interrupt;
 mod library;
 mod lifecycle;
 mod lock;
@@ -17,9 +18,10 @@ pub use blocking::{Runner, blocking, set_blocking_runner};
 pub use environment::{Misuse, Variable};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
+pub use interrupt::{Check, Interruption, Patience, interruptible};
 pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name, linker_message};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
-pub use lock::Lock;
+pub use lock::{Lock, LockGuard, LongLock, holds_lock, holds_short_lock, without_locks};
 pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].

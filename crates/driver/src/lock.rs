@@ -1,7 +1,10 @@
-//! A lock that knows forks.
+//! Locks that know forks, and how many of them a thread holds.
 
 use crate::codes::NOT_INITIALIZED;
-use crate::{CudaError, CudaResult, is_forked_child};
+use crate::{CudaError, CudaResult, blocking, is_forked_child};
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A mutex for state that belongs to the driver's process.
@@ -10,16 +13,51 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 /// CUDA does not survive a fork either, so this lock refuses the child instead of waiting.  A panic
 /// under the lock does not poison it.
 ///
+/// A thread may wait for it while it has the interpreter's lock (Python's GIL).  So whoever holds one
+/// neither waits for the interpreter nor runs Python code: [`report`](crate::report) waits until the
+/// thread holds no lock, and [`blocking`](crate::blocking) asserts that it does not.  Work that waits
+/// for the device needs a [`LongLock`].
+///
 /// ```
-/// use arrow_cuda_driver::Lock;
+/// use arrow_cuda_driver::{Lock, holds_lock};
 ///
 /// static NUMBERS: Lock<Vec<u32>> = Lock::new(Vec::new());
 /// NUMBERS.lock()?.push(7);
-/// assert_eq!(*NUMBERS.lock()?, [7]);
+/// let numbers = NUMBERS.lock()?;
+/// assert!(*numbers == [7] && holds_lock());
+/// drop(numbers);
+/// assert!(!holds_lock());
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Lock<T: ?Sized>(Mutex<T>);
+
+/// A [`Lock`] that is held while the driver waits for the device, or takes long.
+///
+/// A thread waits for it through [`blocking`](crate::blocking), so without the interpreter's lock, for
+/// which whoever holds it may therefore wait.  He runs no Python code all the same: it might ask for the
+/// lock again.
+///
+/// ```
+/// use arrow_cuda_driver::{LongLock, blocking, holds_lock};
+///
+/// static TURN: LongLock<()> = LongLock::new(());
+/// let turn = TURN.lock()?;
+/// assert!(holds_lock());
+/// blocking(|| ()); // under a `Lock` this would panic, unless debug assertions are off
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct LongLock<T: ?Sized>(Mutex<T>);
+
+/// Gives access to what a [`Lock`] or a [`LongLock`] protects, until it is dropped.
+#[derive(Debug)]
+#[must_use = "the lock is held only while this lives"]
+pub struct LockGuard<'lock, T: ?Sized> {
+    value: MutexGuard<'lock, T>,
+    /// Behind the mutex's guard: fields are dropped in order.
+    _held: Held,
+}
 
 impl<T> Lock<T> {
     /// Wraps a value.
@@ -34,9 +72,33 @@ impl<T: ?Sized> Lock<T> {
     /// # Errors
     ///
     /// `CUDA_ERROR_NOT_INITIALIZED` in a forked child.
-    pub fn lock(&self) -> CudaResult<MutexGuard<'_, T>> {
+    pub fn lock(&self) -> CudaResult<LockGuard<'_, T>> {
         check_not_forked()?;
-        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(LockGuard { value, _held: Held::count(Kind::Short) })
+    }
+}
+
+impl<T> LongLock<T> {
+    /// Wraps a value.
+    pub const fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+}
+
+impl<T: ?Sized> LongLock<T> {
+    /// Blocks until the lock is free, and takes it.  The thread must not hold a [`Lock`].
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_NOT_INITIALIZED` in a forked child.
+    pub fn lock(&self) -> CudaResult<LockGuard<'_, T>> {
+        debug_assert!(!holds_short_lock(), "a lock for long work, under a lock");
+        if let Some(guard) = self.try_lock()? {
+            return Ok(guard);
+        }
+        let value = blocking(|| self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(LockGuard { value, _held: Held::count(Kind::Long) })
     }
 
     /// Takes the lock if it is free.
@@ -44,13 +106,14 @@ impl<T: ?Sized> Lock<T> {
     /// # Errors
     ///
     /// `CUDA_ERROR_NOT_INITIALIZED` in a forked child.
-    pub fn try_lock(&self) -> CudaResult<Option<MutexGuard<'_, T>>> {
+    pub fn try_lock(&self) -> CudaResult<Option<LockGuard<'_, T>>> {
         check_not_forked()?;
-        Ok(match self.0.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        })
+        let value = match self.0.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        Ok(Some(LockGuard { value, _held: Held::count(Kind::Long) }))
     }
 }
 
@@ -59,4 +122,161 @@ fn check_not_forked() -> CudaResult<()> {
         return Err(CudaError::of_call("cuInit", NOT_INITIALIZED));
     }
     Ok(())
+}
+
+impl<T: ?Sized> Deref for LockGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: ?Sized> DerefMut for LockGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+type Task = Box<dyn FnOnce()>;
+
+/// What a thread has to do with locks.
+struct Ours {
+    /// How many of each kind it holds.
+    short: Cell<u32>,
+    long: Cell<u32>,
+    /// Whether there are tasks for the time when it holds none.
+    has_later: Cell<bool>,
+}
+
+thread_local! {
+    static OURS: Ours =
+        const { Ours { short: Cell::new(0), long: Cell::new(0), has_later: Cell::new(false) } };
+    static LATER: RefCell<Vec<Task>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Ours {
+    fn of(&self, kind: Kind) -> &Cell<u32> {
+        match kind {
+            Kind::Short => &self.short,
+            Kind::Long => &self.long,
+        }
+    }
+
+    fn holds_any(&self) -> bool {
+        self.short.get() + self.long.get() > 0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Short,
+    Long,
+}
+
+/// One of the locks that this thread holds.
+#[derive(Debug)]
+struct Held {
+    kind: Kind,
+    /// It is counted for this thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Held {
+    fn count(kind: Kind) -> Self {
+        OURS.with(|ours| ours.of(kind).update(|count| count + 1));
+        Self { kind, not_send: PhantomData }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let has_tasks = OURS.with(|ours| {
+            ours.of(self.kind).update(|count| count - 1);
+            ours.has_later.get() && !ours.holds_any()
+        });
+        if has_tasks {
+            run_tasks();
+        }
+    }
+}
+
+#[cold]
+fn run_tasks() {
+    OURS.with(|ours| ours.has_later.set(false));
+    // A thread that ends has nothing left to do.
+    let later = LATER.try_with(RefCell::take).unwrap_or_default();
+    later.into_iter().for_each(|task| task());
+}
+
+/// Whether this thread holds a [`Lock`] or a [`LongLock`], and so must not run Python code.
+pub fn holds_lock() -> bool {
+    OURS.with(Ours::holds_any)
+}
+
+/// Whether this thread holds a [`Lock`], and so must not wait for the interpreter either.
+pub fn holds_short_lock() -> bool {
+    OURS.with(|ours| ours.short.get() > 0)
+}
+
+/// Runs a task now, or as soon as this thread holds no lock: one that may block, or run Python code.
+pub fn without_locks(task: impl FnOnce() + 'static) {
+    if !holds_lock() {
+        return task();
+    }
+    let mut task: Option<Task> = Some(Box::new(task));
+    if LATER.try_with(|later| later.borrow_mut().extend(task.take())).is_ok() {
+        OURS.with(|ours| ours.has_later.set(true));
+    }
+    // A thread that is about to end, under a lock: there is no later.
+    if let Some(task) = task {
+        task();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    #[test]
+    fn tasks_wait_for_the_last_lock() {
+        let (one, other) = (Lock::new(1), LongLock::new(2));
+        let runs = Rc::new(Cell::new(0));
+        let count = || {
+            let runs = runs.clone();
+            without_locks(move || {
+                assert!(!holds_lock());
+                runs.set(runs.get() + 1);
+            });
+        };
+        count();
+        assert_eq!(runs.get(), 1);
+        let outer = other.lock().expect("not forked");
+        let inner = one.lock().expect("not forked");
+        count();
+        count();
+        drop(outer);
+        assert_eq!((runs.get(), *inner), (1, 1));
+        drop(inner);
+        assert_eq!(runs.get(), 3);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "under a lock")]
+    fn nothing_blocks_under_a_lock() {
+        let lock = Lock::new(());
+        let _guard = lock.lock();
+        blocking(|| ());
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "under a lock")]
+    fn a_long_lock_is_the_outer_one() {
+        let (lock, long) = (Lock::new(()), LongLock::new(()));
+        let _guard = lock.lock();
+        drop(long.lock());
+    }
 }

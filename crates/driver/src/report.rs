@@ -1,6 +1,6 @@
 //! Failures of destructors, which no return value can carry.
 
-use crate::CudaError;
+use crate::{CudaError, lock};
 use std::sync::OnceLock;
 
 /// Receives each release that failed: what should have been released, and why it was not.
@@ -14,12 +14,14 @@ pub fn set_reporter(reporter: Reporter) {
     let _already_chosen = REPORTER.set(reporter);
 }
 
-/// Reports a failed release.
+/// Reports a failed release: now, or as soon as this thread holds no [`Lock`](crate::Lock), since the
+/// reporter may do anything.
 pub fn report(what: &str, error: &CudaError) {
-    match REPORTER.get() {
-        Some(reporter) => reporter(what, error),
+    let (what, error) = (what.to_owned(), error.clone());
+    lock::without_locks(move || match REPORTER.get() {
+        Some(reporter) => reporter(&what, &error),
         None => eprintln!("releasing {what} failed: {error}"),
-    }
+    });
 }
 
 /// Reports the failure in `outcome`, if it is one.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_driver::Lock;
+use arrow_cuda_driver::LongLock;
 use std::mem::MaybeUninit;
 
 /// A file over device memory for reading: to the host, or as slices that stay on the device.
@@ -26,13 +26,13 @@ use std::mem::MaybeUninit;
 pub struct BufferReader {
     buffer: DeviceBuffer,
     // None when closed.
-    position: Lock<Option<u64>>,
+    position: LongLock<Option<u64>>,
 }
 
 impl BufferReader {
     /// Opens a buffer, at its start.
     pub fn open(buffer: DeviceBuffer) -> Self {
-        Self { buffer, position: Lock::new(Some(0)) }
+        Self { buffer, position: LongLock::new(Some(0)) }
     }
 
     /// The buffer that is read.

@@ -4,9 +4,8 @@ use crate::Error;
 use crate::halves::Halves;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Completed;
-use arrow_cuda_driver::{Lock, blocking, may_release, report};
+use arrow_cuda_driver::{LockGuard, LongLock, blocking, may_release, report};
 use std::os::fd::AsFd;
-use std::sync::MutexGuard;
 
 /// A file over device memory for writing, directly or through a buffer on the host.
 ///
@@ -32,7 +31,7 @@ use std::sync::MutexGuard;
 #[derive(Debug)]
 pub struct BufferWriter {
     buffer: DeviceBuffer,
-    state: Lock<State>,
+    state: LongLock<State>,
 }
 
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl BufferWriter {
             return Err(BufferError::ReadOnly.into());
         }
         let state = State { is_open: true, position: 0, halves: None };
-        Ok(Self { buffer, state: Lock::new(state) })
+        Ok(Self { buffer, state: LongLock::new(state) })
     }
 
     /// The buffer that is written.
@@ -206,7 +205,7 @@ impl BufferWriter {
 
     /// The host buffer's size, in bytes; 0 when writes are unbuffered.
     pub fn buffer_size(&self) -> usize {
-        let size = |state: MutexGuard<'_, State>| state.halves.as_ref().map_or(0, Halves::size);
+        let size = |state: LockGuard<'_, State>| state.halves.as_ref().map_or(0, Halves::size);
         self.state.lock().map_or(0, size)
     }
 
@@ -215,7 +214,7 @@ impl BufferWriter {
         self.state.lock().map_or(0, |state| state.halves.as_ref().map_or(0, Halves::buffered))
     }
 
-    fn open_state(&self) -> Result<MutexGuard<'_, State>, Error> {
+    fn open_state(&self) -> Result<LockGuard<'_, State>, Error> {
         let state = self.state.lock()?;
         if state.is_open { Ok(state) } else { Err(Error::Closed) }
     }

@@ -16,6 +16,9 @@ pub enum Error {
     Handle(String),
     /// The bytes are not a valid message.
     Message(String),
+    /// A message cannot be read: its body is cut off, or its metadata is none.  libarrow, whose words
+    /// these are, counts that as a failure to read, and a message that contradicts itself as invalid.
+    Unreadable(String),
     /// The stream ends here: a message of length 0.
     EndOfStream,
     /// The message does not match the request.
@@ -28,7 +31,10 @@ impl fmt::Display for Error {
             Self::Buffer(error) => error.fmt(f),
             Self::AlreadyExported => f.write_str("Buffer has already been exported for IPC"),
             Self::EndOfStream => f.write_str("End of stream (message has length 0)"),
-            Self::Handle(text) | Self::Message(text) | Self::Arrow(text) => f.write_str(text),
+            Self::Handle(text)
+            | Self::Message(text)
+            | Self::Unreadable(text)
+            | Self::Arrow(text) => f.write_str(text),
         }
     }
 }

@@ -34,29 +34,42 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// [`Error::EndOfStream`] at the end of a stream, or for no bytes; [`Error::Message`] when the
-    /// bytes are not those of a message.
+    /// In libarrow's words: [`Error::EndOfStream`] at the end of a stream, or for no bytes;
+    /// [`Error::Message`] when they end within the metadata; [`Error::Unreadable`] for a negative
+    /// length.
     pub fn parse(prefix: &[u8], size: u64) -> Result<Self, Error> {
         let word = |at: usize| {
             prefix.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes)
         };
         let (length, metadata_offset) = match word(0) {
             None if prefix.is_empty() => return Err(Error::EndOfStream),
-            None => return Err(truncated(size)),
-            Some(MARKER) => (word(4).ok_or_else(|| truncated(size))?, 8),
+            None => {
+                return Err(Error::Message(format!(
+                    "Corrupted message, only {size} bytes available"
+                )));
+            }
+            Some(MARKER) => match word(4) {
+                Some(length) => (length, 8),
+                None => {
+                    let rest = size.saturating_sub(4);
+                    return Err(Error::Message(format!(
+                        "Corrupted metadata length, only {rest} bytes available"
+                    )));
+                }
+            },
             Some(length) => (length, 4),
         };
         if length == 0 {
             return Err(Error::EndOfStream);
         }
         if i32::try_from(length).is_err() {
-            let length = length.cast_signed();
-            return Err(Error::Message(format!("the message's metadata length is {length}")));
+            let text = "Invalid IPC message: negative metadata length";
+            return Err(Error::Unreadable(text.into()));
         }
         let metadata_length = u64::from(length);
         if metadata_offset + metadata_length > size {
             return Err(Error::Message(format!(
-                "the message's metadata takes {metadata_length} bytes, only {} follow",
+                "Expected to read {metadata_length} metadata bytes, but only read {}",
                 size - metadata_offset
             )));
         }
@@ -67,10 +80,6 @@ impl Frame {
     pub fn body_offset(&self) -> u64 {
         self.metadata_offset + self.metadata_length
     }
-}
-
-fn truncated(size: u64) -> Error {
-    Error::Message(format!("the message ends after {size} bytes, within its length"))
 }
 
 #[cfg(test)]
@@ -92,10 +101,11 @@ mod tests {
         for end in [&[][..], &[0; 4], &[255, 255, 255, 255, 0, 0, 0, 0]] {
             assert_eq!(Frame::parse(end, end.len() as u64), Err(Error::EndOfStream));
         }
-        for damaged in [&[255; 3][..], &[255; 4], &[255; 7], &[255; 8], &[9, 0, 0, 0]] {
+        for damaged in [&[255; 3][..], &[255; 4], &[255; 7], &[9, 0, 0, 0]] {
             let parsed = Frame::parse(damaged, damaged.len() as u64);
             assert!(matches!(parsed, Err(Error::Message(_))), "{damaged:?}");
         }
+        assert!(matches!(Frame::parse(&[255; 8], 100), Err(Error::Unreadable(_))));
     }
 
     proptest! {

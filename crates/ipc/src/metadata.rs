@@ -52,11 +52,13 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] when the bytes are not a message's metadata.
+    /// [`Error::Unreadable`] when the bytes are not a message's metadata, or the length of its body
+    /// is negative.
     pub fn parse(metadata: &[u8]) -> Result<Self, Error> {
         let outline = Outline::of(metadata)
-            .map_err(|error| Error::Message(format!("invalid message metadata: {error}")))?;
-        let body_length = non_negative("body length", outline.body_length)?;
+            .map_err(|_| Error::Unreadable("Invalid flatbuffers message.".into()))?;
+        let body_length = u64::try_from(outline.body_length)
+            .map_err(|_| Error::Unreadable("Invalid IPC message: negative bodyLength".into()))?;
         let columns = |batch: Option<RecordBatch<'_>>| Columns {
             is_compressed: batch.is_some_and(|batch| batch.compression().is_some())
                 || is_early_version(&outline),
@@ -91,11 +93,12 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] when the metadata does not fit the body.
+    /// [`Error::Unreadable`] when the body is cut off, [`Error::Message`] when the metadata does not
+    /// fit it.
     pub fn check(&self, available: u64) -> Result<(), Error> {
         if self.body_length > available {
-            return Err(Error::Message(format!(
-                "the message's body takes {} bytes, only {available} follow",
+            return Err(Error::Unreadable(format!(
+                "Expected to be able to read {} bytes for message body, got {available}",
                 self.body_length
             )));
         }

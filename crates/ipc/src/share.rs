@@ -4,7 +4,7 @@ use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_context::{Context, prepare_sharing, retain_exported};
-use arrow_cuda_driver::{CudaResult, Lock};
+use arrow_cuda_driver::{CudaResult, LongLock};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -107,7 +107,7 @@ struct Mapping {
 type Key = ((usize, u64), [u8; ALLOCATION]);
 
 /// One mapping per context and allocation: some drivers refuse a second one.
-static MAPPINGS: Lock<Option<HashMap<Key, Weak<Mapping>>>> = Lock::new(None);
+static MAPPINGS: LongLock<Option<HashMap<Key, Weak<Mapping>>>> = LongLock::new(None);
 
 impl Mapping {
     fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Arc<Self>> {

@@ -145,7 +145,7 @@ proptest! {
             told.is_valid() && !told.counts_as_compressed()
         );
         if let Some(less) = metadata.body_length.checked_sub(1) {
-            prop_assert!(matches!(metadata.check(less), Err(Error::Message(_))));
+            prop_assert!(matches!(metadata.check(less), Err(Error::Unreadable(_))));
         }
     }
 

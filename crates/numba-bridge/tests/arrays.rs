@@ -4,6 +4,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Index, Layout, Order, Slice};
 use proptest::prelude::*;
+use std::mem::MaybeUninit;
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
@@ -90,12 +91,23 @@ fn queued_copies_follow_each_other() {
     let copy = turned.copy(Order::C).expect("room");
     copy.fill(&[0, 0]).expect("a fill");
     copy.queue_copy_from(&stream, &turned).expect("queued");
-    let mut out = vec![0u8; bytes.len()];
+    let mut out = vec![MaybeUninit::new(0u8); bytes.len()];
+    for wrong in [0, bytes.len() - 1] {
+        // SAFETY: nothing is queued.
+        let (down, up) = unsafe {
+            (
+                copy.queue_copy_to_host(&stream, &mut out[..wrong], Order::C, Box::new(())),
+                copy.queue_copy_from_host(&stream, &bytes[..wrong], Order::C, Box::new(())),
+            )
+        };
+        assert!(matches!((down, up), (Err(Error::Invalid(_)), Err(Error::Invalid(_)))));
+    }
     // SAFETY: `out` outlives the wait below, and is not used before.
-    unsafe { copy.queue_copy_to_host(&stream, out.as_mut_ptr(), Order::Fortran, Box::new(())) }
+    unsafe { copy.queue_copy_to_host(&stream, &mut out, Order::Fortran, Box::new(())) }
         .expect("queued");
     stream.synchronize().expect("no failure");
-    assert_eq!(out, bytes);
+    // SAFETY: all bytes were initialised from the beginning.
+    assert!(out.iter().map(|byte| unsafe { byte.assume_init() }).eq(bytes));
 }
 
 #[test]

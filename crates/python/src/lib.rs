@@ -10,8 +10,9 @@
 //! | `exchange/` | DLPack, the CUDA array interface, Numba, pickles, the C Device interface |
 //! | `arrays/` | typed arrays, on top of the protocols in `exchange/` |
 //! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
+//! | `sequences.rs` | sequences from outside, each with a bound |
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
-//! | `interpreter.rs` | destructors, failed releases, interpreter exit |
+//! | `interpreter/` | destructors, failed releases, signals during waits, interpreter exit |
 //! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
 //! | `info.rs` | what it asks of the driver and the devices |
 
@@ -27,6 +28,7 @@ mod memory;
 mod names;
 mod package;
 mod pyarrow;
+mod sequences;
 mod streams;
 
 use crate::files::{reader, writer};
@@ -72,6 +74,7 @@ fn start(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let names = Names::of(module);
     names.private(&wrap_pyfunction!(start, module)?)?;
+    names.private(&wrap_pyfunction!(sequences::dimensions, module)?)?;
     names.private(&wrap_pyfunction!(info::driver, module)?)?;
     names.private(&wrap_pyfunction!(info::device, module)?)?;
     names.private(&wrap_pyfunction!(info::device_attribute, module)?)?;

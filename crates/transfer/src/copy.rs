@@ -5,8 +5,25 @@
 
 use crate::engine::{HostMemory, Task, run};
 use arrow_cuda_context::{Context, Current};
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_driver::{CudaResult, Patience};
 use std::mem::MaybeUninit;
+
+/// Where a signal may end a copy, the driver copies at most so many bytes by one call: a few milliseconds.
+const PIECE: usize = 256 << 20;
+
+/// Has the driver copy `size` bytes, in pieces if a signal may end that.  Each copy gets an offset and a size.
+fn copy_in_pieces(
+    size: usize,
+    mut copy: impl FnMut(usize, usize) -> CudaResult<()>,
+) -> CudaResult<()> {
+    let mut patience = Patience::new();
+    let piece = if patience.ends_copies() { PIECE } else { size.max(1) };
+    for at in (0..size).step_by(piece) {
+        patience.check()?;
+        copy(at, piece.min(size - at))?;
+    }
+    Ok(())
+}
 
 /// Copies host bytes to a device.
 ///
@@ -35,11 +52,10 @@ pub(crate) unsafe fn copy_with_driver(
     to: u64,
     data: &[u8],
 ) -> CudaResult<()> {
-    match data {
-        [] => Ok(()),
+    copy_in_pieces(data.len(), |at, size| {
         // SAFETY: guaranteed by the caller; `data` is readable for its length.
-        _ => unsafe { current.copy_from_host(to, data.as_ptr(), data.len()) },
-    }
+        unsafe { current.copy_from_host(to + at as u64, data[at..].as_ptr(), size) }
+    })
 }
 
 /// Copies `out.len()` bytes of a device to the host.  All of `out` is initialised when the call
@@ -62,11 +78,10 @@ pub unsafe fn copy_to_host(
     if unsafe { run(&current, Task::Download, HostMemory::target(out), from) }?.is_some() {
         return Ok(());
     }
-    match out.len() {
-        0 => Ok(()),
+    copy_in_pieces(out.len(), |at, size| {
         // SAFETY: guaranteed by the caller; `out` is writable for its length.
-        size => unsafe { current.copy_to_host(out.as_mut_ptr().cast(), from, size) },
-    }
+        unsafe { current.copy_to_host(out[at..].as_mut_ptr().cast(), from + at as u64, size) }
+    })
 }
 
 /// How much the driver copies to the host at a time for a comparison.
@@ -89,7 +104,9 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
         return Ok(!differs);
     }
     let mut theirs = vec![0u8; bytes.len().min(STEP)];
+    let mut patience = Patience::new();
     for (number, ours) in bytes.chunks(STEP).enumerate() {
+        patience.check()?;
         let from = at + (number * STEP) as u64;
         // SAFETY: guaranteed by the caller; `theirs` is writable for as many bytes.
         unsafe { current.copy_to_host(theirs.as_mut_ptr(), from, ours.len()) }?;
@@ -98,4 +115,45 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_cuda_driver::{CudaError, Interruption, interruptible};
+    use std::cell::RefCell;
+    use std::thread;
+    use std::time::Duration;
+
+    const SIZE: usize = 2 * PIECE + 1;
+
+    #[test]
+    fn a_copy_is_one_call_where_nothing_ends_it() {
+        let mut calls = Vec::new();
+        let copied = copy_in_pieces(SIZE, |at, size| {
+            calls.push((at, size));
+            Ok(())
+        });
+        assert_eq!((copied, calls), (Ok(()), vec![(0, SIZE)]));
+        assert_eq!(copy_in_pieces(0, |_, _| Err(CudaError::Busy)), Ok(()));
+    }
+
+    #[test]
+    fn a_copy_ends_behind_a_piece() {
+        let calls = RefCell::new(Vec::new());
+        let copy = |pause| {
+            copy_in_pieces(SIZE, |at, size| {
+                thread::sleep(pause);
+                calls.borrow_mut().push((at, size));
+                Ok(())
+            })
+        };
+        // No pause is long enough to look for signals.
+        let copied = interruptible(Interruption::Pieces(|| false), || copy(Duration::ZERO));
+        assert_eq!(copied, Some(Ok(())));
+        assert_eq!(calls.take(), [(0, PIECE), (PIECE, PIECE), (2 * PIECE, 1)]);
+        let pause = Duration::from_millis(100);
+        assert_eq!(interruptible(Interruption::Pieces(|| true), || copy(pause)), None);
+        assert_eq!(calls.take(), [(0, PIECE)]);
+    }
 }

@@ -6,7 +6,7 @@
 use crate::HostBuffer;
 use crate::engine::{FilePart, ReadError, run_file};
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
-use arrow_cuda_driver::{CudaError, CudaResult};
+use arrow_cuda_driver::{CudaError, CudaResult, Patience};
 use std::fmt;
 use std::os::fd::AsFd;
 
@@ -73,6 +73,7 @@ pub unsafe fn copy_from_file(
         return Ok(());
     }
     let file = FilePart::new(file, offset, size);
+    current.await_turn(StreamHandle::DEFAULT)?;
     let mut staging = Staging::allocate(context, size.min(2 * STEP))?;
     // SAFETY: guaranteed by the caller; the staging memory lives until the stream has been waited for.
     let sent = unsafe { send(&current, to, &file, staging.bytes()) };
@@ -96,7 +97,9 @@ unsafe fn send(
     let (context, size) = (current.context(), file.size());
     // Behind the copy of each half; one that was never recorded counts as reached.
     let ends = [Event::new(context)?, Event::new(context)?];
+    let mut patience = Patience::new();
     for (turn, at) in (0..size).step_by(STEP).enumerate() {
+        patience.check()?;
         let (half, end) = (turn % 2, &ends[turn % 2]);
         end.wait()?;
         let bytes = &mut staging[half * STEP..][..(size - at).min(STEP)];

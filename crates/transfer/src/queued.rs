@@ -85,6 +85,7 @@ fn copy_after_stream(
     stream: &Stream,
     copy: impl FnOnce(&Context) -> CudaResult<()>,
 ) -> CudaResult<Completed> {
+    stream.context().enter()?.await_turn(stream.handle())?;
     let completed = stream.synchronize()?;
     copy(stream.context())?;
     Ok(completed)

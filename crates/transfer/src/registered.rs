@@ -91,7 +91,7 @@ fn release(context: &Context, start: usize, owner: Retained) -> CudaResult<()> {
     match context.enter() {
         Ok(current) => unpin(&current, start, owner),
         // With its context, the memory was unpinned.
-        Err(error) if error.is_context_gone() => Ok(()),
+        Err(error) if context.is_gone(&error) => Ok(()),
         Err(error) => {
             std::mem::forget(owner);
             Err(error)

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{Context, Placement, Stream};
-use arrow_cuda_driver::call;
+use arrow_cuda_driver::{Interruption, call, interruptible};
 use arrow_cuda_transfer::{
     TransferLimits, copy_from_host, copy_to_host, equals_host, set_transfer_limits,
 };
@@ -24,7 +24,11 @@ fn copies_by_threads_leave_captures_alone() {
         // SAFETY: a live stream.
         unsafe { call!(cuStreamBeginCapture_v2(captured.as_raw(), mode)) }.expect("a stream");
         thread::scope(|scope| {
-            scope.spawn(|| copy_there_and_back(&context));
+            scope.spawn(|| {
+                copy_there_and_back(&context);
+                let may_end = Interruption::Copies(|| false);
+                assert!(interruptible(may_end, || copy_there_and_back(&context)).is_some());
+            });
         });
         let mut graph: *mut c_void = std::ptr::null_mut();
         // SAFETY: a live stream, and a place for a handle; the graph is destroyed once.

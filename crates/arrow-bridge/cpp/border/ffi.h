@@ -22,7 +22,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 8;
+constexpr static const uint32_t kAbiVersion = 9;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
@@ -277,6 +277,12 @@ struct PyarrowApi {
   void *wrap_batch;
   /// `pyarrow_unwrap_schema`: `std::shared_ptr<arrow::Schema> (PyObject*)`.
   void *unwrap_schema;
+  /// `pyarrow_wrap_schema`: `PyObject* (const std::shared_ptr<arrow::Schema>&)`.
+  void *wrap_schema;
+  /// `pyarrow_unwrap_data_type`: `std::shared_ptr<arrow::DataType> (PyObject*)`.
+  void *unwrap_type;
+  /// `pyarrow_wrap_data_type`: `PyObject* (const std::shared_ptr<arrow::DataType>&)`.
+  void *wrap_type;
   /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
   void *unwrap_chunked_array;
   /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
@@ -403,9 +409,15 @@ struct BridgeApi {
   /// `ArrowSchema` or null.
   bool (*finish_export)(PyObject *object, void *array, void *schema, Failure *failure);
   /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
-  /// an array that becomes a batch.  On failure, releases `array`, an `ArrowDeviceArray`, and
-  /// `schema`, an `ArrowSchema` or null.
-  bool (*prepare_import)(void *array, void *schema, bool is_batch, Failure *failure);
+  /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
+  /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
+  /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
+  /// null without a failure if libarrow is to do that.  On failure, releases both structures.
+  PyObject *(*prepare_import)(void *array,
+                              void *schema,
+                              PyObject *described,
+                              bool is_batch,
+                              Failure *failure);
   /// After libarrow has imported `object`: a new reference to the replacement, or null without a
   /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
   /// is read.

@@ -48,7 +48,8 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
 // entries/exchange.cc
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept;
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept;
-bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept;
+PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
+                             Failure* failure) noexcept;
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
 
 // entries/copies.cc

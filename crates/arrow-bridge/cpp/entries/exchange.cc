@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "arrow/array/util.h"
 #include "arrow/c/abi.h"
+#include "arrow/c/bridge.h"
 #include "arrow/c/helpers.h"
+#include "arrow/type.h"
+#include "border/rust.h"
 #include "border/status.h"
 #include "entries/require.h"
 #include "exchange/c_device.h"
@@ -17,6 +22,9 @@
 
 namespace arrow_cuda {
 namespace {
+
+// Rust checks that so many bytes can be read.
+static_assert(sizeof(ArrowDeviceArray) == 128 && sizeof(ArrowSchema) == 72);
 
 // Releases both structures after a failed export or import.
 bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
@@ -88,6 +96,32 @@ arrow::Result<PyObject*> PrepareBatch(PyObject* object) {
   return MovedBatch(*batch, *home);
 }
 
+// The types of what is to be imported; none where pyarrow is going to refuse `described`.
+// `consumed` is what was made of `schema`.
+arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema* schema,
+                                                                     PyObject* described,
+                                                                     bool is_batch,
+                                                                     PyObject** consumed) {
+  std::vector<std::shared_ptr<arrow::DataType>> types;
+  if (!is_batch) {
+    auto type = UnwrapType(described);
+    if (schema != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(type, arrow::ImportType(schema));
+      ARROW_ASSIGN_OR_RAISE(*consumed, WrapType(type));
+    }
+    if (type != nullptr) types.push_back(std::move(type));
+    return types;
+  }
+  auto fields = UnwrapSchema(described);
+  if (schema != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(fields, arrow::ImportSchema(schema));
+    ARROW_ASSIGN_OR_RAISE(*consumed, WrapSchema(fields));
+  }
+  if (fields == nullptr) return types;
+  for (const auto& field : fields->fields()) types.push_back(field->type());
+  return types;
+}
+
 }  // namespace
 
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
@@ -115,14 +149,26 @@ bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* 
   return ReleaseUnless(succeeded, array, schema);
 }
 
-bool PrepareImportEntry(void* imported, void* schema, bool is_batch, Failure* failure) noexcept {
+PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
+                             Failure* failure) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(imported);
-  if (array->device_type == ARROW_DEVICE_CPU) return true;
+  PyObject* consumed = nullptr;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+    bool is_read = false;
+    if (MayBePending(*array)) {
+      // The structure's own children and dictionaries are not to be trusted before libarrow has
+      // compared them with the type.
+      ARROW_ASSIGN_OR_RAISE(const auto types,
+                            TypesOf(static_cast<ArrowSchema*>(schema), described, is_batch,
+                                    &consumed));
+      is_read = ReadsData(types);
+    }
     WithoutGil unlocked;
-    return PrepareImport(is_batch, array);
+    return PrepareImport(is_batch, is_read, array);
   });
-  return ReleaseUnless(succeeded, array, schema);
+  if (ReleaseUnless(succeeded, array, schema)) return consumed;
+  if (consumed != nullptr) Pyarrow().decref(consumed);
+  return nullptr;
 }
 
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "arrow/buffer.h"
+#include "arrow/extension_type.h"
+#include "arrow/type.h"
+#include "arrow/type_traits.h"
 #include "memory/device.h"
 #include "exchange/null_count.h"
 #include "memory/resolve.h"
@@ -61,14 +64,24 @@ arrow::Result<int32_t> NumberOf(int64_t device_id) {
   return device->number();
 }
 
-// libarrow reads the last offset of strings to get their size.  Arrays with no more buffers than
-// numbers or lists are not strings.
-bool MayHoldStrings(const ArrowArray& array) {
-  if (array.n_buffers >= 3) return true;
-  if (array.dictionary != nullptr && MayHoldStrings(*array.dictionary)) return true;
-  return array.children != nullptr &&
-         std::any_of(array.children, array.children + std::max<int64_t>(array.n_children, 0),
-                     [](const ArrowArray* child) { return child && MayHoldStrings(*child); });
+// libarrow imports no deeper types.
+constexpr int kMaxDepth = 64;
+
+// libarrow reads the last offset of strings to get their size, and the sizes of the buffers of
+// views.
+bool HoldsStrings(const arrow::DataType& type, int depth) {
+  if (depth == 0) return true;
+  switch (type.id()) {
+    case arrow::Type::EXTENSION:
+      return HoldsStrings(*static_cast<const arrow::ExtensionType&>(type).storage_type(), depth - 1);
+    case arrow::Type::DICTIONARY:
+      return HoldsStrings(*static_cast<const arrow::DictionaryType&>(type).value_type(), depth - 1);
+    default:
+      return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type.id()) ||
+             std::any_of(type.fields().begin(), type.fields().end(), [depth](const auto& field) {
+               return HoldsStrings(*field->type(), depth - 1);
+             });
+  }
 }
 
 // For a structure, which has only a bitmap.
@@ -120,13 +133,24 @@ Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
   return Status::OK();
 }
 
-Status PrepareImport(bool is_batch, ArrowDeviceArray* array) {
+bool MayBePending(const ArrowDeviceArray& array) {
+  const bool is_pinned = array.device_type == ARROW_DEVICE_CUDA_HOST;
+  return (IsOnGpu(array) || is_pinned) && array.array.release != nullptr &&
+         array.sync_event != nullptr;
+}
+
+bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
+}
+
+Status PrepareImport(bool is_batch, bool reads_data, ArrowDeviceArray* array) {
   const bool is_pinned = array->device_type == ARROW_DEVICE_CUDA_HOST;
   if (!(IsOnGpu(*array) || is_pinned) || array->array.release == nullptr) return Status::OK();
   // Pinned memory may belong to no particular device.
   const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
   const bool is_uncounted = is_batch && !is_pinned && HasUncountedNulls(array->array);
-  if (array->sync_event != nullptr && (is_uncounted || MayHoldStrings(array->array))) {
+  if (array->sync_event != nullptr && (is_uncounted || reads_data)) {
     ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
     ARROW_ASSIGN_OR_RAISE(const auto event,
                           Device::SyncEvent::Wrap(device, array->sync_event, nullptr));

@@ -9,6 +9,7 @@
 #include "arrow/c/abi.h"
 #include "arrow/result.h"
 #include "arrow/status.h"
+#include "arrow/type_fwd.h"
 #include "exchange/empty_buffers.h"
 
 namespace arrow_cuda {
@@ -24,9 +25,15 @@ void Expose(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns);
 arrow::Status AttachEvent(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
                           ArrowDeviceArray* exported);
 
-// Waits for the structure's event if libarrow would read data before it knows the event, and counts
+// Whether an event says when the structure's memory is ready.
+bool MayBePending(const ArrowDeviceArray& array);
+
+// Whether libarrow reads data of arrays of these types while it imports them.
+bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types);
+
+// Waits for the structure's event if libarrow reads data before it knows the event, and counts
 // unknown nulls of a structure that becomes a batch.
-arrow::Status PrepareImport(bool is_batch, ArrowDeviceArray* array);
+arrow::Status PrepareImport(bool is_batch, bool reads_data, ArrowDeviceArray* array);
 
 // The device memory of a structure on a GPU.
 arrow::Result<Home> HomeOf(const ArrowDeviceArray& array);

@@ -27,10 +27,17 @@ arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
 
 class HostSlice : public arrow::Buffer {
  public:
-  HostSlice(const std::shared_ptr<arrow::Buffer>& parent, int64_t offset, int64_t size)
-      : arrow::Buffer(parent->data() + offset, size, parent->memory_manager(), parent,
+  HostSlice(const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size)
+      : arrow::Buffer(buffer->data() + offset, size, buffer->memory_manager(), WholeOf(buffer),
                       arrow::DeviceAllocationType::kCUDA_HOST) {
-    is_mutable_ = parent->is_mutable();
+    is_mutable_ = buffer->is_mutable();
+  }
+
+ private:
+  // A slice of a slice does not retain that one: the destructors of a long chain would call each
+  // other and exhaust the stack.
+  static std::shared_ptr<arrow::Buffer> WholeOf(const std::shared_ptr<arrow::Buffer>& buffer) {
+    return typeid(*buffer) == typeid(HostSlice) ? buffer->parent() : buffer;
   }
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using SchemaPtr = std::shared_ptr<arrow::Schema>;
+using TypePtr = std::shared_ptr<arrow::DataType>;
 using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
@@ -129,6 +130,11 @@ SchemaPtr UnwrapSchema(PyObject* object) {
   return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
 }
 
+TypePtr UnwrapType(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<TypePtr (*)(PyObject*)>(Pyarrow().unwrap_type)(object);
+}
+
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device) {
   return reinterpret_cast<const DeviceObject*>(device)->device;
 }
@@ -172,6 +178,18 @@ arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
 
 arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
   auto* object = reinterpret_cast<PyObject* (*)(const TablePtr&)>(Pyarrow().wrap_table)(table);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapSchema(const SchemaPtr& schema) {
+  auto* object = reinterpret_cast<PyObject* (*)(const SchemaPtr&)>(Pyarrow().wrap_schema)(schema);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
+arrow::Result<PyObject*> WrapType(const TypePtr& type) {
+  auto* object = reinterpret_cast<PyObject* (*)(const TypePtr&)>(Pyarrow().wrap_type)(type);
   if (object == nullptr) return PythonError();
   return object;
 }

@@ -24,6 +24,7 @@ std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
 std::shared_ptr<arrow::ChunkedArray> UnwrapChunkedArray(PyObject* object);
 std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
 std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
+std::shared_ptr<arrow::DataType> UnwrapType(PyObject* object);
 // The caller has checked the class.
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
 std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
@@ -39,6 +40,8 @@ arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer
 arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
 arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
 arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
+arrow::Result<PyObject*> WrapSchema(const std::shared_ptr<arrow::Schema>& schema);
+arrow::Result<PyObject*> WrapType(const std::shared_ptr<arrow::DataType>& type);
 
 // Initialise an object that `__new__` has just created.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);

@@ -3,7 +3,7 @@
 use super::spans::Spans;
 use crate::kernels::THREADS;
 use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
-use arrow_cuda_driver::{CudaResult, Lock, report_failure};
+use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,7 +26,7 @@ struct Comparison {
     answer: Option<Answer>,
     /// The number of the last comparison.  Comparisons take turns, as they do on the default
     /// stream.
-    last_ticket: Lock<u64>,
+    last_ticket: LongLock<u64>,
 }
 
 impl Extension for Comparison {}
@@ -65,7 +65,7 @@ impl Comparison {
             report_failure("device memory", unsafe { current.release_memory(found) });
         })?;
         let answer = Answer::register(current).ok();
-        Ok(Self { function, found, answer, last_ticket: Lock::default() })
+        Ok(Self { function, found, answer, last_ticket: LongLock::default() })
     }
 
     fn of<'context>(
@@ -87,6 +87,7 @@ pub(super) fn prepare(context: &Context) -> CudaResult<()> {
 /// be cleared before, or copied afterwards.
 pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> CudaResult<bool> {
     let current = context.enter()?;
+    current.await_turn(StreamHandle::DEFAULT)?;
     let comparison = Comparison::of(context, &current)?;
     let mut last_ticket = comparison.last_ticket.lock()?;
     *last_ticket += 1;

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::DeviceBuffer;
 use crate::kernels::THREADS;
 use arrow_cuda_context::{Completed, Current, Extension, Function, Stream, StreamHandle};
-use arrow_cuda_driver::{CudaResult, Lock};
+use arrow_cuda_driver::{CudaResult, LongLock};
 use std::ffi::{CStr, c_void};
 
 /// With a NUL at its end, as the driver requires.
@@ -34,8 +34,8 @@ impl Kernel {
 /// it a dead handle.
 #[derive(Default)]
 struct Kernels {
-    strided: Lock<Option<Function>>,
-    transposed: Lock<Option<Function>>,
+    strided: LongLock<Option<Function>>,
+    transposed: LongLock<Option<Function>>,
 }
 
 impl Extension for Kernels {}
@@ -60,6 +60,7 @@ impl Kernels {
 /// Makes a copy within a context, which is not plain, and whose ends do not overlap.
 pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> CudaResult<()> {
     let current = to.context().enter()?;
+    current.await_turn(StreamHandle::DEFAULT)?;
     let begun = launch(&current, plan, to, from, StreamHandle::DEFAULT);
     // This waits even after a failure: some of the work may be queued.
     let copied = begun.and(current.synchronize_stream(StreamHandle::DEFAULT));

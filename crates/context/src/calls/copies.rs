@@ -1,7 +1,7 @@
 //! Copies between the host and devices, and between devices.
 //!
 //! Copies without a stream are ordered as the legacy default stream is, and are complete when they
-//! return.  Copies that are queued on a stream return at once if the host memory is pinned.
+//! return.  Where signals may end copies, such a copy does not begin while the stream is busy for long.  Copies that are queued on a stream return at once if the host memory is pinned.
 
 use super::StreamHandle;
 use crate::{Context, Current};
@@ -18,6 +18,7 @@ impl Current<'_> {
     ///
     /// Driver errors.
     pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) }
     }
@@ -32,6 +33,7 @@ impl Current<'_> {
     ///
     /// Driver errors.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
         // This avoids the driver's synchronous call, which waits as well, but from pageable memory
         // only until the driver has the data.  Waiting once, for the device, takes less time.
         // SAFETY: guaranteed by the caller.
@@ -55,6 +57,7 @@ impl Current<'_> {
         from: u64,
         size: usize,
     ) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
         // The driver only queues such a copy, so this waits for its end.
@@ -78,6 +81,7 @@ impl Current<'_> {
         from: u64,
         size: usize,
     ) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
         drop(target.enter()?);
         // SAFETY: guaranteed by the caller; both contexts are alive.
         unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;

@@ -45,6 +45,7 @@ impl Current<'_> {
     ///
     /// Driver errors.
     pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
         self.synchronize_stream(StreamHandle::DEFAULT)

@@ -2,7 +2,7 @@
 
 use super::RawEvent;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
+use arrow_cuda_driver::{CudaError, CudaResult, Patience, call, codes, query};
 use std::ffi::c_void;
 
 /// A `CUstream`, to be passed to other libraries.
@@ -70,6 +70,16 @@ impl Current<'_> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
         unsafe { call!(cuStreamSynchronize(stream)) }
+    }
+
+    /// Before a copy that waits for a stream: it does not begin if that takes long, and signals may end
+    /// copies.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Busy`].
+    pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        Patience::new().await_turn(|| !matches!(self.is_stream_complete(stream), Ok(false)))
     }
 
     /// Whether a stream has completed all work queued so far.

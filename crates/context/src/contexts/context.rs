@@ -2,6 +2,7 @@
 
 use super::extensions::{Extension, Extensions};
 use super::{Device, identity, registry};
+use crate::StreamHandle;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -150,11 +151,16 @@ impl Context {
 
     /// Blocks until the device has completed everything that was queued in the context.
     ///
+    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
+    /// only other streams have to do is waited for to its end.
+    ///
     /// # Errors
     ///
     /// When queued work failed, or the context is gone.
     pub fn synchronize(&self) -> CudaResult<()> {
-        self.enter()?.synchronize()
+        // An event behind all streams would end graph captures of other threads.
+        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
+        current.synchronize()
     }
 
     /// The extension of type `T` that a layer above has attached to the context, if any.

@@ -98,16 +98,16 @@ impl Context {
         }
         let outcome = blocking(|| match self.enter() {
             Ok(current) => release(&current),
-            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) if self.is_gone(&error) => Ok(()),
             Err(error) => Err(error),
         });
         report_failure(what, outcome);
     }
 }
 
-impl Current<'_> {
+impl<'context> Current<'context> {
     /// The context that is current.
-    pub fn context(&self) -> &Context {
+    pub fn context(&self) -> &'context Context {
         self.context
     }
 

@@ -1,7 +1,7 @@
 //! State that the layers above attach to a context: the memory ledgers, work in flight, compiled kernels,
 //! copy threads.
 
-use arrow_cuda_driver::Lock;
+use arrow_cuda_driver::LongLock;
 use std::any::Any;
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ const MAX_EXTENSIONS: usize = 8;
 #[derive(Default)]
 pub(super) struct Extensions {
     slots: [OnceLock<Box<dyn Extension>>; MAX_EXTENSIONS],
-    adding: Lock<()>,
+    adding: LongLock<()>,
 }
 
 impl Extensions {

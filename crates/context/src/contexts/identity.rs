@@ -6,7 +6,7 @@
 
 use super::context::gone;
 use super::{Context, Device, is_readable};
-use arrow_cuda_driver::{CudaResult, call, codes, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, report_failure};
 use std::ffi::c_void;
 
 /// The number of the context that a handle names.
@@ -60,11 +60,19 @@ pub(super) fn retain_primary(device: Device) -> CudaResult<(usize, u64)> {
 
 impl Context {
     /// Whether the handle still names this context.
+    ///
+    /// What is in a context that is gone is forgotten, not released, so one answer does not suffice.
     pub(crate) fn is_alive(&self) -> bool {
-        match self.check_identity() {
-            Ok(()) => true,
-            Err(error) => !error.is_context_gone(),
-        }
+        let says_gone = || self.check_identity().is_err_and(|error| error.is_context_gone());
+        !(says_gone() && says_gone())
+    }
+
+    /// Whether an error of a call in this context means that it is gone, with everything in it.
+    ///
+    /// Destructors and books need this answer: a call may fail with that code in a context that is
+    /// alive, where nothing may be forgotten.
+    pub fn is_gone(&self, error: &CudaError) -> bool {
+        error.is_context_gone() && !self.is_alive()
     }
 
     /// Fails when the handle does not name this context any more.

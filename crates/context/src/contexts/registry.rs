@@ -2,7 +2,7 @@
 
 use super::context::WeakContext;
 use super::{Context, Device, identity};
-use arrow_cuda_driver::{CudaResult, Lock};
+use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
 
 /// All contexts in use, by handle.
@@ -13,9 +13,10 @@ static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
     let mut lost = None;
     let found = find_or_retain(device, &mut lost);
-    // Not under the lock, since what goes with the lost one may take others.
+    // Not under this lock, nor under one of the caller's: what goes with the lost one may take others,
+    // and wait.
     if let Some(lost) = lost {
-        lost.abandon();
+        without_locks(move || lost.abandon());
     }
     found
 }

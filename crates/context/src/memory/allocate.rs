@@ -6,8 +6,8 @@ use super::block::Block;
 use super::ledger::{IdleLookup, Request, aligned};
 use super::lookup;
 use crate::streams::{wait_for_all, wait_for_contexts};
-use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, Lock, blocking, report_failure};
+use crate::{Context, Current, zeroing};
+use arrow_cuda_driver::{CudaError, CudaResult, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
 const MAX_ATTEMPTS: u32 = 16;
@@ -25,7 +25,7 @@ impl Context {
         let request =
             |context: &Self| Ok(context.manager().ledger.lock()?.request(size, placement));
         let place = self.allocate_for(request)?;
-        Ok(Block::new(self, place, size))
+        zeroing::prepared(Block::new(self, place, size))
     }
 
     /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
@@ -56,7 +56,8 @@ impl Context {
             next += aligned(*size);
             block
         });
-        Ok(blocks.collect())
+        // All of them exist before one of them could fail.
+        blocks.collect::<Vec<_>>().into_iter().map(zeroing::prepared).collect()
     }
 
     /// The address of a block for a request, and that of its segment.
@@ -65,7 +66,7 @@ impl Context {
         request: impl FnOnce(&Self) -> CudaResult<Request>,
     ) -> CudaResult<(u64, u64)> {
         let current = self.enter().inspect_err(|error| {
-            if error.is_context_gone() {
+            if self.is_gone(error) {
                 self.abandon();
             }
         })?;
@@ -176,7 +177,7 @@ impl Context {
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
             // either.
-            static ONE_AT_A_TIME: Lock<()> = Lock::new(());
+            static ONE_AT_A_TIME: LongLock<()> = LongLock::new(());
             let (_one_at_a_time, has_waited) = match ONE_AT_A_TIME.try_lock() {
                 Ok(Some(guard)) => (Ok(guard), false),
                 _ => (ONE_AT_A_TIME.lock(), true),

@@ -17,7 +17,7 @@ impl Context {
         }
         let returned = blocking(|| match self.enter() {
             Ok(current) => self.return_surplus(&current, 0),
-            Err(error) if error.is_context_gone() => Ok(()),
+            Err(error) if self.is_gone(&error) => Ok(()),
             Err(error) => Err(error),
         });
         freed.and(returned)
@@ -64,7 +64,7 @@ impl Context {
                 Ok(current) => current,
                 Err(error) => {
                     self.restore_segments(segments);
-                    if !error.is_context_gone() {
+                    if !self.is_gone(&error) {
                         return (0, Err(error));
                     }
                     // The driver has freed them with the context.

@@ -4,7 +4,7 @@
 use super::ledger::{IdleLookup, Ledger, Request};
 use super::pool::{FENCES, ensure_limit, follow, with_ledger};
 use super::{PinnedBlock, lookup, segments};
-use crate::{Context, Current};
+use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,7 @@ impl Context {
     /// context is gone.
     pub fn allocate_pinned(&self, size: usize) -> CudaResult<PinnedBlock> {
         let current = self.enter().inspect_err(|error| {
-            if error.is_context_gone() {
+            if self.is_gone(error) {
                 self.abandon();
             }
         })?;
@@ -39,7 +39,8 @@ impl Context {
             }
         };
         let (context, is_exposed) = (self.clone(), AtomicBool::new(false));
-        Ok(PinnedBlock { address, size: request.size, context, is_exposed })
+        let block = PinnedBlock { address, size: request.size, context, is_exposed };
+        Ok(zeroing::prepared_pinned(block))
     }
 }
 

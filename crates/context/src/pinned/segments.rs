@@ -36,7 +36,7 @@ pub(super) fn free(segments: &[Segment], own: Option<&Context>) -> (u64, CudaRes
 fn free_in(context: &Context, segment: &Segment) -> CudaResult<bool> {
     let current = match context.enter() {
         Ok(current) => current,
-        Err(error) if error.is_context_gone() => return Ok(false),
+        Err(error) if context.is_gone(&error) => return Ok(false),
         Err(error) => return Err(error),
     };
     let start = NonNull::new(segment.address as *mut u8).expect("a driver gives addresses");

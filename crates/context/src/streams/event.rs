@@ -139,18 +139,19 @@ impl Event {
         self.context().enter()?.record(self, stream.handle())
     }
 
-    /// Blocks until the work before it is complete.  Returns the owners that were retained for
-    /// completed work, on whatever stream.
+    /// Blocks until the work before it is complete, or a signal ends the wait.  Returns the owners that
+    /// were retained for completed work, on whatever stream.
     ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        self.wait()?;
+        self.await_reached()?;
         Ok(completed())
     }
 
-    /// As [`synchronize`](Self::synchronize), and leaves what was retained to later uses of its stream.
+    /// As [`synchronize`](Self::synchronize), but no signal ends the wait, and what was retained is left to
+    /// later uses of its stream.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ impl Context {
     pub fn wait_for(&self, pending: &Pending) -> CudaResult<()> {
         match pending {
             Pending::Nothing => Ok(()),
-            Pending::DefaultStream => self.enter()?.synchronize_stream(StreamHandle::DEFAULT),
+            Pending::DefaultStream => self.enter()?.await_stream(StreamHandle::DEFAULT).map(drop),
             Pending::AnyStream => self.synchronize(),
             Pending::Event(event) => event.synchronize().map(drop),
         }
@@ -68,7 +68,7 @@ impl Context {
             Consumer::OnOtherStream => {
                 let current = self.enter()?;
                 if !current.is_stream_complete(StreamHandle::DEFAULT)? {
-                    current.synchronize_stream(StreamHandle::DEFAULT)?;
+                    drop(current.await_stream(StreamHandle::DEFAULT)?);
                 }
                 Ok(())
             }

@@ -139,7 +139,7 @@ impl Fences {
             match self.record(current, context) {
                 Ok(event) => events.push(event),
                 // Its work has gone with it, just now.
-                Err(error) if error.is_context_gone() => {}
+                Err(error) if context.is_gone(&error) => {}
                 Err(error) => {
                     self.spare.extend(events);
                     let is_impossible = error.is_missing_function();
@@ -179,14 +179,15 @@ impl Fence {
                 false => event.is_complete(),
             };
             // The work of a context that is gone has gone with it.
-            reached.unwrap_or_else(|error| error.is_context_gone())
+            reached.unwrap_or_else(|error| event.context().is_gone(&error))
         })
     }
 
     /// Blocks until it is reached.  Returns the number of the last release before it; 0 if nothing
     /// was proven.
     pub(crate) fn wait(&self) -> u64 {
-        let fails = |event: &Event| event.wait().is_err_and(|error| !error.is_context_gone());
+        let fails =
+            |event: &Event| event.wait().is_err_and(|error| !event.context().is_gone(&error));
         if self.events.iter().any(fails) { 0 } else { self.after }
     }
 }
@@ -199,9 +200,9 @@ impl Fence {
 /// Driver errors, which prove nothing.
 pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
     for context in contexts_of_the_process(current)? {
-        match context.synchronize() {
+        match context.enter().and_then(|current| current.synchronize()) {
             // The work of a context that is gone has gone with it.
-            Err(error) if !error.is_context_gone() => return Err(error),
+            Err(error) if !context.is_gone(&error) => return Err(error),
             _ => {}
         }
     }

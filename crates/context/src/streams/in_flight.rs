@@ -138,7 +138,7 @@ pub(crate) fn wait_for_all() -> bool {
     let busy: Vec<Context> = listed().into_iter().filter(is_busy).collect();
     for context in &busy {
         // The caller that waits for the work gets its failure.
-        let _waited = context.synchronize();
+        let _waited = context.enter().and_then(|current| current.synchronize());
     }
     !busy.is_empty() && !completed().is_empty()
 }
@@ -165,7 +165,7 @@ fn collect_in(
 ) -> Completed {
     let entered = context.enter();
     let collected = match &entered {
-        Err(error) if error.is_context_gone() => forget(context),
+        Err(error) if context.is_gone(error) => forget(context),
         entered => InFlight::of(context).0.lock().map(|mut work| {
             let _disregarded = entered.as_ref().map(Current::disregard_captures);
             let is_over = |event: &Event| match entered {

@@ -10,6 +10,7 @@ mod queues;
 mod retained;
 #[expect(unsafe_code, reason = "owns handles of the driver")]
 mod stream;
+mod waits;
 
 pub use event::Event;
 pub use exchange::{Consumer, Pending};

@@ -206,15 +206,14 @@ impl Stream {
         unsafe { self.context().enter()?.wait_for_event(self.handle(), event.as_raw()) }
     }
 
-    /// Blocks until all work queued so far is complete.  Returns the owners that were retained for it,
+    /// Blocks until all work queued so far is complete, or a signal ends the wait.  Returns the owners that were retained for it,
     /// and for completed work on a few other streams.
     ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
     pub fn synchronize(&self) -> CudaResult<Completed> {
-        let current = self.context().enter()?;
-        current.synchronize_stream(self.handle())?;
+        let current = self.context().enter()?.await_stream(self.handle())?;
         InFlight::of(self.context()).end(&current, self.0.raw.addr())
     }
 

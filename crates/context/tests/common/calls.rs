@@ -1,22 +1,48 @@
-//! What the simulated driver knows about itself.
+//! What the simulated driver knows about itself, and what it can be told.
 
 use arrow_cuda_driver::{is_simulated, library_name};
 use std::ffi::{CStr, CString, c_char, c_void};
 
-type Count = extern "C" fn(*const c_char) -> u64;
-
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
+#[allow(dead_code, reason = "for some of the test files")]
 pub fn count_of(function: &CStr) -> Option<u64> {
+    type Count = extern "C" fn(*const c_char) -> u64;
     if !is_simulated().expect("a driver") {
         return None;
     }
+    // SAFETY: the function has this type, and reads to the NUL.
+    Some(unsafe {
+        std::mem::transmute::<*mut c_void, Count>(symbol(c"cuda_sim_call_count"))(function.as_ptr())
+    })
+}
+
+/// How many of something the simulated driver has, by the name of the function that tells.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn live(function: &CStr) -> u64 {
+    // SAFETY: the functions that count have this type.
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))() }
+}
+
+/// Has calls of the simulated driver fail from now on, as `CUDA_SIM_FAULT` describes it.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn fault(rules: &str) {
+    let rules = CString::new(rules).expect("no NUL");
+    // SAFETY: the function has this type, and reads to the NUL.
+    let code = unsafe {
+        let function = symbol(c"cuda_sim_fault");
+        std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char) -> i32>(function)(
+            rules.as_ptr(),
+        )
+    };
+    assert_eq!(code, 0, "{rules:?}");
+}
+
+fn symbol(name: &CStr) -> *mut c_void {
     let library = CString::new(library_name().expect("a driver")).expect("no NUL");
-    // SAFETY: the library is loaded already; the function has this type, and reads to the NUL.
-    unsafe {
-        let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
-        let found = libc::dlsym(library, c"cuda_sim_call_count".as_ptr());
-        let count = std::mem::transmute::<*mut c_void, Option<Count>>(found);
-        Some(count.expect("the simulated driver")(function.as_ptr()))
-    }
+    // SAFETY: the library is loaded already.
+    let found =
+        unsafe { libc::dlsym(libc::dlopen(library.as_ptr(), libc::RTLD_NOW), name.as_ptr()) };
+    assert!(!found.is_null(), "the simulated driver has {name:?}");
+    found
 }

@@ -3,6 +3,9 @@
 use std::env;
 use std::time::Duration;
 
+/// Work that waits for longer never seems to end.
+const LONGEST_LATENCY: Duration = Duration::from_secs(60);
+
 /// The simulated machine; fixed when the driver is initialised.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -31,9 +34,9 @@ impl Config {
             )?,
             latency: read(
                 "CUDA_SIM_LATENCY",
-                "a number of microseconds",
+                "a number of microseconds, at most 60000000",
                 Duration::ZERO,
-                |text| text.parse().ok().map(Duration::from_micros),
+                parse_latency,
             )?,
             peers: read("CUDA_SIM_PEERS", "on or off", true, |text| match text {
                 "on" => Some(true),
@@ -59,6 +62,12 @@ fn read<T>(
     }
 }
 
+/// A number of microseconds.
+fn parse_latency(text: &str) -> Option<Duration> {
+    let latency = Duration::from_micros(text.parse().ok()?);
+    (latency <= LONGEST_LATENCY).then_some(latency)
+}
+
 /// A size in bytes, at most 4 TiB; `K`, `M` and `G` are powers of 1024.
 fn parse_bytes(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last()?.to_ascii_uppercase() {
@@ -75,7 +84,14 @@ fn parse_bytes(text: &str) -> Option<u64> {
 mod tests {
     use rstest::rstest;
 
-    use super::parse_bytes;
+    use super::{LONGEST_LATENCY, parse_bytes, parse_latency};
+
+    #[test]
+    fn a_latency_ends() {
+        assert_eq!(parse_latency("60000000"), Some(LONGEST_LATENCY));
+        assert_eq!(parse_latency("60000001"), None);
+        assert_eq!(parse_latency(&(1_u64 << 63).to_string()), None);
+    }
 
     #[rstest]
     #[case("4096", Some(4096))]

@@ -35,13 +35,18 @@ impl Memory {
         })
     }
 
-    /// Imports another process's allocation; importing it again returns the same address.
+    /// Imports another process's allocation.  If the context imports it again, it has the same
+    /// address; another context has a mapping of its own.
     ///
     /// # Errors
     /// `INVALID_VALUE` when the exporter or its allocation is gone, `OUT_OF_MEMORY`.
     pub fn import(&mut self, context: &'static Context, handle: &IpcHandle) -> Result<u64> {
         let known = self.regions.iter().find_map(|region| match &region.kind {
-            Kind::Imported { origin, .. } if origin == handle => Some(region.base),
+            Kind::Imported { origin, .. }
+                if origin == handle && std::ptr::eq(region.context, context) =>
+            {
+                Some(region.base)
+            }
             _ => None,
         });
         if let Some(base) = known {

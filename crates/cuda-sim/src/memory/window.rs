@@ -23,6 +23,9 @@ const MAGIC: u64 = 0x4d49_535f_4144_5543;
 /// The words before the list of exports: magic and nonce.
 const HEADER: usize = 2;
 const SLOTS: usize = BLOCK as usize / 8 - HEADER;
+/// The file keeps its size, whatever becomes of its process: pages that are gone would kill whoever
+/// has them mapped.
+const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 /// Never unmapped: it lives as long as the process.
 #[derive(Debug)]
@@ -45,13 +48,18 @@ impl Window {
     pub fn create(length: u64) -> io::Result<Self> {
         // SAFETY: the name is a C string; the descriptor is new, and nobody else owns it.
         let file = unsafe {
-            let fd = libc::memfd_create(c"cuda-sim-device".as_ptr(), libc::MFD_CLOEXEC);
+            let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+            let fd = libc::memfd_create(c"cuda-sim-device".as_ptr(), flags);
             if fd < 0 {
                 return Err(io::Error::last_os_error());
             }
             File::from_raw_fd(fd)
         };
         file.set_len(length)?;
+        // SAFETY: an open file; the call takes a number.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         let reserve = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let reserved = map(0, length + BLOCK, libc::PROT_NONE, reserve, -1, 0)?;
         let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
@@ -157,6 +165,11 @@ pub fn open_foreign(handle: &IpcHandle) -> Option<File> {
     let mut options = File::options();
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
     let file = options.open(path).ok()?;
+    // SAFETY: an open file; the call takes no further argument.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    if seals < 0 || seals & SEALS != SEALS {
+        return None;
+    }
     let end = handle.offset.checked_add(handle.size)?;
     let slot = handle.slot as usize;
     if slot >= SLOTS || file.metadata().ok()?.len() < end.max(BLOCK) {

@@ -66,7 +66,8 @@ fn both_processes_see_what_either_writes() {
     between(
         |mut importer| {
             let (before, p, after) = (alloc(1000), alloc(1000), alloc(1000));
-            assert_eq!(write(p, &[1; 1000]), OK);
+            // The other process's copies are not ordered behind this one.
+            assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
             let done = importer.env(HANDLE, export(p + 8)).output().unwrap();
             assert_success(&done);
             let mut wanted = vec![1; 1000];
@@ -79,7 +80,7 @@ fn both_processes_see_what_either_writes() {
             let p = import(&given_handle()).unwrap();
             assert_eq!(import(&given_handle()), Ok(p));
             assert_eq!(read(p, 1000), Ok(vec![1; 1000]));
-            assert_eq!(write(p + 999, &[2]), OK);
+            assert_eq!((write(p + 999, &[2]), cuCtxSynchronize()), (OK, OK));
             assert_eq!(write(p + 999, &[3, 3]), 1);
             assert_eq!(cuda_sim_live_imports(), 1);
             assert_eq!(cuIpcCloseMemHandle(p), OK);
@@ -89,6 +90,59 @@ fn both_processes_see_what_either_writes() {
             assert_eq!((cuda_sim_live_imports(), cuda_sim_live_allocations()), (0, 0));
         },
     );
+}
+
+/// As NVIDIA's documentation has it: only the context that has opened a handle gets the same address
+/// again.
+#[test]
+fn each_context_has_a_mapping_of_its_own() {
+    in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
+        let first = ready(0);
+        if is_role("exporter") {
+            let p = alloc(1000);
+            assert_eq!((write(p, &[7; 1000]), cuCtxSynchronize()), (OK, OK));
+            return offer(p);
+        }
+        let (mut exporter, handle) = start_exporter();
+        let p = import(&handle).unwrap();
+        let second = ready(1);
+        let q = import(&handle).unwrap();
+        assert_ne!(p, q);
+        for (context, pointer) in [(first, p), (second, q)] {
+            assert_eq!(cuCtxPushCurrent_v2(context), OK);
+            let (mut base, mut size) = (0, 0);
+            assert_eq!(cuMemGetAddressRange_v2(&mut base, &mut size, pointer), OK);
+            assert_eq!((base, size), (pointer, 1000));
+        }
+        assert_eq!((write(q, &[8]), cuCtxSynchronize()), (OK, OK));
+        assert_eq!(cuIpcCloseMemHandle(q), OK);
+        assert_eq!(cuCtxPushCurrent_v2(first), OK);
+        assert_eq!(read(p, 2), Ok(vec![8, 7]));
+        assert_eq!(cuIpcCloseMemHandle(p), OK);
+        assert_eq!(cuda_sim_live_imports(), 0);
+        exporter.kill().unwrap();
+        exporter.wait().unwrap();
+    });
+}
+
+/// An importer that touches a page behind the end of the file would get SIGBUS.
+#[test]
+fn a_devices_memory_keeps_its_size() {
+    in_own_process(&[], || {
+        ready(0);
+        let files = std::fs::read_dir("/proc/self/fd").unwrap();
+        let mut files = files.map(|entry| entry.unwrap().path());
+        let is_device = |path: &std::path::PathBuf| {
+            let target = std::fs::read_link(path).unwrap_or_default();
+            target.to_string_lossy().starts_with("/memfd:cuda-sim-device")
+        };
+        let file = files.find(is_device).expect("a device's memory");
+        let file = std::fs::File::options().write(true).open(file).unwrap();
+        let refused = |outcome: std::io::Result<()>| outcome.unwrap_err().kind();
+        let denied = std::io::ErrorKind::PermissionDenied;
+        assert_eq!(refused(file.set_len(0)), denied);
+        assert_eq!(refused(file.set_len(1 << 50)), denied);
+    });
 }
 
 #[test]

@@ -40,20 +40,22 @@ impl DeviceArray {
     ///
     /// # Safety
     ///
-    /// As for [`DeviceBuffer::queue_copy_to_host`]: `out` must be writable for as many bytes as the
-    /// elements have, as long as `owner` lives, and nobody may use them before the copy is made.
+    /// As for [`DeviceBuffer::queue_copy_to_host`]: `out` must stay writable as long as `owner`
+    /// lives, and nobody may use it before the copy is made.
     ///
     /// # Errors
     ///
-    /// [`Error::Buffer`] for a stream of another context; driver errors.
+    /// [`Error::Invalid`] when `out` has not as many bytes as the elements; [`Error::Buffer`] for a
+    /// stream of another context; driver errors.
     pub unsafe fn queue_copy_to_host(
         &self,
         stream: &Stream,
-        out: *mut u8,
+        out: &mut [MaybeUninit<u8>],
         order: Order,
         owner: Retained,
     ) -> Result<Completed, Error> {
-        let size = self.layout.size() as usize;
+        self.check_size(out.len())?;
+        let (out, size) = (out.as_mut_ptr().cast(), out.len());
         if self.is_dense(order) {
             // SAFETY: guaranteed by the caller.
             return Ok(unsafe { self.buffer.queue_copy_to_host(stream, 0, out, size, owner) }?);
@@ -86,21 +88,22 @@ impl DeviceArray {
     ///
     /// # Safety
     ///
-    /// As for [`DeviceBuffer::queue_copy_from_host`]: `data` must be readable for as many bytes as
-    /// the elements have, as long as `owner` lives, and nobody may change them before the copy is
-    /// made.
+    /// As for [`DeviceBuffer::queue_copy_from_host`]: `data` must stay readable as long as `owner`
+    /// lives, and nobody may change it before the copy is made.
     ///
     /// # Errors
     ///
-    /// [`Error::Buffer`] for read-only memory or a stream of another context; driver errors.
+    /// [`Error::Invalid`] when `data` has not as many bytes as the elements; [`Error::Buffer`] for
+    /// read-only memory or a stream of another context; driver errors.
     pub unsafe fn queue_copy_from_host(
         &self,
         stream: &Stream,
-        data: *const u8,
+        data: &[u8],
         order: Order,
         owner: Retained,
     ) -> Result<Completed, Error> {
-        let size = self.layout.size() as usize;
+        self.check_size(data.len())?;
+        let (data, size) = (data.as_ptr(), data.len());
         if self.is_dense(order) {
             // SAFETY: guaranteed by the caller.
             return Ok(unsafe { self.buffer.queue_copy_from_host(stream, 0, data, size, owner) }?);

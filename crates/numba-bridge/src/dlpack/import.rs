@@ -1,12 +1,9 @@
 //! Importing memory from other libraries, as a tensor.
 
 use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
-use crate::{ElementType, Error, Layout, Span};
+use crate::{ElementType, Error, Layout, MAX_DIMENSIONS, Span};
 use std::ptr::NonNull;
 use std::slice;
-
-/// More dimensions than any library supports; a higher number is refused as invalid.
-const MAX_DIMENSIONS: i32 = 1024;
 
 /// A structure of another library, whose deleter is called when this is dropped.
 #[derive(Debug)]
@@ -115,7 +112,7 @@ impl Drop for Imported {
 unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, Error> {
     let invalid = |text: String| Err(Error::Invalid(text));
     let dimensions = match usize::try_from(tensor.ndim) {
-        Ok(dimensions) if tensor.ndim <= MAX_DIMENSIONS => dimensions,
+        Ok(dimensions) if dimensions <= MAX_DIMENSIONS => dimensions,
         _ => return invalid(format!("a tensor of {} dimensions", tensor.ndim)),
     };
     if dimensions > 0 && tensor.shape.is_null() {

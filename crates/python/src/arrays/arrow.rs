@@ -5,6 +5,7 @@ use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
+use crate::sequences::integers;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -248,12 +249,13 @@ pub(super) fn array_of_arrow(
     kind: Py<PyAny>,
     values: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
-    shape: Vec<i64>,
+    shape: &Bound<'_, PyAny>,
     offset: u64,
     validity: Option<&Bound<'_, PyAny>>,
     is_bitmap: bool,
 ) -> PyResult<PyDeviceArray> {
     let py = values.py();
+    let shape = integers(shape)?;
     let values = cuda_buffer_argument(values)?;
     let count = shape.first().map_or(1, |length| length.unsigned_abs());
     let bits = is_bitmap.then(|| Bits::new(values, offset, count)).transpose()?;

@@ -8,11 +8,12 @@ use crate::memory::context::{PyContext, context_or_first};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
+use crate::sequences::{integers, lengths};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, MAX_DIMENSIONS, Order};
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
 use numpy::PyUntypedArrayMethods;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Arc;
@@ -639,41 +640,6 @@ impl PyDeviceArray {
         };
         Ok(text.unbind())
     }
-}
-
-/// A shape: a length, or a sequence of them.
-pub(super) fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    match integer(shape) {
-        Err(error) if error.is_instance_of::<PyTypeError>(shape.py()) => integers(shape),
-        length => Ok(vec![length?]),
-    }
-}
-
-/// A sequence of integers, of no more dimensions than NumPy's arrays have.
-pub(super) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    let mut numbers = Vec::new();
-    let entries = sequence.try_iter().map_err(|_| {
-        let found = sequence.get_type();
-        PyTypeError::new_err(format!("expected integers, got an object of {found}"))
-    })?;
-    for number in entries {
-        if numbers.len() == MAX_DIMENSIONS {
-            return Err(PyValueError::new_err(format!(
-                "maximum supported dimension for a device array is {MAX_DIMENSIONS}"
-            )));
-        }
-        numbers.push(integer(&number?)?);
-    }
-    Ok(numbers)
-}
-
-fn integer(number: &Bound<'_, PyAny>) -> PyResult<i64> {
-    number.extract().map_err(|error: PyErr| {
-        match error.is_instance_of::<PyOverflowError>(number.py()) {
-            true => PyValueError::new_err(format!("{number} does not fit into 64 bits")),
-            false => error,
-        }
-    })
 }
 
 /// The order that an argument names.

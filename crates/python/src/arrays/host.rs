@@ -4,8 +4,10 @@ use super::device_array::PyDeviceArray;
 use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::interpreter::Owner;
-use crate::pyarrow::from_pyarrow::{check_has_arrays, host_bytes_mut, is_array, is_on_device};
+use crate::interpreter::{Owner, copy_for_signals, copy_on_stream_for_signals};
+use crate::pyarrow::from_pyarrow::{
+    check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
+};
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::streams::argument::optional_stream;
 use arrow_cuda_context::{Context, Stream};
@@ -45,7 +47,7 @@ pub(super) fn to_numpy<'py>(
     })?;
     let dtype = source.dtype.to_numpy(py)?;
     check_like(source, &dtype, out)?;
-    if !is_writable(out)? {
+    if !is_writable(out) {
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
     match order_of(out) {
@@ -119,7 +121,9 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     }
     if host.len() == 1 {
         let bytes = bytes_of(&host);
-        return py.detach(|| target.array.fill(bytes)).or_raise(py);
+        return copy_for_signals(py, target.array.buffer().context(), || {
+            py.detach(|| target.array.fill(bytes)).or_raise(py)
+        });
     }
     if shape == target.array.layout().shape() {
         return copy_up(py, &target.array, &host, None);
@@ -179,6 +183,7 @@ pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
             ));
         }
     }
+    check_has_bytes(object)?;
     // Chunked arrays have one, too.
     let nulls = object.getattr_opt(intern!(object.py(), "null_count"))?;
     match nulls.and_then(|nulls| nulls.extract::<u64>().ok()) {
@@ -244,18 +249,22 @@ fn copy_down(
     order: Order,
     stream: Option<&Stream>,
 ) -> PyResult<()> {
-    let bytes = bytes_of_mut(out);
     let Some(stream) = stream else {
-        return py.detach(|| source.copy_to_host(bytes, order)).or_raise(py);
+        return copy_for_signals(py, source.buffer().context(), || {
+            let bytes = bytes_of_mut(out);
+            py.detach(|| source.copy_to_host(bytes, order)).or_raise(py)
+        });
     };
-    let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
-    let queued = py.detach(|| {
-        let address = bytes.as_mut_ptr().cast();
-        // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
-        // everywhere in Python.
-        unsafe { source.queue_copy_to_host(stream, address, order, owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let bytes = bytes_of_mut(out);
+        let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
+        let queued = py.detach(|| {
+            // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+            // everywhere in Python.
+            unsafe { source.queue_copy_to_host(stream, bytes, order, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 fn copy_up(
@@ -273,17 +282,22 @@ fn copy_up(
             return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, stream);
         }
     };
-    let bytes = bytes_of(host);
     let Some(stream) = stream else {
-        return py.detach(|| target.copy_from_host(bytes, order)).or_raise(py);
+        return copy_for_signals(py, target.buffer().context(), || {
+            let bytes = bytes_of(host);
+            py.detach(|| target.copy_from_host(bytes, order)).or_raise(py)
+        });
     };
-    let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
-    let queued = py.detach(|| {
-        // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
-        // everywhere in Python.
-        unsafe { target.queue_copy_from_host(stream, bytes.as_ptr(), order, owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let bytes = bytes_of(host);
+        let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
+        let queued = py.detach(|| {
+            // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+            // everywhere in Python.
+            unsafe { target.queue_copy_from_host(stream, bytes, order, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 fn copy_across(
@@ -293,7 +307,9 @@ fn copy_across(
     stream: Option<&Stream>,
 ) -> PyResult<()> {
     match stream {
-        None => py.detach(|| target.copy_from(source)).or_raise(py),
+        None => copy_for_signals(py, source.buffer().context(), || {
+            py.detach(|| target.copy_from(source)).or_raise(py)
+        }),
         Some(stream) => py.detach(|| target.queue_copy_from(stream, source)).or_raise(py).map(drop),
     }
 }
@@ -311,8 +327,10 @@ fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import(intern!(py, "numpy"))
 }
 
-fn is_writable(host: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
-    host.getattr(intern!(host.py(), "flags"))?.getattr(intern!(host.py(), "writeable"))?.extract()
+/// Asked of NumPy's own field: the attribute of a subclass may change what was checked.
+fn is_writable(host: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: a live array.
+    unsafe { (*host.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
 }
 
 fn check_writable(target: &PyDeviceArray) -> PyResult<()> {

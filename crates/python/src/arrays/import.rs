@@ -3,10 +3,11 @@
 use super::device_array::PyDeviceArray;
 use crate::errors::OrRaise;
 use crate::exchange::{array_interface, dlpack, views};
+use crate::interpreter::wait_for_signals;
 use crate::memory::context::{PyContext, context_argument};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, is_array, is_buffer, is_cuda_buffer, is_on_device,
+    check_has_arrays, check_has_bytes, is_array, is_buffer, is_cuda_buffer, is_on_device,
 };
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
@@ -91,6 +92,7 @@ pub(super) fn device_array<'py>(
     if is_buffer(object)? && !is_cuda_buffer(object)? {
         return Ok(None);
     }
+    check_has_bytes(object)?; // a tensor without them has the protocols, too
     match by_protocol(object)? {
         Some(array) => Bound::new(py, array).map(Some),
         None => Ok(None),
@@ -139,7 +141,7 @@ fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
         DeviceBuffer::allocate(&context, 0).or_raise(py)?
     } else {
         let context = py.detach(|| context_of(memory.address)).or_raise(py)?;
-        py.detach(|| context.wait_for(&memory.pending)).or_raise(py)?;
+        wait_for_signals(py, || context.wait_for(&memory.pending))?.or_raise(py)?;
         let base = Some(object.clone().unbind());
         views::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
     };

@@ -3,11 +3,14 @@
 use super::device_array::PyDeviceArray;
 use super::host;
 use crate::errors::OrRaise;
-use arrow_cuda_numba_bridge::{Index, Slice};
+use arrow_cuda_numba_bridge::{Index, MAX_DIMENSIONS, Slice};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyString, PyTuple};
+
+/// Every dimension may go, as many may be new, and `...` stands for the rest.
+const MAX_ENTRIES: usize = 2 * MAX_DIMENSIONS + 1;
 
 #[pymethods]
 impl PyDeviceArray {
@@ -63,6 +66,10 @@ impl PyDeviceArray {
 /// The entries of an index expression.
 fn entries(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
     match key.cast::<PyTuple>() {
+        Ok(keys) if keys.len() > MAX_ENTRIES => {
+            let text = format!("too many indices for array: {} in one expression", keys.len());
+            Err(PyIndexError::new_err(text))
+        }
         Ok(keys) => keys.iter_borrowed().map(|key| entry(&key)).collect(),
         Err(_) => Ok(vec![entry(key)?]),
     }

@@ -1,8 +1,9 @@
 //! Views in other shapes, orders and types.
 
-use super::device_array::{PyDeviceArray, integers, lengths, order_argument};
+use super::device_array::{PyDeviceArray, order_argument};
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
+use crate::sequences::{integers, lengths};
 use arrow_cuda_numba_bridge::{Error, Layout, Order};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;

@@ -1,4 +1,7 @@
 //! The copies of a `CudaBuffer`: their arguments, checked in upstream's order.
+//!
+//! All Python code runs before the checks, because it may change the size of a host buffer: that
+//! of the stream that is asked for its handle, and that of the object that is asked for its bytes.
 
 mod bounds;
 mod limits;
@@ -6,14 +9,15 @@ mod on_stream;
 pub(crate) mod source;
 pub(crate) mod together;
 
-use crate::errors::{OrRaise, incorrect_type};
+use crate::errors::{OrRaise, incorrect_type, out_of_range};
+use crate::interpreter::copy_for_signals;
 use crate::names::{Names, PACKAGE};
 use crate::pyarrow::from_pyarrow::{
-    check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
+    check_pool, cuda_buffer_argument, device_buffer, host_bytes, host_bytes_mut, span,
 };
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::allocate_host;
-use crate::streams::argument::stream_argument;
+use crate::streams::argument::{Named, ask};
 use arrow_cuda_buffer::DeviceBuffer;
 use bounds::{after, more_than_available, to_copy};
 use pyo3::exceptions::PyValueError;
@@ -45,6 +49,7 @@ pub(crate) fn to_host<'py>(
     target: Target<'py>,
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let available = after(position, buffer.size())?;
     check_pool("memory_pool", target.memory_pool.as_ref())?;
     let (out, size) = match target.buf {
@@ -72,12 +77,14 @@ pub(crate) fn to_host<'py>(
     };
     let position = position.cast_unsigned();
     if let Some(stream) = stream {
-        let stream = stream_argument("stream", stream, &[buffer.context()])?;
+        let stream = stream.within(py, &[buffer.context()])?;
         on_stream::to_host(&stream, buffer, position, &out, size)?;
         return Ok(out);
     }
-    let bytes = host_bytes_mut(&out, size)?;
-    py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)?;
+    copy_for_signals(py, buffer.context(), || {
+        let bytes = host_bytes_mut(&out, size)?;
+        py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
+    })?;
     Ok(out)
 }
 
@@ -107,6 +114,7 @@ pub(crate) fn from_host(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let py = data.py();
+    let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let room = after(position, buffer.size())?;
     let position = position.cast_unsigned();
     let data = match Data::of(data)? {
@@ -118,15 +126,19 @@ pub(crate) fn from_host(
             return Ok(size);
         }
     };
-    let bytes = data.bytes()?;
-    let size = to_copy(nbytes, bytes.len() as u64, room, "from host buffer")?;
-    if let Some(stream) = stream {
-        let stream = stream_argument("stream", stream, &[buffer.context()])?;
-        on_stream::from_host(&stream, buffer, position, &data.buffer()?, size)?;
+    let Some(stream) = stream else {
+        let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
+        copy_for_signals(py, buffer.context(), || {
+            let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
+            py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)
+        })?;
         return Ok(size);
-    }
-    let bytes = &bytes[..size as usize];
-    py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)?;
+    };
+    // The object is asked again for what is to outlive this call, and may give something else.
+    let data = data.buffer()?;
+    let size = to_copy(nbytes, host_bytes(&data)?.len() as u64, room, "from host buffer")?;
+    let stream = stream.within(py, &[buffer.context()])?;
+    on_stream::from_host(&stream, buffer, position, &data, size)?;
     Ok(size)
 }
 
@@ -139,6 +151,7 @@ pub(crate) fn from_device(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let py = buf.py();
+    let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let room = after(position, buffer.size())?;
     let data = cuda_buffer_argument(buf)?;
     let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
@@ -152,12 +165,14 @@ fn copy_device(
     buffer: &DeviceBuffer,
     position: u64,
     data: &DeviceBuffer,
-    stream: Option<&Bound<'_, PyAny>>,
+    stream: Option<Named>,
 ) -> PyResult<()> {
     let Some(stream) = stream else {
-        return py.detach(|| buffer.copy_from_device(position, data)).or_raise(py);
+        return copy_for_signals(py, data.context(), || {
+            py.detach(|| buffer.copy_from_device(position, data)).or_raise(py)
+        });
     };
-    let stream = stream_argument("stream", stream, &[buffer.context(), data.context()])?;
+    let stream = stream.within(py, &[buffer.context(), data.context()])?;
     on_stream::from_device(py, &stream, buffer, position, data)
 }
 
@@ -170,6 +185,7 @@ pub(crate) fn fill(
     nbytes: i64,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
+    let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let room = after(position, buffer.size())?;
     let value = u8::try_from(value).map_err(|_| {
         PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
@@ -177,8 +193,10 @@ pub(crate) fn fill(
     let size = to_copy(nbytes, room, room, "in device buffer")?;
     let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
     let Some(stream) = stream else {
-        return py.detach(|| part.fill(value)).or_raise(py);
+        return copy_for_signals(py, buffer.context(), || {
+            py.detach(|| part.fill(value)).or_raise(py)
+        });
     };
-    let stream = stream_argument("stream", stream, &[buffer.context()])?;
+    let stream = stream.within(py, &[buffer.context()])?;
     on_stream::fill(py, &stream, &part, value)
 }

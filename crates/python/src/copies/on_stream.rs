@@ -3,8 +3,8 @@
 //! Queued copies retain the Python objects whose memory they use.  The owners of completed copies
 //! are dropped with the GIL.
 
-use crate::errors::OrRaise;
-use crate::interpreter::Owner;
+use crate::errors::{OrRaise, out_of_range};
+use crate::interpreter::{Owner, copy_on_stream_for_signals};
 use crate::pyarrow::from_pyarrow::{host_bytes, host_bytes_mut};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Stream;
@@ -19,15 +19,17 @@ pub(crate) fn to_host(
     size: u64,
 ) -> PyResult<()> {
     let py = out.py();
-    let owner = Box::new(Owner::new(out.clone().unbind()));
-    let bytes = host_bytes_mut(out, size)?;
-    let queued = py.detach(|| {
-        let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
-        // everywhere in Python.
-        unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let owner = Box::new(Owner::new(out.clone().unbind()));
+        let bytes = host_bytes_mut(out, size)?;
+        let queued = py.detach(|| {
+            let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+            // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+            // everywhere in Python.
+            unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 /// Copies the first `size` bytes of a `pyarrow.Buffer` on the host.
@@ -39,14 +41,17 @@ pub(crate) fn from_host(
     size: u64,
 ) -> PyResult<()> {
     let py = data.py();
-    let owner = Box::new(Owner::new(data.clone().unbind()));
-    let bytes = &host_bytes(data)?[..size as usize];
-    let queued = py.detach(|| {
-        // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
-        // everywhere in Python.
-        unsafe { buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), bytes.len(), owner) }
-    });
-    queued.or_raise(py).map(drop)
+    copy_on_stream_for_signals(py, stream, || {
+        let owner = Box::new(Owner::new(data.clone().unbind()));
+        let bytes = host_bytes(data)?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
+        let size = bytes.len();
+        let queued = py.detach(|| {
+            // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+            // everywhere in Python.
+            unsafe { buffer.queue_copy_from_host(stream, position, bytes.as_ptr(), size, owner) }
+        });
+        queued.or_raise(py).map(drop)
+    })
 }
 
 /// Copies another device buffer.

@@ -4,6 +4,7 @@ use super::source::Data;
 use crate::errors::{Failure, OrRaise, available};
 use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
+use crate::sequences::objects;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;
@@ -12,10 +13,10 @@ use pyo3::types::PyList;
 /// A list with a `CudaBuffer` for each object.
 pub(crate) fn copies_of<'py>(
     context: &Context,
-    objects: &Bound<'py, PyAny>,
+    iterable: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let py = objects.py();
-    let objects: Vec<_> = objects.try_iter()?.collect::<PyResult<_>>()?;
+    let py = iterable.py();
+    let objects = objects(iterable)?;
     let data = objects.iter().map(Data::of).collect::<PyResult<Vec<_>>>()?;
     let (mut host, mut device) = (Vec::new(), Vec::new());
     for data in &data {

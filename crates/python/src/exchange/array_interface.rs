@@ -2,6 +2,8 @@
 
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
+use crate::interpreter::wait_for_signals;
+use crate::sequences::integers;
 use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
@@ -18,7 +20,7 @@ pub(crate) fn to_dict<'py>(
     if !array.buffer().is_empty() {
         // Some consumers synchronise with the stream in this entry, but PyTorch does not.
         let context = array.buffer().context();
-        py.detach(|| context.make_ready_for(Consumer::Unknown)).or_raise(py)?;
+        wait_for_signals(py, || context.make_ready_for(Consumer::Unknown))?.or_raise(py)?;
     }
     let interface = ArrayInterface::of(array);
     let strides = interface.strides.map(|strides| PyTuple::new(py, strides)).transpose()?;
@@ -94,11 +96,11 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
     let required = |key: &str| required(dict, key);
     let (address, is_read_only) = data(&required("data")?)?;
     Ok(ArrayInterface {
-        shape: required("shape")?.extract()?,
+        shape: integers(&required("shape")?)?,
         element: element_of(&required("typestr")?)?,
         address,
         is_read_only,
-        strides: get("strides")?.map(|strides| strides.extract()).transpose()?,
+        strides: get("strides")?.map(|strides| integers(&strides)).transpose()?,
         version: get("version")?.and_then(|version| version.extract().ok()),
         stream: get("stream")?.map(|stream| stream.extract()).transpose()?,
         has_mask: get("mask")?.is_some(),

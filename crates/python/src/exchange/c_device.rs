@@ -1,18 +1,22 @@
 //! The extension's part of the C Device interface.  The methods themselves are pyarrow's, wrapped
 //! in Python: `pyarrow_cuda_compat/_device_arrays.py`.
 
+use super::pointers::{Pointer, in_capsule};
 use crate::errors::OrRaise;
 use crate::pyarrow::pyarrow;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyFloat, PyInt, PyType};
-use std::ffi::{CStr, c_void};
+use pyo3::types::PyType;
+use std::ffi::CStr;
 use std::ptr;
 
-/// Names of capsules that hold a structure, and of those that pyarrow takes for plain pointers.
+/// Names of capsules that hold a structure.
 const ARRAY: &CStr = c"arrow_device_array";
 const SCHEMA: &CStr = c"arrow_schema";
-const FROM_R: &CStr = c"r_extptr";
+
+/// The sizes of the structures; C++ compares them with its own.
+const ARRAY_SIZE: usize = 128;
+const SCHEMA_SIZE: usize = 72;
 
 /// An array, or a record batch if it `is_batch`, that pyarrow can export, or what is to be used
 /// instead: its nulls are counted, and all of its memory is on one device.
@@ -30,6 +34,22 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
     }
 }
 
+/// Where pyarrow is to export to, and what it is to be told instead of these pointers.
+#[pyfunction]
+#[pyo3(name = "_export_places")]
+pub(crate) fn export_places<'py>(
+    array: &Bound<'py, PyAny>,
+    schema: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let told = |pointer: Option<Pointer<'py>>, given: &Bound<'py, PyAny>| {
+        pointer.map_or_else(|| given.clone(), |pointer| pointer.object)
+    };
+    Ok((
+        told(Pointer::of(array, ARRAY_SIZE)?, array),
+        told(Pointer::or_null(schema, SCHEMA_SIZE)?, schema),
+    ))
+}
+
 /// Gives what pyarrow has just exported of an array or record batch an event, where work on it is
 /// not done yet.  A failure releases both structures.
 #[pyfunction]
@@ -41,27 +61,60 @@ pub(crate) fn finish_export(
     in_capsules: bool,
 ) -> PyResult<()> {
     let py = object.py();
-    let Some((array, schema)) = structures(array, schema, in_capsules) else { return Ok(()) };
+    let places = match in_capsules {
+        true => in_capsule(array, Some(ARRAY)).zip(in_capsule(schema, Some(SCHEMA))),
+        false => {
+            let array = Pointer::of(array, ARRAY_SIZE)?;
+            let schema = Pointer::or_null(schema, SCHEMA_SIZE)?;
+            array.zip(schema).map(|(array, schema)| (array.place, schema.place))
+        }
+    };
+    let Some((array, schema)) = places else { return Ok(()) };
     // SAFETY: pyarrow has filled the structures at these places; the GIL is held.
     unsafe { pyarrow(py)?.bridge.finish_export(object.as_ptr().cast(), array, schema) }.or_raise(py)
 }
 
 /// Waits for an array's event where libarrow reads the data while it imports the array, and counts
-/// the nulls of what is to be a record batch.  A failure releases both structures; `schema` may be
-/// a type or schema of pyarrow's instead.
+/// the nulls of what is to be a record batch.  Returns what pyarrow is to import instead of `array`
+/// and `schema`.  A failure releases both structures; `schema` may be a type or schema of pyarrow's
+/// instead.
 #[pyfunction]
 #[pyo3(name = "_prepare_import")]
-pub(crate) fn prepare_import(
-    array: &Bound<'_, PyAny>,
-    schema: &Bound<'_, PyAny>,
+pub(crate) fn prepare_import<'py>(
+    array: &Bound<'py, PyAny>,
+    schema: &Bound<'py, PyAny>,
     in_capsules: bool,
     is_batch: bool,
-) -> PyResult<()> {
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let py = array.py();
     // pyarrow itself has the best error for an object without a structure.
-    let Some((array, schema)) = structures(array, schema, in_capsules) else { return Ok(()) };
-    // SAFETY: pyarrow reads the structures at these places next; the GIL is held.
-    unsafe { pyarrow(py)?.bridge.prepare_import(array, schema, is_batch) }.or_raise(py)
+    let as_they_are = || Ok((array.clone(), schema.clone()));
+    let (place, array, described_at, schema) = if in_capsules {
+        let Some(place) = in_capsule(array, Some(ARRAY)) else { return as_they_are() };
+        let Some(described_at) = in_capsule(schema, Some(SCHEMA)) else { return as_they_are() };
+        (place, array.clone(), described_at, schema.clone())
+    } else {
+        let Some(array) = Pointer::of(array, ARRAY_SIZE)? else { return as_they_are() };
+        let (described_at, schema) = match Pointer::of(schema, SCHEMA_SIZE)? {
+            Some(pointer) => (pointer.place, pointer.object),
+            None => (ptr::null_mut(), schema.clone()),
+        };
+        (array.place, array.object, described_at, schema)
+    };
+    // SAFETY: pyarrow reads the structures at these places next; the GIL is held, and the result is a
+    // new reference.
+    let consumed = unsafe {
+        let described = schema.as_ptr().cast();
+        let bridge = &pyarrow(py)?.bridge;
+        match bridge.prepare_import(place, described_at, described, is_batch).or_raise(py)? {
+            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast())?,
+            None => return Ok((array, schema)),
+        }
+    };
+    match in_capsules {
+        true => Ok((array, consumed.call_method0("__arrow_c_schema__")?)),
+        false => Ok((array, consumed)),
+    }
 }
 
 /// An array or record batch that libarrow has imported, or what is to be used instead.
@@ -73,7 +126,10 @@ pub(crate) fn finish_import<'py>(
     in_capsules: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    let place = if in_capsules { in_capsule(array, Some(ARRAY)) } else { at_address(array) };
+    let place = match in_capsules {
+        true => in_capsule(array, Some(ARRAY)),
+        false => Pointer::of(array, ARRAY_SIZE)?.map(|pointer| pointer.place),
+    };
     let Some(place) = place else { return Ok(object) };
     // SAFETY: pyarrow has imported the structure at this address, whose device field is still
     // valid; the GIL is held, and the result is a new reference.
@@ -92,36 +148,4 @@ pub(crate) fn finish_import<'py>(
 pub(crate) fn class_changed(class: &Bound<'_, PyType>) {
     // SAFETY: a live type, and the GIL is held.
     unsafe { ffi::PyType_Modified(class.as_type_ptr()) };
-}
-
-/// The array, if there is one, and the schema, null if there is none.
-fn structures(
-    array: &Bound<'_, PyAny>,
-    schema: &Bound<'_, PyAny>,
-    in_capsules: bool,
-) -> Option<(*mut c_void, *mut c_void)> {
-    if in_capsules {
-        return Some((in_capsule(array, Some(ARRAY))?, in_capsule(schema, Some(SCHEMA))?));
-    }
-    Some((at_address(array)?, at_address(schema).unwrap_or(ptr::null_mut())))
-}
-
-fn in_capsule(object: &Bound<'_, PyAny>, name: Option<&CStr>) -> Option<*mut c_void> {
-    let capsule = object.cast_exact::<PyCapsule>().ok()?;
-    capsule.pointer_checked(name).ok().map(ptr::NonNull::as_ptr)
-}
-
-/// What pyarrow takes for a pointer: a number, or a capsule from R.
-fn at_address(object: &Bound<'_, PyAny>) -> Option<*mut c_void> {
-    if object.is_exact_instance_of::<PyCapsule>() {
-        return in_capsule(object, None).or_else(|| in_capsule(object, Some(FROM_R)));
-    }
-    let address = if let Ok(number) = object.cast::<PyFloat>() {
-        number.value() as usize
-    } else if object.is_instance_of::<PyInt>() {
-        object.extract::<usize>().ok()?
-    } else {
-        return None;
-    };
-    (address != 0).then_some(address as *mut c_void)
 }

@@ -2,6 +2,7 @@
 //! wrapped in Python: `pyarrow_cuda_compat/_device_arrays.py`.
 
 use crate::errors::OrRaise;
+use crate::pyarrow::from_pyarrow::is_of;
 use crate::pyarrow::pyarrow;
 use pyo3::prelude::*;
 use std::ptr;
@@ -18,8 +19,8 @@ pub(crate) fn copy_to<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let is_device = destination.is_instance(pyarrow.device.bind(py))?;
-    let is_place = is_device || destination.is_instance(pyarrow.memory_manager.bind(py))?;
+    let is_device = is_of(destination, &pyarrow.device);
+    let is_place = is_device || is_of(destination, &pyarrow.memory_manager);
     let place = if is_place { destination.as_ptr().cast() } else { ptr::null_mut() };
     let object = object.as_ptr().cast();
     // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new

@@ -1,6 +1,7 @@
 //! The types of elements: NumPy's dtypes from and to Rust.
 
 use crate::errors::OrRaise;
+use crate::sequences::integers;
 use arrow_cuda_numba_bridge::{ElementType, Kind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -119,7 +120,7 @@ impl DType {
         Ok(Some(Field {
             dtype: Self::of(&dtype.base())?,
             offset,
-            shape: dtype.getattr(intern!(py, "shape"))?.extract()?,
+            shape: integers(&dtype.getattr(intern!(py, "shape"))?)?,
         }))
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod dlpack;
 pub(crate) mod dtype;
 mod numba;
 mod pickling;
+mod pointers;
 pub(crate) mod views;
 
 use crate::names::Names;
@@ -18,6 +19,7 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
     for function in [
         wrap_pyfunction!(c_device::finish_export, module)?,
+        wrap_pyfunction!(c_device::export_places, module)?,
         wrap_pyfunction!(c_device::prepare, module)?,
         wrap_pyfunction!(copy_to::copy_to, module)?,
         wrap_pyfunction!(c_device::prepare_import, module)?,
@@ -36,6 +38,7 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         wrap_pyfunction!(pickling::new_packed_buffer, module)?,
         wrap_pyfunction!(pickling::read_only, module)?,
         wrap_pyfunction!(pickling::uuid, module)?,
+        wrap_pyfunction!(pointers::host_address, module)?,
     ] {
         names.private(&function)?;
     }

@@ -8,6 +8,7 @@ use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::{assembled, skeleton, wrap_buffer, wrap_slice};
+use crate::sequences::objects;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Device};
 use pyo3::prelude::*;
@@ -36,10 +37,10 @@ pub(crate) fn array_skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'
 #[pyo3(name = "_assemble")]
 pub(crate) fn assemble<'py>(
     schema: &Bound<'py, PyAny>,
-    columns: Vec<Bound<'py, PyAny>>,
+    columns: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     check_schema_argument(schema)?;
-    assembled(schema, columns)
+    assembled(schema, &objects(columns)?)
 }
 
 /// New memory for a buffer of an array: packed, as Arrow's own allocations are.

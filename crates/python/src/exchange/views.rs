@@ -2,10 +2,9 @@
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
-use crate::interpreter::Owner;
+use crate::interpreter::{Owner, wait_for_signals};
 use crate::pyarrow::classes::classes;
-use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_cuda_buffer, span};
-use crate::pyarrow::pyarrow;
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_buffer, is_cuda_buffer, is_of, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -35,7 +34,7 @@ pub(crate) fn of_object<'py>(
     obj: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = obj.py();
-    if obj.is_instance(classes(py)?.host_buffer.bind(py))? {
+    if is_of(obj, &classes(py)?.host_buffer) {
         let span = span(obj).ok_or_else(|| expected("HostBuffer", obj))?;
         if span.size == 0 {
             return empty(py, context);
@@ -48,7 +47,7 @@ pub(crate) fn of_object<'py>(
         cuda_buffer_argument(obj)?;
         return Ok(obj.clone());
     }
-    if obj.is_instance(pyarrow(py)?.buffer.bind(py))? {
+    if is_buffer(obj)? {
         return wrap_memory_of(obj);
     }
     if let Some(interface) = array_interface::of(obj)? {
@@ -58,7 +57,7 @@ pub(crate) fn of_object<'py>(
         if size == 0 {
             return empty(py, context);
         }
-        py.detach(|| context.wait_for(&array.pending)).or_raise(py)?;
+        wait_for_signals(py, || context.wait_for(&array.pending))?.or_raise(py)?;
         let base = Some(obj.clone().unbind());
         return of_memory(py, context, array.address, size, array.is_mutable, base);
     }

@@ -5,7 +5,7 @@ use crate::memory::context::context_argument;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
-    is_cuda_buffer, is_on_device, payload, reader,
+    is_cuda_buffer, is_of, is_on_device, payload, reader,
 };
 use crate::pyarrow::to_pyarrow::{batch_in, open_file, with_message, wrap_buffer};
 use arrow_cuda_bridge::Payload;
@@ -80,6 +80,8 @@ pub(crate) fn serialize_record_batch<'py>(
 ///     At the end of a stream.
 /// pyarrow.ArrowInvalid
 ///     If the message is damaged.
+/// OSError
+///     If its body is cut off, or its metadata cannot be read.
 ///
 /// Examples
 /// --------
@@ -100,7 +102,7 @@ pub(crate) fn read_message<'py>(
     let py = source.py();
     check_pool("pool", pool)?;
     let classes = classes(py)?;
-    let file = if source.is_instance(classes.buffer_reader.bind(py))? {
+    let file = if is_of(source, &classes.buffer_reader) {
         source.call_method0("_assert_readable")?;
         source.clone()
     } else if is_cuda_buffer(source)? {
@@ -147,6 +149,8 @@ pub(crate) fn read_message<'py>(
 /// ------
 /// pyarrow.ArrowInvalid
 ///     If the message is damaged, or does not match the schema.
+/// OSError
+///     If its body is cut off, or its metadata cannot be read.
 ///
 /// Examples
 /// --------

@@ -5,6 +5,7 @@ use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
+use crate::interpreter::copy_for_signals;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::memory::context::PyContext;
 use crate::package::package;
@@ -494,12 +495,14 @@ impl Methods {
         let theirs =
             span(other).ok_or_else(|| incorrect_type("other", "pyarrow.lib.Buffer", other))?;
         if theirs.is_cpu {
-            let bytes = host_bytes(other)?;
-            return py.detach(|| buffer.equals_host(bytes)).or_raise(py);
+            return copy_for_signals(py, buffer.context(), || {
+                let bytes = host_bytes(other)?;
+                py.detach(|| buffer.equals_host(bytes)).or_raise(py)
+            });
         }
         let other = if is_cuda_buffer(other)? { other.clone() } else { wrap_memory_of(other)? };
         let other = device_buffer(&other)?;
-        py.detach(|| buffer.equals(other)).or_raise(py)
+        copy_for_signals(py, buffer.context(), || py.detach(|| buffer.equals(other)).or_raise(py))
     }
 
     /// Return the content as hexadecimal digits.
@@ -546,7 +549,9 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         PyBytes::new_with(py, buffer.size() as usize, |out| {
-            py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+            copy_for_signals(py, buffer.context(), || {
+                py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+            })
         })
     }
 

@@ -4,6 +4,7 @@ use crate::copies::source::Data;
 use crate::copies::together;
 use crate::errors::{OrRaise, available, expected, non_negative, out_of_range};
 use crate::exchange::views;
+use crate::interpreter::{copy_for_signals, wait_for_signals};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::device_buffer;
@@ -197,7 +198,7 @@ impl PyContext {
     /// >>> buf = ctx.buffer_from_data(b"data")
     /// >>> ctx.synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.context.synchronize()).or_raise(py)?;
+        wait_for_signals(py, || self.context.synchronize())?.or_raise(py)?;
         drop(completed());
         Ok(())
     }
@@ -474,16 +475,20 @@ impl PyContext {
         let buffer = self.allocate(py, size)?;
         match data {
             Data::Host(data) => {
-                // Another thread may have resized it meanwhile.
-                let bytes = data
-                    .bytes()?
-                    .get(offset as usize..(offset + size) as usize)
-                    .ok_or_else(|| out_of_range("size"))?;
-                py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)?;
+                copy_for_signals(py, &self.context, || {
+                    // Another thread may have resized it meanwhile.
+                    let bytes = data
+                        .bytes()?
+                        .get(offset as usize..(offset + size) as usize)
+                        .ok_or_else(|| out_of_range("size"))?;
+                    py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
+                })?;
             }
             Data::Device(data) => {
                 let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
-                py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)?;
+                copy_for_signals(py, source.context(), || {
+                    py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
+                })?;
             }
         }
         wrap_buffer(py, buffer)
@@ -497,7 +502,7 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// data : iterable of CudaBuffer, HostBuffer, Buffer or array-like
-    ///     The data to copy.
+    ///     The data to copy: at most 2**24 objects.
     ///
     /// Returns
     /// -------
@@ -510,6 +515,8 @@ impl PyContext {
     /// ------
     /// TypeError
     ///     If an object has no bytes.
+    /// ValueError
+    ///     If there are more objects.
     /// OutOfMemoryError
     ///     If the device has too little free memory: an OSError and a MemoryError.
     ///

@@ -1,7 +1,7 @@
 //! `HostBuffer` and `new_host_buffer`.
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
-use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::from_pyarrow::{check_has_bytes, span};
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_of};
@@ -110,6 +110,7 @@ impl Methods {
         other: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        check_has_bytes(other)?;
         if span(other).is_some_and(|span| !span.is_cpu) {
             return wrap_memory_of(other)?.call_method1("equals", (slf,));
         }

@@ -46,6 +46,18 @@ pub(crate) fn pointers(
             "pyarrow_unwrap_schema",
             c"std::shared_ptr< arrow::Schema>  (PyObject *)",
         )?,
+        wrap_schema: function(
+            "pyarrow_wrap_schema",
+            c"PyObject *(std::shared_ptr< arrow::Schema>  const &)",
+        )?,
+        unwrap_type: function(
+            "pyarrow_unwrap_data_type",
+            c"std::shared_ptr< arrow::DataType>  (PyObject *)",
+        )?,
+        wrap_type: function(
+            "pyarrow_wrap_data_type",
+            c"PyObject *(std::shared_ptr< arrow::DataType>  const &)",
+        )?,
         unwrap_chunked_array: function(
             "pyarrow_unwrap_chunked_array",
             c"std::shared_ptr< arrow::ChunkedArray>  (PyObject *)",

@@ -30,7 +30,7 @@ pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Whether the object really is of the class.  `isinstance` also believes the object, for which it
 /// has to look up an attribute.
-fn is_of(object: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {
+pub(crate) fn is_of(object: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {
     // SAFETY: a live object and a live type, and the GIL is held.
     unsafe { ffi::PyObject_TypeCheck(object.as_ptr(), class.as_ptr().cast()) != 0 }
 }
@@ -57,12 +57,27 @@ pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWri
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
-/// Refuses a tensor of pyarrow's that `__new__` alone has made: asked for its bytes, it crashes.
-pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    if is_of(object, &pyarrow(object.py())?.tensor) && object.getattr("type")?.is_none() {
+/// Refuses a buffer or tensor of pyarrow's that `__new__` alone has made: asked for its bytes, it
+/// crashes.
+pub(crate) fn check_has_bytes(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if is_buffer(object)? && span(object).is_none() {
         return Err(not_initialised(object));
     }
-    Ok(())
+    check_tensor(object)
+}
+
+/// The same for a tensor alone.
+pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let class = &pyarrow(object.py())?.tensor;
+    if !is_of(object, class) {
+        return Ok(());
+    }
+    // A subclass may say otherwise.
+    let kind = class.getattr(object.py(), "type")?;
+    match kind.call_method1(object.py(), "__get__", (object,))?.is_none(object.py()) {
+        true => Err(not_initialised(object)),
+        false => Ok(()),
+    }
 }
 
 /// Whether the object is a `pyarrow.Buffer`, initialised or not.
@@ -127,7 +142,10 @@ pub(crate) fn host_bytes_mut<'a>(
     if !span.is_mutable {
         return Err(PyValueError::new_err("the host buffer is not mutable"));
     }
-    debug_assert!(size as i64 <= span.size, "the caller checks what fits");
+    // Python code may have resized it since the caller looked.
+    if i64::try_from(size).is_ok_and(|size| size > span.size) {
+        return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
+    }
     // SAFETY: a mutable host buffer's memory, which the object owns.
     Ok(unsafe { std::slice::from_raw_parts_mut(span.address as *mut MaybeUninit<u8>, size) })
 }
@@ -148,7 +166,7 @@ pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     // SAFETY: a live object, and the GIL is held.
     let is_made = unsafe { pyarrow.bridge.has_batch(object.as_ptr().cast()) };
-    if !object.is_instance(pyarrow.record_batch.bind(object.py()))? {
+    if !is_of(object, &pyarrow.record_batch) {
         return Err(expected("RecordBatch", object));
     }
     if is_made { Ok(()) } else { Err(not_initialised(object)) }
@@ -159,7 +177,7 @@ pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     // SAFETY: a live object, and the GIL is held.
     let is_made = unsafe { pyarrow.bridge.has_schema(object.as_ptr().cast()) };
-    if is_made && object.is_instance(pyarrow.schema.bind(object.py()))? {
+    if is_made && is_of(object, &pyarrow.schema) {
         return Ok(());
     }
     Err(expected("Schema", object))

@@ -159,14 +159,13 @@ pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
 /// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate.
 pub(crate) fn assembled<'py>(
     schema: &Bound<'py, PyAny>,
-    columns: Vec<Bound<'py, PyAny>>,
+    columns: &[Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = schema.py();
     let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr().cast()).collect();
     // SAFETY: live objects, and the GIL is held; the result is a new reference.
     unsafe {
         let made = pyarrow(py)?.bridge.assemble(schema.as_ptr().cast(), &pointers).or_raise(py)?;
-        drop(columns); // owned until here
         Bound::from_owned_ptr_or_err(py, made.cast())
     }
 }

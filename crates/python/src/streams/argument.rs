@@ -24,16 +24,30 @@ pub(crate) fn optional_stream(
 /// The stream that an argument names: one of ours, or one of another library that belongs to one of
 /// `contexts`.  The result retains the object.
 ///
-/// The driver reads through a stream's handle and crashes on a wrong one.  So this function accepts
-/// a handle only from an object that owns a stream, never as a number.
+/// Runs Python code, which may change the size of host buffers: check them afterwards, or [`ask`]
+/// before.
 pub(crate) fn stream_argument(
     argument: &str,
     object: &Bound<'_, PyAny>,
     contexts: &[&Context],
 ) -> PyResult<Stream> {
-    let py = object.py();
+    ask(argument, object)?.within(object.py(), contexts)
+}
+
+/// What an argument says of the stream that it names.
+pub(crate) enum Named {
+    Ours(Stream),
+    /// Its handle, and the object that owns it.
+    Theirs(usize, Py<PyAny>),
+}
+
+/// Asks an argument which stream it names.
+///
+/// The driver reads through a stream's handle and crashes on a wrong one.  So this function accepts
+/// a handle only from an object that owns a stream, never as a number.
+pub(crate) fn ask(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Named> {
     if let Ok(ours) = object.cast::<PyStream>() {
-        return Ok(ours.get().stream.clone());
+        return Ok(Named::Ours(ours.get().stream.clone()));
     }
     let Some(protocol) = object.getattr_opt("__cuda_stream__")? else {
         return Err(refused(argument, object));
@@ -50,12 +64,23 @@ pub(crate) fn stream_argument(
             "'{argument}' has version {version} of __cuda_stream__; only version 0 is supported"
         )));
     }
-    let owner = Box::new(Owner::new(object.clone().unbind()));
-    // SAFETY: the object promises that the stream exists, and is retained.
-    let found = unsafe { Stream::borrowed(contexts, handle as *mut _, owner) };
-    found.or_raise(py)?.ok_or_else(|| {
-        PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))
-    })
+    Ok(Named::Theirs(handle, object.clone().unbind()))
+}
+
+impl Named {
+    /// The stream, if it is one of ours or belongs to one of `contexts`.  No Python code runs.
+    pub(crate) fn within(self, py: Python<'_>, contexts: &[&Context]) -> PyResult<Stream> {
+        let (handle, object) = match self {
+            Self::Ours(stream) => return Ok(stream),
+            Self::Theirs(handle, object) => (handle, object),
+        };
+        // SAFETY: the object promises that the stream exists, and is retained.
+        let found =
+            unsafe { Stream::borrowed(contexts, handle as *mut _, Box::new(Owner::new(object))) };
+        found.or_raise(py)?.ok_or_else(|| {
+            PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))
+        })
+    }
 }
 
 fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {

@@ -4,6 +4,7 @@ use super::argument::optional_stream;
 use super::late_failure::or_raise_late;
 use super::objects::PyEvent;
 use crate::errors::OrRaise;
+use crate::interpreter::wait_for_signals;
 use crate::memory::context::{PyContext, context_argument, context_or_first};
 use arrow_cuda_context::{Event, Stream};
 use pyo3::exceptions::PyValueError;
@@ -142,7 +143,7 @@ impl PyEvent {
     /// >>> Stream().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         // Drops the owners of completed work here, with the GIL: they may be Python objects.
-        drop(or_raise_late(py, py.detach(|| self.event.synchronize()))?);
+        drop(or_raise_late(py, wait_for_signals(py, || self.event.synchronize())?)?);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use super::argument::stream_argument;
 use super::late_failure::or_raise_late;
 use super::objects::{PyEvent, PyStream};
 use crate::errors::OrRaise;
+use crate::interpreter::wait_for_signals;
 use crate::memory::context::{PyContext, context_argument, context_or_first};
 use arrow_cuda_context::{Context, Event, Stream};
 use pyo3::prelude::*;
@@ -96,7 +97,7 @@ impl PyStream {
     /// True
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         // Drops the owners of completed work here, with the GIL: they may be Python objects.
-        drop(or_raise_late(py, py.detach(|| self.stream.synchronize()))?);
+        drop(or_raise_late(py, wait_for_signals(py, || self.stream.synchronize())?)?);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::plan::Moves;
 use super::task::Task;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_driver::{CudaError, CudaResult, Patience};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -47,7 +47,12 @@ impl Issuer<'_> {
         let moved = self.move_all();
         if moved.is_err() || self.job.is_stopped() {
             self.job.stop();
-            return moved.and(self.current.synchronize_stream(self.stream));
+            let waited = self.current.synchronize_stream(self.stream);
+            return match moved {
+                // Only if the device is done nothing else has happened.
+                Err(CudaError::Interrupted) => waited.and(moved),
+                _ => moved.and(waited),
+            };
         }
         moved
     }
@@ -59,7 +64,9 @@ impl Issuer<'_> {
             self.crew.begin(job);
         }
         let (mut progress, mut backoff) = (Progress::default(), Backoff::default());
+        let mut patience = Patience::new();
         while progress.moved < job.pieces() && !job.is_stopped() {
+            patience.check()?;
             // The host waits for the default stream: on the device, other jobs would wait, too.
             has_started = has_started || self.lane.has_started(self.current)?;
             let has_begun = has_started && self.begin_move(&mut progress)?;

@@ -10,8 +10,8 @@ use super::settings::transfer_limits;
 use super::task::Task;
 use super::workers::Crew;
 use crate::{FileError, pinned};
-use arrow_cuda_context::Current;
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_context::{Current, StreamHandle};
+use arrow_cuda_driver::{CudaError, CudaResult};
 use std::sync::Arc;
 
 /// Runs a task between host memory and device memory at an address.  Returns whether a comparison
@@ -93,6 +93,7 @@ unsafe fn stage(
     }
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
+    current.await_turn(StreamHandle::DEFAULT)?;
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
@@ -115,7 +116,7 @@ unsafe fn stage(
     let giving_way = GivingWay::to(engine.small_copies());
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, giving_way }.run();
     drop(closed);
-    if moved.is_err() {
+    if moved.as_ref().is_err_and(|error| *error != CudaError::Interrupted) {
         // The device could not be waited for with certainty, and must not write to other copies' slots.
         taken.discard(context);
     }

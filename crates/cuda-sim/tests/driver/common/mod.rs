@@ -38,6 +38,7 @@ unsafe extern "C" {
     pub safe fn cuDeviceCanAccessPeer(can: &mut i32, device: i32, peer: i32) -> i32;
     pub safe fn cuCtxEnablePeerAccess(context: Handle, flags: u32) -> i32;
     pub safe fn cuCtxDisablePeerAccess(context: Handle) -> i32;
+    pub safe fn cuMemGetAddressRange_v2(base: &mut u64, size: &mut usize, pointer: u64) -> i32;
     pub safe fn cuMemGetInfo_v2(free: &mut usize, total: &mut usize) -> i32;
     pub safe fn cuMemAlloc_v2(pointer: &mut u64, size: usize) -> i32;
     pub safe fn cuMemFree_v2(pointer: u64) -> i32;

@@ -2,7 +2,7 @@
 
 use super::capsule;
 use crate::errors::OrRaise;
-use crate::interpreter::Owner;
+use crate::interpreter::{Owner, wait_for_signals};
 use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use crate::pyarrow::to_pyarrow::allocate_host;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -100,7 +100,7 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
         _ if buffer.is_empty() => Ok(()),
         // Most consumers; releasing the GIL would cost more than that takes.
         Consumer::OnDefaultStream => make_ready().or_raise(py),
-        _ => py.detach(make_ready).or_raise(py),
+        _ => wait_for_signals(py, make_ready)?.or_raise(py),
     }
 }
 

@@ -4,6 +4,7 @@ use super::capsule;
 use crate::errors::{OrRaise, available};
 use crate::exchange::dtype::DType;
 use crate::exchange::views;
+use crate::interpreter::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
@@ -31,7 +32,7 @@ pub(crate) fn array_of(
     let lies_on = context_of(py, &memory)?;
     if !is_ordered {
         // The stream for which the capsule was created is unknown.
-        py.detach(|| lies_on.wait_for(&Pending::AnyStream)).or_raise(py)?;
+        wait_for_signals(py, || lies_on.wait_for(&Pending::AnyStream))?.or_raise(py)?;
     }
     let context = context.unwrap_or(&lies_on);
     let is_elsewhere = context.device() != lies_on.device();

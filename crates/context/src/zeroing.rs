@@ -1,0 +1,40 @@
+//! Whether memory is zeroed before anybody gets it.
+
+use crate::{Block, PinnedBlock};
+use arrow_cuda_driver::{CudaResult, Variable};
+use std::sync::OnceLock;
+
+static ZERO: Variable = Variable::new("PYARROW_CUDA_ZERO", "'on' or 'off'");
+
+fn is_on() -> bool {
+    static IS_ON: OnceLock<bool> = OnceLock::new();
+    *IS_ON.get_or_init(|| {
+        let value = ZERO.read("new memory is zeroed", |text| match text {
+            "on" | "1" => Some(true),
+            "off" | "0" => Some(false),
+            _ => None,
+        });
+        // Whoever sets it means to be on the safe side.
+        value.map_or(true, Option::unwrap_or_default)
+    })
+}
+
+/// A new block, zeroed if that is asked for: it may hold the bytes of earlier buffers.
+pub(crate) fn prepared(block: Block) -> CudaResult<Block> {
+    if is_on() {
+        let size = usize::try_from(block.size()).unwrap_or(usize::MAX);
+        // SAFETY: a live block, which nobody else has yet.
+        unsafe { block.context().enter()?.fill_memory(block.private_address(), 0, size) }?;
+    }
+    Ok(block)
+}
+
+/// The same of pinned memory.
+pub(crate) fn prepared_pinned(block: PinnedBlock) -> PinnedBlock {
+    if is_on() {
+        let start = std::ptr::with_exposed_provenance_mut::<u8>(block.private_address() as usize);
+        // SAFETY: a live block, which nobody else has yet.
+        unsafe { start.write_bytes(0, block.size() as usize) };
+    }
+    block
+}

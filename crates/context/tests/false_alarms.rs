@@ -1,0 +1,64 @@
+//! Releases in a context of which a single call says that it is gone.  Nothing may be forgotten then.
+
+#[path = "common/calls.rs"]
+mod calls;
+mod common;
+
+use arrow_cuda_context::{Context, Event, Placement, Stream, set_pinned_cache_limit};
+use arrow_cuda_driver::{CudaError, is_simulated, set_reporter};
+use calls::{count_of, fault, live};
+use common::alone;
+use rstest::rstest;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static REPORTS: AtomicUsize = AtomicUsize::new(0);
+
+fn count_report(_what: &str, error: &CudaError) {
+    assert_eq!(error.code(), Some(201), "{error}");
+    REPORTS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What to release, and how much of it the driver has.
+type Kind = (fn(&Context) -> Box<dyn Send>, fn() -> u64);
+
+const DEVICE: Kind = (
+    |context| Box::new(context.allocate(32 << 20, Placement::Alone).expect("room")),
+    || live(c"cuda_sim_live_allocations"),
+);
+const PINNED: Kind = (
+    |context| Box::new(context.allocate_pinned(4096).expect("room")),
+    || live(c"cuda_sim_live_host_allocations"),
+);
+const STREAM: Kind = (
+    |context| Box::new(Stream::new(context).expect("room")),
+    || count_of(c"cuStreamCreate").unwrap_or(0) - count_of(c"cuStreamDestroy").unwrap_or(0),
+);
+const EVENT: Kind = (
+    |context| Box::new(Event::new(context).expect("room")),
+    || count_of(c"cuEventCreate").unwrap_or(0) - count_of(c"cuEventDestroy").unwrap_or(0),
+);
+
+#[rstest]
+#[case::device_memory(DEVICE)]
+#[case::pinned_memory(PINNED)]
+#[case::stream(STREAM)]
+#[case::event(EVENT)]
+fn a_release_is_made_or_reported(#[case] (make, count): Kind) {
+    if !is_simulated().expect("a driver") {
+        return; // whose calls cannot be made to fail
+    }
+    let (_guard, context) = alone();
+    set_reporter(count_report);
+    context.set_cache_limit(0).expect("alive");
+    set_pinned_cache_limit(0).expect("alive");
+    drop(make(&context)); // what the first one needs stays
+    for call in 1..20 {
+        let (before, reported) = (count(), REPORTS.load(Ordering::Relaxed));
+        let made = make(&context);
+        fault(&format!("*:{call}=201"));
+        drop(made);
+        fault("");
+        let is_reported = REPORTS.load(Ordering::Relaxed) > reported;
+        assert!(count() == before || is_reported, "lost by call {call}");
+    }
+}

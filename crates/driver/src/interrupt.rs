@@ -1,0 +1,275 @@
+//! Waits and copies that a signal may end.
+//!
+//! A call of the driver that waits cannot be left before the device is done.  So where signals matter, which
+//! is on the one thread that runs their handlers, the driver is asked first whether there is anything to
+//! wait for, and between two questions the thread looks for signals.  It gives up only where nothing is
+//! on its way that it would have to keep valid.
+
+use crate::{CudaError, CudaResult, holds_lock};
+use std::cell::Cell;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Tells whether to give up, since a signal has arrived.
+pub type Check = fn() -> bool;
+
+/// What may be ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Interruption {
+    /// Waits for work that others have queued.  The check may run handlers, and so Python code: whoever
+    /// waits uses nothing afterwards that such code could take away.
+    Waits(Check),
+    /// Copies, between two of their pieces, and before the first one: if the device is busy with other
+    /// work for long, the copy ends before it has begun.  The check runs no Python code, which could take
+    /// away the memory on the host.
+    Copies(Check),
+    /// Copies, between two of their pieces only.
+    Pieces(Check),
+}
+
+thread_local! {
+    static ALLOWED: Cell<Option<Interruption>> = const { Cell::new(None) };
+    static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// So long a thread asks without a pause, as the driver itself waits.
+const SHORT: Duration = Duration::from_millis(10);
+/// How often to look for signals: that takes Python's GIL, for which others may make the thread wait.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// A pause is one part in so many of the time that has passed, and so is what a wait takes too long.
+const PAUSE_DIVISOR: u32 = 100;
+const LONGEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Sets what may be ended until it is dropped.
+struct Setting {
+    allowed: Option<Interruption>,
+    has_ended: bool,
+}
+
+impl Setting {
+    fn set(allowed: Option<Interruption>) -> Self {
+        Self { allowed: ALLOWED.replace(allowed), has_ended: HAS_ENDED.replace(false) }
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        ALLOWED.set(self.allowed);
+        HAS_ENDED.set(self.has_ended);
+    }
+}
+
+/// Runs work that may be ended on this thread; `None` if it was, whatever came of it.
+///
+/// What happens under a [`Lock`](crate::Lock) or a [`LongLock`](crate::LongLock), and
+/// [`blocking`](crate::blocking) work, is never ended.
+///
+/// ```
+/// use arrow_cuda_driver::{CudaError, Interruption, Patience, interruptible};
+///
+/// let mut asked = 0;
+/// let waited = interruptible(Interruption::Waits(|| true), || {
+///     let mut patience = Patience::new();
+///     let mut is_complete = || {
+///         asked += 1;
+///         false // the device is not done yet
+///     };
+///     while !patience.take_turn(&mut is_complete) {
+///         patience.check()?;
+///     }
+///     Ok::<_, CudaError>(())
+/// });
+/// assert!(waited.is_none() && asked > 0);
+/// ```
+pub fn interruptible<T>(allowed: Interruption, work: impl FnOnce() -> T) -> Option<T> {
+    let _restored = Setting::set(Some(allowed));
+    let outcome = work();
+    if HAS_ENDED.get() { None } else { Some(outcome) }
+}
+
+/// Runs work that is not ended.
+pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+    let _restored = Setting::set(None);
+    work()
+}
+
+/// How long one operation of a thread has taken, and when it looks for signals next.
+#[derive(Debug)]
+pub struct Patience {
+    /// None where nothing may end.
+    allowed: Option<(Interruption, Instant)>,
+    next_check: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Patience {
+    /// For an operation that begins now.
+    pub fn new() -> Self {
+        let allowed = ALLOWED.get().filter(|_| !holds_lock());
+        Self { allowed: allowed.map(|allowed| (allowed, Instant::now())), next_check: INTERVAL }
+    }
+
+    /// Whether a signal may end waits for what others have queued.
+    pub fn ends_waits(&self) -> bool {
+        matches!(self.allowed, Some((Interruption::Waits(_), _)))
+    }
+
+    /// Whether a signal may end a copy between two pieces.
+    pub fn ends_copies(&self) -> bool {
+        matches!(self.allowed, Some((Interruption::Copies(_) | Interruption::Pieces(_), _)))
+    }
+
+    /// Looks for signals if it is time to.  Costs next to nothing otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Interrupted`] if the operation is to end.
+    pub fn check(&mut self) -> CudaResult<()> {
+        let Some((allowed, began)) = self.allowed else { return Ok(()) };
+        if began.elapsed() < self.next_check {
+            return Ok(());
+        }
+        let is_over = match allowed {
+            Interruption::Waits(check) => uninterrupted(check),
+            Interruption::Copies(check) | Interruption::Pieces(check) => check(),
+        };
+        self.next_check = began.elapsed() + INTERVAL;
+        if is_over { Err(ended()) } else { Ok(()) }
+    }
+
+    /// Asks the driver whether it `is_complete` until it is, or until signals should be looked for.  Returns
+    /// whether it is.
+    ///
+    /// Handlers may do anything with contexts and handles, so the caller looks them up anew after a
+    /// [`check`](Self::check).
+    pub fn take_turn(&self, mut is_complete: impl FnMut() -> bool) -> bool {
+        if self.poll(&mut is_complete) {
+            return true;
+        }
+        let began = Instant::now();
+        while !is_complete() {
+            let waited = SHORT + began.elapsed();
+            if waited >= INTERVAL {
+                return false;
+            }
+            thread::sleep((waited / PAUSE_DIVISOR).min(LONGEST_PAUSE));
+        }
+        true
+    }
+
+    /// Whether it `is_complete` within the time that counts as short.
+    pub fn poll(&self, mut is_complete: impl FnMut() -> bool) -> bool {
+        let (began, mut asked) = (Instant::now(), 0u32);
+        loop {
+            if is_complete() {
+                return true;
+            }
+            if began.elapsed() >= SHORT {
+                return false;
+            }
+            asked += 1;
+            if asked > 100 {
+                thread::yield_now();
+            }
+        }
+    }
+
+    /// Before a copy begins: it does not, if the device `is_complete` with other work only after more than
+    /// a short time, and the copy may end then.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Busy`] in that case.
+    pub fn await_turn(&self, is_complete: impl FnMut() -> bool) -> CudaResult<()> {
+        if matches!(self.allowed, Some((Interruption::Copies(_), _))) && !self.poll(is_complete) {
+            HAS_ENDED.set(true);
+            return Err(CudaError::Busy);
+        }
+        Ok(())
+    }
+}
+
+fn ended() -> CudaError {
+    HAS_ENDED.set(true);
+    CudaError::Interrupted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lock, LongLock, blocking};
+
+    fn may_end() -> bool {
+        Patience::new().ends_waits()
+    }
+
+    #[test]
+    fn only_what_asks_for_it_may_end() {
+        assert!(!may_end());
+        let ended = interruptible(Interruption::Waits(|| false), || {
+            assert!(may_end());
+            assert!(!blocking(may_end));
+            let (lock, long) = (Lock::new(()), LongLock::new(()));
+            let guard = lock.lock();
+            assert!(!may_end());
+            drop(guard);
+            let guard = long.lock();
+            assert!(!may_end());
+            drop(guard);
+            assert!(may_end());
+        });
+        assert!(ended.is_some() && !may_end());
+    }
+
+    fn wait_until(mut is_complete: impl FnMut() -> bool) -> CudaResult<()> {
+        let mut patience = Patience::new();
+        while !patience.take_turn(&mut is_complete) {
+            patience.check()?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_handler_is_not_ended_itself() {
+        let check = || !may_end();
+        let waited = interruptible(Interruption::Waits(check), || {
+            assert_eq!(wait_until(|| false), Err(CudaError::Interrupted));
+        });
+        assert_eq!(waited, None);
+    }
+
+    #[test]
+    fn a_wait_goes_on_behind_handlers() {
+        thread_local!(static CHECKED: Cell<u32> = const { Cell::new(0) });
+        let check = || {
+            CHECKED.set(CHECKED.get() + 1);
+            false
+        };
+        let wait = || wait_until(|| CHECKED.get() == 3);
+        assert_eq!(interruptible(Interruption::Waits(check), wait), Some(Ok(())));
+    }
+
+    #[test]
+    fn a_copy_does_not_begin_while_the_device_is_busy() {
+        let begin = || Patience::new().await_turn(|| false);
+        assert_eq!(begin(), Ok(()));
+        assert_eq!(interruptible(Interruption::Pieces(|| true), begin), Some(Ok(())));
+        assert_eq!(interruptible(Interruption::Copies(|| false), begin), None);
+        let begin = || Patience::new().await_turn(|| true);
+        assert_eq!(interruptible(Interruption::Copies(|| true), begin), Some(Ok(())));
+    }
+
+    #[test]
+    fn a_copy_ends_between_pieces() {
+        let copy = || {
+            let mut patience = Patience::new();
+            while patience.check().is_ok() {}
+        };
+        assert_eq!(interruptible(Interruption::Pieces(|| true), copy), None);
+    }
+}

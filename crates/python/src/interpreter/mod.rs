@@ -1,0 +1,79 @@
+//! Connects the layers below to the interpreter: destructors that block, releases that fail, owners
+//! that are Python objects, and interpreter exit.
+//!
+//! Destructors run on any thread, also inside pyarrow functions that have released the GIL, and
+//! under locks of other layers.  So a destructor never waits for the GIL: its work runs at once if the
+//! thread holds the GIL and none of those locks, and otherwise on the main thread, a little later.
+
+mod gil;
+mod later;
+mod owner;
+mod signals;
+
+pub(crate) use owner::Owner;
+pub(crate) use signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
+
+use arrow_cuda_driver::{
+    CudaError, begin_exit, is_forked_child, set_blocking_runner, set_reporter,
+};
+use gil::{with_gil, without_gil};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCFunction, PyList};
+
+/// The writers that are open, as a `weakref.WeakSet`.
+static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Introduces the layers below to this interpreter.
+pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
+    set_blocking_runner(without_gil);
+    set_reporter(report);
+    WRITERS.get_or_try_init(py, || Ok::<_, PyErr>(weak_set(py)?.unbind()))?;
+    let at_exit = PyCFunction::new_closure(py, None, None, |arguments, _| {
+        if !is_forked_child() {
+            flush_writers(arguments.py());
+        }
+        begin_exit();
+    })?;
+    py.import("atexit")?.call_method1("register", (at_exit,))?;
+    Ok(())
+}
+
+fn weak_set(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("weakref")?.call_method0("WeakSet")
+}
+
+/// Has a writer flushed when the interpreter ends while it is still open.
+pub(crate) fn remember_writer(writer: &Bound<'_, PyAny>) -> PyResult<()> {
+    match WRITERS.get(writer.py()) {
+        Some(writers) => writers.bind(writer.py()).call_method1("add", (writer,)).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn flush_writers(py: Python<'_>) {
+    let Some(writers) = WRITERS.get(py) else { return };
+    let Ok(writers) = py.get_type::<PyList>().call1((writers,)) else { return };
+    for writer in writers.try_iter().into_iter().flatten().flatten() {
+        let is_closed = writer.getattr("closed").and_then(|closed| closed.is_truthy());
+        if let Ok(false) = is_closed
+            && let Err(error) = writer.call_method0("flush")
+        {
+            error.write_unraisable(py, Some(&writer));
+        }
+    }
+}
+
+/// Tells `sys.unraisablehook` of a release that failed.
+fn report(what: &str, error: &CudaError) {
+    let text = format!("releasing {what} failed: {error}");
+    with_gil(Box::new(|py| {
+        // A destructor may run while an exception is being raised.
+        let raised = PyErr::take(py);
+        PyOSError::new_err(text).write_unraisable(py, None);
+        if let Some(raised) = raised {
+            raised.restore(py);
+        }
+    }));
+}

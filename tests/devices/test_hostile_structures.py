@@ -1,0 +1,190 @@
+"""Structures of the C Device interface that lie, and pointers that lead nowhere.
+
+Each test runs in a process of its own, which prints what it is about to do: a crash ends that
+process, and the last line names the call.
+"""
+
+STRUCTURES = """
+import ctypes, itertools
+import pyarrow as pa
+from pyarrow_cuda_compat import Context, Event
+from support.c_device import (
+    CUDA, CUDA_HOST, CUDA_MANAGED, ArrowSchema, Made, made_array, structure
+)
+
+memory = Context(0).buffer_from_data(bytes(64))
+event = Event()
+event.record()
+place = ctypes.c_void_p(event.handle)
+
+def leaf():
+    return made_array(2, [None, memory.address])
+
+def parent(**members):
+    array = made_array(2, [None], [leaf()])
+    for name, value in members.items():
+        setattr(array, name, value)
+    return array
+
+def own_child():
+    array = parent()
+    array.children[0] = ctypes.pointer(array)
+    return array
+
+def own_dictionary():
+    array = leaf()
+    array.dictionary = ctypes.pointer(array)
+    return array
+
+numbers = pa.struct([("x", pa.int64())])
+texts = pa.struct([("x", pa.string())])
+CASES = {
+    "a child that is its own parent": (numbers, own_child),
+    "a child of strings that is its own parent": (texts, own_child),
+    "nested children that are their own parents": (pa.struct([("x", numbers)]), own_child),
+    "a dictionary that is its own": (pa.dictionary(pa.int64(), pa.string()), own_dictionary),
+    "a dictionary where the type has none": (pa.int64(), own_dictionary),
+    "too many children": (numbers, lambda: parent(n_children=2**62)),
+    "children of no place": (numbers, lambda: parent(n_children=2**40, children=None)),
+    "a negative number of children": (numbers, lambda: parent(n_children=-(2**63))),
+    "children of a number": (pa.int64(), parent),
+    "too many buffers": (numbers, lambda: parent(n_buffers=2**62)),
+    "a negative number of buffers": (numbers, lambda: parent(n_buffers=-1)),
+}
+
+def in_turn(*calls):
+    # Each of them has to be refused.
+    for call in calls:
+        try:
+            call()
+        except pa.ArrowInvalid as error:
+            assert str(error)
+        else:
+            raise AssertionError("imported")
+
+for (name, (kind, make)), has_event, device in itertools.product(
+    CASES.items(), (False, True), (CUDA, CUDA_MANAGED, CUDA_HOST)
+):
+    print(name, has_event, device, flush=True)
+    made, schemas = [], []
+    def new():
+        options = {"device_type": device, "sync_event": place if has_event else None}
+        made.append(Made(kind, make(), **options))
+        return made[-1]
+    def pointer():
+        return structure(new().__arrow_c_device_array__()[1]).address
+    def exported():
+        schemas.append(ArrowSchema())
+        kind._export_to_c(schemas[-1].address)
+        return schemas[-1].address
+    in_turn(
+        lambda: pa.Array._import_from_c_device_capsule(*new().__arrow_c_device_array__()),
+        lambda: pa.Array._import_from_c_device(pointer(), kind),
+        lambda: pa.Array._import_from_c_device(pointer(), exported()),
+    )
+    if pa.types.is_struct(kind):
+        in_turn(
+            lambda: pa.RecordBatch._import_from_c_device_capsule(*new().__arrow_c_device_array__()),
+            lambda: pa.RecordBatch._import_from_c_device(pointer(), pa.schema(kind.fields)),
+            lambda: pa.RecordBatch._import_from_c_device(pointer(), exported()),
+        )
+    assert [each.released for each in made] == [1] * len(made)
+    assert not any(each.release for each in schemas)
+"""
+
+
+def test_structures_that_lie_are_refused_and_released(run_python):
+    """With an event, as without: nothing is followed before libarrow has validated it."""
+    code, out, err = run_python(STRUCTURES)
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
+
+
+POINTERS = """
+import ctypes, math
+import pyarrow as pa
+import pyarrow_cuda_compat.pygpu as gpu
+from pyarrow_cuda_compat import Context
+from support.c_device import ArrowDeviceArray, ArrowSchema
+
+class Int(int):
+    def __int__(self):
+        return 8
+    __index__ = __int__
+
+class Float(float):
+    def __int__(self):
+        return 8
+
+device, schema = ArrowDeviceArray(), ArrowSchema()
+ctx = Context(0)
+buffer = ctx.new_buffer(4096)
+here, there = pa.array([1]), pa.array([1]).copy_to(ctx.memory_manager)
+batches = [pa.record_batch({"a": here}), pa.record_batch({"a": there})]
+typed = gpu.DeviceArray_int64(3)
+typed.allocate()
+
+NUMBERS = [True, False, -1, -(2**63), 1, 8, 0x1230, 2**40 + 8, 2**63, 2**64 - 8, 2**64, 2**100]
+NUMBERS += [Int(0x1230), buffer.address, 0]
+FLOATS = [math.inf, -math.inf, math.nan, -1.0, 1.5, 1e300, 4096.0, Float(4096.0)]
+OTHERS = [None, "8", b"8", [], object(), 1j]
+#: Where there is something else than a structure.
+NEAR = [device.address + 1, schema.address - 4]
+
+def wrong(cls, described):
+    return {
+        "import": lambda x: cls._import_from_c_device(x, described),
+        "import of a schema": lambda x: cls._import_from_c_device(device.address, x),
+    }
+
+CALLS = {
+    **{f"array: {name}": call for name, call in wrong(pa.Array, pa.int64()).items()},
+    **{f"batch: {name}": call for name, call in wrong(pa.RecordBatch, pa.schema([])).items()},
+}
+for which in (here, there, *batches):
+    kind = f"{type(which).__name__} on {which.device_type}"
+    CALLS[f"export, {kind}"] = which._export_to_c_device
+    CALLS[f"export of a schema, {kind}"] = lambda x, which=which: (
+        which._export_to_c_device(device.address, x)
+    )
+LOOSE = {
+    "host memory": lambda x: gpu.DeviceArray_int64(x, [2]),
+    "set": typed.set,
+}
+HANDLES = {
+    "context": lambda x: Context(0, x),
+    "device address": ctx.get_device_address,
+    "foreign buffer": lambda x: ctx.foreign_buffer(x, 10**6),
+}
+refused = (OSError, OverflowError, TypeError, ValueError)
+
+def attempt(name, call, number):
+    print(name, repr(number), flush=True)
+    try:
+        result = call(number)
+    except refused as error:
+        assert str(error)
+    else:
+        raise AssertionError(result)
+
+for name, call in CALLS.items():
+    for number in NUMBERS + FLOATS + OTHERS + NEAR:
+        # Without a schema there is nothing to export.
+        if not ("of a schema, " in name and number == 0 and number is not False):
+            attempt(name, call, number)
+for name, call in LOOSE.items():
+    for number in [True, -1, 1, 0x1230, 2**63, 2**64 - 8, 2**64, 0, buffer.address, None, math.inf]:
+        attempt(name, call, number)
+for name, call in HANDLES.items():
+    for number in NUMBERS + FLOATS + OTHERS:
+        # 0 stands for the primary context, and a device address for itself.
+        if number not in (0, buffer.address) or name == "foreign buffer":
+            attempt(name, call, number)
+assert not device.array.release
+assert not schema.release
+"""
+
+
+def test_pointers_to_nothing_are_refused(run_python):
+    """As are numbers that are no pointers."""
+    code, out, err = run_python(POINTERS, PYTHONWARNINGS="ignore::UserWarning")
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
