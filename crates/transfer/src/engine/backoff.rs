@@ -1,12 +1,11 @@
 //! Waiting for another thread's progress.
 
-use std::hint::spin_loop;
-use std::thread;
+use super::sync::{spin_loop, thread};
 
 /// About 5 microseconds, which many pieces take.
-const SPINS: u32 = 100;
+const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 /// About 20 microseconds more if no other thread wants the core, less time than a wake-up takes.
-const YIELDS: u32 = 50;
+const YIELDS: u32 = if cfg!(loom) { 1 } else { 50 };
 
 /// Spins, and then yields, since there may be fewer cores than threads.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Counts the threads that help with a job.
 
 use super::backoff::Backoff;
+use super::sync::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The helpers of one job.  Each count has a cache line of its own, to avoid false sharing.
 #[derive(Debug, Default)]

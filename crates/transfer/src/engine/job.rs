@@ -3,17 +3,17 @@
 use super::helpers::Helpers;
 use super::host::{HUGE_PAGE, Host, HostMemory, ReadError, Stores, fence_stores};
 use super::plan::Plan;
+use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use super::task::Task;
+use super::turns::{Side, Turns};
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// A copy of host memory or of a file through staging slots of pinned memory, piece by piece.
 ///
 /// Two sides work on it. Copiers move (or compare) bytes between the host side and slots; the issuer
 /// has the device move them between slots and device memory. In an upload a slot passes from the
-/// copiers to the issuer and back, otherwise the other way round. A slot's stage says whose turn it
-/// is: each side increments it when it finishes its turn.
+/// copiers to the issuer and back, otherwise the other way round; they take [`Turns`].
 ///
 /// The creator of a job keeps its pointers valid, and its file open, until [`close`](Self::close) has returned.
 #[derive(Debug)]
@@ -25,8 +25,7 @@ pub(super) struct Job {
     /// The size of the first piece, which may be smaller.
     first: usize,
     slots: *mut u8,
-    /// Each stage has a cache line of its own, to avoid false sharing.
-    stages: Vec<CachePadded<AtomicUsize>>,
+    turns: Turns,
     /// The next piece that no copier has taken.
     next: CachePadded<AtomicUsize>,
     /// The pieces below this one are, or were, the copiers' turn.
@@ -44,17 +43,11 @@ const MANY_HELPERS: usize = 4;
 /// A larger piece keeps the issuer from the device for too long.
 const LARGEST_HELP: usize = 128 << 10;
 
-// SAFETY: the stages ensure that no two threads touch the same slot or piece at a time; the memory
+// SAFETY: the turns ensure that no two threads touch the same slot or piece at a time; the memory
 // outlives them, by the contract above.
 unsafe impl Send for Job {}
 // SAFETY: as above.
 unsafe impl Sync for Job {}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Copier,
-    Issuer,
-}
 
 impl Job {
     /// Work on `host` as planned, through slots that lie one behind the other from `slots` on.
@@ -67,6 +60,7 @@ impl Job {
             }
             _ => 0,
         };
+        let first_side = if task == Task::Upload { Side::Copier } else { Side::Issuer };
         Self {
             task,
             first: (piece - past_page).min(host.size()),
@@ -74,9 +68,9 @@ impl Job {
             host,
             piece,
             slots,
-            stages: (0..count).map(|_| CachePadded::default()).collect(),
+            turns: Turns::of(first_side, count),
             next: CachePadded::default(),
-            granted: AtomicUsize::new(if task == Task::Upload { count } else { 0 }),
+            granted: AtomicUsize::new(if first_side == Side::Copier { count } else { 0 }),
             helpers: Helpers::at_most(helpers),
             is_stopped: AtomicBool::new(false),
             differs: AtomicBool::new(false),
@@ -107,46 +101,28 @@ impl Job {
         before.min(self.host.size())
     }
 
-    fn stage(&self, piece: usize) -> &AtomicUsize {
-        &self.stages[piece % self.stages.len()]
-    }
-
     /// The address of a piece in its slot. It follows the piece before it if their slots are
     /// adjacent.
     pub(super) fn slot(&self, piece: usize) -> *mut u8 {
         let room_before = if piece == 0 { self.piece - self.first } else { 0 };
-        self.slots.wrapping_add(piece % self.stages.len() * self.piece + room_before)
-    }
-
-    /// The slot's stage at a side's turn on a piece.
-    fn turn(&self, side: Side, piece: usize) -> usize {
-        let first = if self.task == Task::Upload { Side::Copier } else { Side::Issuer };
-        piece / self.stages.len() * 2 + usize::from(side != first)
-    }
-
-    fn is_turn(&self, side: Side, piece: usize) -> bool {
-        self.stage(piece).load(Ordering::Acquire) == self.turn(side, piece)
-    }
-
-    fn end_turn(&self, side: Side, piece: usize) {
-        self.stage(piece).store(self.turn(side, piece) + 1, Ordering::Release);
+        self.slots.wrapping_add(piece % self.turns.slots() * self.piece + room_before)
     }
 
     /// How many pieces from `piece` on, at most `most`, have adjacent slots.
     pub(super) fn adjacent_slots(&self, piece: usize, most: usize) -> usize {
-        let count = self.stages.len();
+        let count = self.turns.slots();
         most.min(count - piece % count).min(self.pieces() - piece)
     }
 
     /// How many pieces from `piece` on, at most `most`, the device can move in one call now.
     pub(super) fn ready_pieces(&self, piece: usize, most: usize) -> usize {
         let pieces = piece..piece + self.adjacent_slots(piece, most);
-        pieces.take_while(|piece| self.is_turn(Side::Issuer, *piece)).count()
+        pieces.take_while(|piece| self.turns.is(Side::Issuer, *piece)).count()
     }
 
     /// Records that the device has moved a piece.
     pub(super) fn finish_move(&self, piece: usize) {
-        self.end_turn(Side::Issuer, piece);
+        self.turns.end(Side::Issuer, piece);
         self.granted.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -167,7 +143,7 @@ impl Job {
     }
 
     fn has_ready_piece(&self) -> bool {
-        self.has_more() && self.is_turn(Side::Copier, self.next.load(Ordering::Relaxed))
+        self.has_more() && self.turns.is(Side::Copier, self.next.load(Ordering::Relaxed))
     }
 
     /// Whether there are pieces that no copier has taken.
@@ -178,7 +154,7 @@ impl Job {
     /// Copies the next piece, if one is ready.
     pub(super) fn help_once(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
-        let is_possible = next < self.pieces() && self.is_turn(Side::Copier, next);
+        let is_possible = next < self.pieces() && self.turns.is(Side::Copier, next);
         let order = Ordering::Relaxed;
         if is_possible && self.next.compare_exchange(next, next + 1, order, order).is_ok() {
             self.work_on(next);
@@ -202,7 +178,7 @@ impl Job {
                 }
             }
         }
-        self.end_turn(Side::Copier, piece);
+        self.turns.end(Side::Copier, piece);
     }
 
     fn work_on_memory(&self, memory: &HostMemory<'_>, at: usize, slot: *mut u8, size: usize) {

@@ -2,15 +2,14 @@
 
 use super::backoff::Backoff;
 use super::job::Job;
+use super::sync::{AtomicU8, Mutex, OnceLock, Ordering, spin_loop, thread};
 use crossbeam_utils::CachePadded;
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread spins for the next job before it sleeps: waking it takes about as long.
-pub(super) const SPIN_TIME: Duration = Duration::from_micros(100);
+pub(super) const SPIN_TIME: Duration =
+    if cfg!(loom) { Duration::ZERO } else { Duration::from_micros(100) };
 
 /// Holds the next job of one thread.
 #[derive(Debug, Default)]
@@ -19,7 +18,7 @@ pub(super) struct Mailbox {
     state: CachePadded<AtomicU8>,
     job: Mutex<Option<Arc<Job>>>,
     /// Once it runs.
-    thread: OnceLock<Thread>,
+    thread: OnceLock<thread::Thread>,
 }
 
 /// The thread does not run yet.

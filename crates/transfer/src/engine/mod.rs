@@ -21,8 +21,14 @@ mod plan;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod run;
 mod settings;
+mod sync;
 mod task;
+mod turns;
 mod workers;
+
+#[cfg(all(test, loom))]
+#[expect(unsafe_code, reason = "loom checks accesses to memory")]
+mod models;
 
 pub use host::ReadError;
 pub(crate) use host::{FilePart, HostMemory};
