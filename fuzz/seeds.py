@@ -1,0 +1,72 @@
+"""Writes the corpora that the fuzzers begin with, from the arrays of the tests: seeds.py FOLDER"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.fuzz import batch_of, stream_of  # noqa: E402
+from support.samples import ARRAYS  # noqa: E402
+
+#: Where an encapsulated message has its metadata.
+METADATA = 8
+
+
+def messages() -> dict[str, bytes]:
+    """Schemas, dictionaries and batches, plain and compressed, as messages."""
+    found = {}
+    for name in [*ARRAYS, "dictionary"]:
+        for codec in (None, "lz4"):
+            stream = pa.BufferReader(stream_of(batch_of(name), pa.ipc.new_stream, codec))
+            for number, message in enumerate(pa.ipc.MessageReader.open_stream(stream)):
+                found[f"{name}-{codec}-{number}"] = message.serialize().to_pybytes()
+    return found
+
+
+def footers() -> dict[str, bytes]:
+    """The footers of files, which lie before their length and the format's six letters."""
+    found = {}
+    for name in ("int64", "dictionary", "struct"):
+        file = stream_of(batch_of(name), pa.ipc.new_file, None)
+        size = int.from_bytes(file[-10:-6], "little")
+        found[f"footer-{name}"] = file[-10 - size : -10]
+    return found
+
+
+def metadata_of(message: bytes) -> bytes:
+    return message[METADATA : METADATA + int.from_bytes(message[4:8], "little")]
+
+
+def handles() -> dict[str, bytes]:
+    memory = bytes(range(64))
+    sizes = {"none": 0, "some": 100, "most": 2**63 - 1, "negative": -1}
+    found = {name: size.to_bytes(8, sys.byteorder, signed=True) for name, size in sizes.items()}
+    found |= {f"{name}-memory": size + memory for name, size in found.items()}
+    return found | {"offset": found["some-memory"] + bytes([8, *bytes(7)])}
+
+
+def main(folder: Path) -> None:
+    whole = messages()
+    inputs = {
+        "message": whole,
+        "metadata": {name: metadata_of(message) for name, message in whole.items()} | footers(),
+        "handle": handles(),
+        "array_interface": {"number": b"<f4", "date": b"<M8[ns]"},
+        # Of these, the fuzzer describes structures by numbers.
+        "dlpack": {"empty": b""},
+        "layout": {"empty": b""},
+        "strided": {"empty": b""},
+    }
+    for target, seeds in inputs.items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for name, seed in seeds.items():
+            (folder / target / f"seed-{name.replace(' ', '_')}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
