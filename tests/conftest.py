@@ -22,7 +22,8 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-settings.load_profile("tests")
+settings.register_profile("long", settings.get_profile("tests"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tests"))
 
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
