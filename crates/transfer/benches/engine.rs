@@ -14,8 +14,12 @@ mod host;
 mod job;
 #[path = "../src/engine/plan.rs"]
 mod plan;
+#[path = "../src/engine/sync.rs"]
+mod sync;
 #[path = "../src/engine/task.rs"]
 mod task;
+#[path = "../src/engine/turns.rs"]
+mod turns;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use host::{Host, HostMemory};
