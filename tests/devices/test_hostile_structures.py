@@ -15,7 +15,8 @@ from support.c_device import (
 memory = Context(0).buffer_from_data(bytes(64))
 event = Event()
 event.record()
-place = ctypes.c_void_p(event.handle)
+handle = ctypes.c_void_p(event.handle)
+place = ctypes.addressof(handle)
 
 def leaf():
     return made_array(2, [None, memory.address])

@@ -67,7 +67,8 @@ print("released")
 def test_what_is_pending_at_a_fork_is_released(run_python):
     """A child has one thread: another one may have been about to announce a release."""
     code = """
-import os
+import os, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # a driver has threads of its own
 release()
 child = os.fork()
 wait()

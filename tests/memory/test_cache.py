@@ -284,7 +284,7 @@ def test_cached_memory_makes_room(ctx, changes):
     set_cache_limit(free // 2 + 2 * MIB, ctx)  # evicts the first
     set_cache_limit(2**50, ctx)
     assert changes()["cached_bytes"] >= free // 2
-    buffer = ctx.new_buffer(free // 2 + 16 * MIB)
+    buffer = ctx.new_buffer(free_memory(ctx) + 16 * MIB)
     assert changes()["out_of_memory_retries"] == 1
     assert changes()["cached_bytes"] == 0
     del buffer

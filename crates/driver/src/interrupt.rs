@@ -179,18 +179,28 @@ impl Patience {
         }
     }
 
-    /// Before a copy begins: it does not, if the device `is_complete` with other work only after more than
-    /// a short time, and the copy may end then.
+    /// Before a copy begins, waits until the device `is_complete` with other work, if signals may end the
+    /// copy.  Returns whether it is; otherwise the wait is left to the caller.
     ///
     /// # Errors
     ///
-    /// [`CudaError::Busy`] in that case.
-    pub fn await_turn(&self, is_complete: impl FnMut() -> bool) -> CudaResult<()> {
-        if matches!(self.allowed, Some((Interruption::Copies(_), _))) && !self.poll(is_complete) {
-            HAS_ENDED.set(true);
-            return Err(CudaError::Busy);
+    /// [`CudaError::Busy`] if that takes more than a short time, and the copy may end then;
+    /// [`CudaError::Interrupted`] if it is to end.
+    pub fn await_turn(&mut self, mut is_complete: impl FnMut() -> bool) -> CudaResult<bool> {
+        match self.allowed {
+            None | Some((Interruption::Waits(_), _)) => Ok(false),
+            Some((Interruption::Copies(_), _)) if self.poll(&mut is_complete) => Ok(true),
+            Some((Interruption::Copies(_), _)) => {
+                HAS_ENDED.set(true);
+                Err(CudaError::Busy)
+            }
+            Some((Interruption::Pieces(_), _)) => {
+                while !self.take_turn(&mut is_complete) {
+                    self.check()?;
+                }
+                Ok(true)
+            }
         }
-        Ok(())
     }
 }
 
@@ -257,11 +267,13 @@ mod tests {
     #[test]
     fn a_copy_does_not_begin_while_the_device_is_busy() {
         let begin = || Patience::new().await_turn(|| false);
-        assert_eq!(begin(), Ok(()));
-        assert_eq!(interruptible(Interruption::Pieces(|| true), begin), Some(Ok(())));
+        assert_eq!(begin(), Ok(false));
+        assert_eq!(interruptible(Interruption::Pieces(|| true), begin), None);
         assert_eq!(interruptible(Interruption::Copies(|| false), begin), None);
         let begin = || Patience::new().await_turn(|| true);
-        assert_eq!(interruptible(Interruption::Copies(|| true), begin), Some(Ok(())));
+        for allowed in [Interruption::Copies(|| true), Interruption::Pieces(|| true)] {
+            assert_eq!(interruptible(allowed, begin), Some(Ok(true)));
+        }
     }
 
     #[test]

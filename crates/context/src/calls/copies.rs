@@ -1,7 +1,8 @@
 //! Copies between the host and devices, and between devices.
 //!
 //! Copies without a stream are ordered as the legacy default stream is, and are complete when they
-//! return.  Where signals may end copies, such a copy does not begin while the stream is busy for long.  Copies that are queued on a stream return at once if the host memory is pinned.
+//! return; they are not begun before their turn.  Copies that are queued on a stream return at once if the
+//! host memory is pinned.
 
 use super::StreamHandle;
 use crate::{Context, Current};

@@ -72,14 +72,19 @@ impl Current<'_> {
         unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
-    /// Before a copy that waits for a stream: it does not begin if that takes long, and signals may end
-    /// copies.
+    /// Waits for a stream before a copy that waits for it, too: while the driver's synchronous copies
+    /// wait, no other thread can allocate, record events or queue copies in the context.  If the wait takes
+    /// long, and signals may end copies, the copy does not begin.
     ///
     /// # Errors
     ///
     /// [`CudaError::Busy`].
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        Patience::new().await_turn(|| !matches!(self.is_stream_complete(stream), Ok(false)))
+        let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
+        if !is_complete() && !Patience::new().await_turn(is_complete)? {
+            let _failure = self.synchronize_stream(stream); // the copy tells of it
+        }
+        Ok(())
     }
 
     /// Whether a stream has completed all work queued so far.

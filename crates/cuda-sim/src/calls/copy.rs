@@ -66,10 +66,12 @@ impl Copy {
             return Ok(());
         }
         let mut outcome = Ok(());
-        stream.run(|| {
-            // A copy that is refused does not end the context.
-            outcome = context.check().and_then(|()| self.carry_out(driver));
-            Ok(())
+        context.copy_in_turn(|| {
+            stream.run(|| {
+                // A copy that is refused does not end the context.
+                outcome = context.check().and_then(|()| self.carry_out(driver));
+                Ok(())
+            })
         })?;
         outcome
     }

@@ -25,6 +25,8 @@ pub struct Context {
     inherited: OnceLock<Handle>,
     /// Contexts of other devices whose memory kernels of this one may use.
     peers: Mutex<BTreeSet<u64>>,
+    /// Held by a synchronous copy, also while it waits for its turn.
+    copying: Mutex<()>,
 }
 
 impl Context {
@@ -40,6 +42,7 @@ impl Context {
             health,
             inherited: OnceLock::new(),
             peers: Mutex::default(),
+            copying: Mutex::default(),
         }))
     }
 
@@ -66,6 +69,17 @@ impl Context {
     /// The error of its work, or success.
     pub fn error(&self) -> Code {
         self.health.error()
+    }
+
+    /// Makes a synchronous copy, one at a time.
+    pub fn copy_in_turn<T>(&self, copy: impl FnOnce() -> T) -> T {
+        let _turn = lock(&self.copying);
+        copy()
+    }
+
+    /// Waits for the synchronous copy of another thread, if there is one.
+    pub fn await_copy(&self) {
+        drop(lock(&self.copying));
     }
 
     /// Waits for all work that was queued.

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::fault;
 use crate::base::code::{Code, NOT_INITIALIZED, NOT_PERMITTED, Result, SUCCESS, UNKNOWN};
 use crate::base::fork::is_forked;
+use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::work::capture;
 
@@ -29,6 +30,17 @@ const MAY_WAIT: [&str; 15] = [
     "cuMemcpyPeer",
     "cuMemsetD32_v2",
     "cuMemsetD8_v2",
+];
+
+/// Calls that stall while another thread's synchronous copy waits for work of the same context, as on an
+/// H200; waits for streams and events stall nobody.
+const STALLED_BY_COPIES: [&str; 6] = [
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuMemAlloc_v2",
+    "cuMemHostAlloc",
+    "cuMemcpyHtoDAsync_v2",
+    "cuStreamCreate",
 ];
 
 thread_local! {
@@ -64,6 +76,11 @@ fn enter(name: &'static str, body: impl FnOnce() -> Result) -> Code {
         && let Err(code) = capture::refuse_unsafe()
     {
         return code;
+    }
+    if STALLED_BY_COPIES.contains(&name)
+        && let Ok(context) = stack::current()
+    {
+        context.await_copy();
     }
     // A panic must not cross into the C caller.
     match catch_unwind(AssertUnwindSafe(body)) {

@@ -182,6 +182,34 @@ fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
 }
 
 #[test]
+fn a_synchronous_copy_that_waits_stalls_allocations_of_its_context() {
+    in_own_process(&[], || {
+        let context = ready(0);
+        let p = alloc(1);
+        let waiting = |wait: fn(u64) -> i32| {
+            let waiter = std::thread::spawn(move || {
+                assert_eq!(cuCtxPushCurrent_v2(context), OK);
+                assert_eq!(wait(p), OK);
+            });
+            std::thread::sleep(Duration::from_millis(50));
+            waiter
+        };
+        let work = busy(0);
+        let waiter = waiting(|_| cuStreamSynchronize(0));
+        alloc(1);
+        work.release();
+        waiter.join().unwrap();
+        let work = busy(0);
+        let waiter = waiting(|p| read(p, 1).map_or_else(|code| code, |_| OK));
+        assert_eq!(cuStreamQuery(0), NOT_READY);
+        let release = work.release_soon();
+        alloc(1);
+        assert!(release.has_happened());
+        waiter.join().unwrap();
+    });
+}
+
+#[test]
 fn events_order_streams_and_measure_time() {
     in_own_process(&[], || {
         ready(0);
