@@ -51,6 +51,27 @@ def test_a_file_that_does_not_fit_changes_nothing(cuda, guarded, path):
     assert buffer.to_pybytes() == bytes(99)
 
 
+def test_what_no_threads_read_and_does_not_fit_is_an_error(cuda, guarded):
+    """pyarrow's own `upload` loses what its thread raises."""
+    buffer = guarded(99)
+    with cuda.BufferWriter(buffer) as writer:
+        with pytest.raises(OSError, match=FULL):
+            writer.upload(io.BytesIO(bytes(range(100))), 40)
+        assert writer.tell() == 80
+    assert buffer.to_pybytes() == bytes(range(80)) + bytes(19)
+
+
+def test_a_source_that_raises(cuda, guarded):
+    class Broken:
+        def read(self, size):
+            raise KeyError(size)
+
+    with cuda.BufferWriter(guarded(10)) as writer:
+        for size, expected in ((None, 65536), (0, 65536), (7, 7)):
+            with pytest.raises(KeyError, match=f"^{expected}$"):
+                writer.upload(Broken(), size)
+
+
 def test_a_file_without_a_size_arrives(cuda, ctx):
     path = Path("/proc/self/cmdline")
     wanted = path.read_bytes()

@@ -1,4 +1,7 @@
-"""Drivers that are missing, refuse, run out of memory or fail at any call."""
+"""Drivers that are missing, refuse or run out of memory, and releases that fail.
+
+Any other call fails in `tests/faults`.
+"""
 
 import pytest
 
@@ -68,33 +71,8 @@ def test_a_library_that_is_not_a_driver(run_python):
     )
 
 
-TOUR = "import sys; from support import faulty_tour; faulty_tour.main(*sys.argv[1:])"
-
-
 #: With memory that is handed out again, and with all of it going back to the driver at once.
 CACHES = pytest.mark.parametrize("cache", ["1G", "off"])
-
-
-def take_tour(run_python, spec, text, cache):
-    caches = {"PYARROW_CUDA_CACHE": cache, "PYARROW_CUDA_PINNED_CACHE": cache}
-    returncode, out, error = run_python(TOUR, spec, text, **caches)
-    lines = out.splitlines()
-    failed = [line for line in lines if ", call " in line]
-    last = lines[-1] if lines else ""
-    assert (returncode, error, failed) == (0, "", []), f"died at '{last}' ({returncode}): {error}"
-    assert last == "done"
-
-
-@CACHES
-def test_any_call_may_fail(run_python, cache):
-    text = r"Cuda error 999 in function '(cu\w+)': \[CUDA_ERROR_UNKNOWN\] unknown error"
-    take_tour(run_python, "*:{k}=999", text, cache)
-
-
-@CACHES
-def test_any_call_may_fail_with_an_unknown_code(run_python, cache):
-    text = r"Cuda error 12345 in function '(cu\w+)': unknown error"
-    take_tour(run_python, "*:{k}=12345", text, cache)
 
 
 PREPARED = """
@@ -122,7 +100,6 @@ def check(run_python, code, **env):
 
 
 def test_a_first_context_that_fails_retains_nothing(run_python):
-    """The tour starts with every context there; here the first one of a device fails on its way."""
     code = """
 for nth in range(1, 50):
     fault("*:%d=999" % nth)
@@ -153,6 +130,20 @@ assert len(reports) == 2, reports
 assert "'cuMemFreeHost'" in reports[1], reports
 """
     check(run_python, code, PYARROW_CUDA_CACHE="off", PYARROW_CUDA_PINNED_CACHE="off")
+
+
+def test_a_capture_mode_that_cannot_be_restored_is_reported(run_python):
+    """The thread would disregard captures from then on, and nobody would know."""
+    code = """
+ctx.new_buffer(100)
+fault("cuThreadExchangeStreamCaptureMode:2=999")
+ctx.buffer_from_data(bytes(100))
+fault("")
+[report] = reports
+assert report == ("OSError releasing the thread's capture mode failed: Cuda error 999 in function "
+                  "'cuThreadExchangeStreamCaptureMode': [CUDA_ERROR_UNKNOWN] unknown error")
+"""
+    check(run_python, code, PYARROW_CUDA_CACHE="off")
 
 
 def test_a_failed_release_does_not_disturb_an_exception(run_python):
@@ -187,6 +178,24 @@ del second  # it takes the first one's place
 fault("")
 assert reports == ["OSError releasing device memory failed: " + unknown], reports
 assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 1
+"""
+    check(run_python, code)
+
+
+def test_a_cache_whose_context_cannot_be_entered_stays_as_it_is(run_python):
+    code = """
+kept = [ctx.new_buffer(3 << 20) for _ in range(3)]
+del kept
+for work in (lambda: pyarrow_cuda_compat.empty_cache(ctx),
+             lambda: pyarrow_cuda_compat.set_cache_limit(0, ctx)):
+    before = pyarrow_cuda_compat.memory_stats(ctx)
+    fault("cuCtxGetCurrent:1=999")
+    assert says(work).startswith("OSError Cuda error 999 in function 'cuCtxGetCurrent'")
+    fault("")
+    assert pyarrow_cuda_compat.memory_stats(ctx) == before
+    assert sim.cuda_sim_live_allocations() == before["cached_blocks"] == 3
+pyarrow_cuda_compat.empty_cache(ctx)
+assert sim.cuda_sim_live_allocations() == 0
 """
     check(run_python, code)
 

@@ -1,7 +1,7 @@
 //! Graphs into which streams are captured, by this thread or by others.
 
 use crate::Current;
-use arrow_cuda_driver::call;
+use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::marker::PhantomData;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
@@ -22,19 +22,21 @@ pub struct DisregardedCaptures {
 impl Current<'_> {
     /// For calls that neither wait nor concern a stream that is captured.
     pub fn disregard_captures(&self) -> DisregardedCaptures {
-        DisregardedCaptures { previous: exchange(RELAXED), not_send: PhantomData }
+        DisregardedCaptures { previous: exchange(RELAXED).ok(), not_send: PhantomData }
     }
 }
 
 /// Sets the thread's mode, and returns what it was.  Drivers before CUDA 10.1 have none.
-fn exchange(mode: i32) -> Option<i32> {
+fn exchange(mode: i32) -> CudaResult<i32> {
     let mut mode = mode;
     // SAFETY: reads and writes a number through the pointer, which outlives the call.
-    unsafe { call!(cuThreadExchangeStreamCaptureMode((&raw mut mode).cast())) }.ok().map(|()| mode)
+    unsafe { call!(cuThreadExchangeStreamCaptureMode((&raw mut mode).cast())) }.map(|()| mode)
 }
 
 impl Drop for DisregardedCaptures {
     fn drop(&mut self) {
-        self.previous.map(exchange);
+        let Some(previous) = self.previous else { return };
+        // A thread that stays relaxed would disregard the captures of its own calls.
+        report_failure("the thread's capture mode", exchange(previous).map(drop));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::StreamHandle;
 use crate::Current;
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::ffi::{CStr, c_void};
 
 /// A kernel of a module that stays loaded as long as the context exists.
@@ -12,7 +12,7 @@ pub struct Function(pub(crate) usize);
 impl Current<'_> {
     /// Compiles PTX for the context's device and finds a kernel in it.
     ///
-    /// The module is never unloaded: the driver destroys it with the context.
+    /// The module stays loaded once the kernel is found: the driver destroys it with the context.
     ///
     /// # Errors
     ///
@@ -22,11 +22,14 @@ impl Current<'_> {
         let mut function: *mut c_void = std::ptr::null_mut();
         let text = ptx.as_ptr().cast_mut().cast();
         let name = name.as_ptr().cast_mut().cast();
-        // SAFETY: stores handles through the pointers; the driver reads both texts to their NUL.
-        unsafe {
-            call!(cuModuleLoadData((&raw mut module).cast(), text))?;
-            call!(cuModuleGetFunction((&raw mut function).cast(), module, name))?;
-        }
+        // SAFETY: stores a handle through the pointer; the driver reads the text to its NUL.
+        unsafe { call!(cuModuleLoadData((&raw mut module).cast(), text)) }?;
+        // SAFETY: as above, with the module that was loaded.
+        let found = unsafe { call!(cuModuleGetFunction((&raw mut function).cast(), module, name)) };
+        found.inspect_err(|_| {
+            // SAFETY: nobody else has seen the module.
+            report_failure("a module", unsafe { call!(cuModuleUnload(module)) });
+        })?;
         Ok(Function(function as usize))
     }
 

@@ -71,13 +71,14 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// In a forked child; or the first error of a release, once all were tried.
+    /// In a forked child, or if the context cannot be entered: nothing has changed then.  Or the first
+    /// error of a release, once all were tried.
     pub fn set_cache_limit(&self, bytes: u64) -> CudaResult<()> {
         if !self.may_cache() {
             return Ok(());
         }
-        let evicted = self.manager().ledger.lock()?.set_limit(bytes);
-        self.free_segments(&evicted).1
+        drop(self.manager().ledger.lock()?); // fails in a forked child
+        self.free_removed(|| Ok(self.manager().ledger.lock()?.set_limit(bytes))).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns
@@ -95,7 +96,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// In a forked child; or the first error of a release, once all were tried.
+    /// In a forked child, or if the context cannot be entered: nothing is released then.  Or the first
+    /// error of a release, once all were tried.
     pub fn empty_cache(&self) -> CudaResult<u64> {
         let fences = std::mem::take(&mut *self.manager().fences.lock()?);
         drop(fences); // under no lock
@@ -105,11 +107,7 @@ impl Context {
 
     /// Gives all idle blocks back to the driver.  Returns how many bytes, and the first failure.
     pub(super) fn free_idle(&self) -> (u64, CudaResult<()>) {
-        let idle = self.manager().ledger.lock().map(|mut ledger| ledger.clear());
-        match idle {
-            Ok(idle) => self.free_segments(&idle),
-            Err(error) => (0, Err(error)),
-        }
+        self.free_removed(|| Ok(self.manager().ledger.lock()?.clear()))
     }
 
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may

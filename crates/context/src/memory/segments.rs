@@ -2,7 +2,7 @@
 
 use super::ledger::Segment;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaResult, blocking, may_release};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, may_release};
 
 impl Context {
     /// Releases a block, whatever has become of its context.
@@ -11,16 +11,22 @@ impl Context {
             let mut ledger = self.manager().ledger.lock()?;
             (ledger.release(address, is_exposed), ledger.exceeds_limit())
         };
-        let freed = self.free_segments(segment.as_slice()).1;
-        if !exceeds_limit {
-            return freed;
+        if (segment.is_none() && !exceeds_limit) || !may_release() {
+            return Ok(());
         }
-        let returned = blocking(|| match self.enter() {
-            Ok(current) => self.return_surplus(&current, 0),
-            Err(error) if self.is_gone(&error) => Ok(()),
-            Err(error) => Err(error),
-        });
-        freed.and(returned)
+        blocking(|| match self.enter() {
+            Ok(current) => {
+                let freed = self.free_segments(&current, segment.as_slice()).1;
+                if !exceeds_limit {
+                    return freed;
+                }
+                freed.and(self.return_surplus(&current, 0))
+            }
+            Err(error) => {
+                self.restore_segments(segment.as_slice());
+                self.unless_gone(error)
+            }
+        })
     }
 
     /// Gives the driver what is not worth keeping before it allocates `needed` bytes, if any.  This
@@ -50,43 +56,54 @@ impl Context {
                 Err(_) => ledger.remove_beyond_limit(),
             }
         };
-        self.free_segments(&surplus).1
+        self.free_segments(current, &surplus).1
     }
 
-    /// Has the driver free segments that the ledger has removed.  Returns how many bytes, and the
-    /// first failure.  Waits for all work of the device.
-    pub(super) fn free_segments(&self, segments: &[Segment]) -> (u64, CudaResult<()>) {
-        if segments.is_empty() || !may_release() {
+    /// Has the driver free segments that `take` removes from the ledger.  Returns how many bytes, and
+    /// the first failure.  Waits for all work of the device.
+    ///
+    /// If the context cannot be entered, nothing is removed: it would be lost.
+    pub(super) fn free_removed(
+        &self,
+        take: impl FnOnce() -> CudaResult<Vec<Segment>>,
+    ) -> (u64, CudaResult<()>) {
+        if !may_release() {
             return (0, Ok(()));
         }
-        blocking(|| {
-            let current = match self.enter() {
-                Ok(current) => current,
+        blocking(|| match self.enter() {
+            Ok(current) => match take() {
+                Ok(segments) => self.free_segments(&current, &segments),
+                Err(error) => (0, Err(error)),
+            },
+            Err(error) => (0, self.unless_gone(error)),
+        })
+    }
+
+    /// The error of entering the context, unless it is gone: the driver has then freed all its memory.
+    fn unless_gone(&self, error: CudaError) -> CudaResult<()> {
+        if !self.is_gone(&error) {
+            return Err(error);
+        }
+        self.abandon();
+        Ok(())
+    }
+
+    /// Has the driver free segments that the ledger has removed.
+    fn free_segments(&self, current: &Current<'_>, segments: &[Segment]) -> (u64, CudaResult<()>) {
+        let mut bytes = 0;
+        let mut outcome = Ok(());
+        for segment in segments {
+            // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
+            // once.
+            match unsafe { current.release_memory(segment.address) } {
+                Ok(()) => bytes += segment.capacity,
                 Err(error) => {
-                    self.restore_segments(segments);
-                    if !self.is_gone(&error) {
-                        return (0, Err(error));
-                    }
-                    // The driver has freed them with the context.
-                    self.abandon();
-                    return (0, Ok(()));
-                }
-            };
-            let mut bytes = 0;
-            let mut outcome = Ok(());
-            for segment in segments {
-                // SAFETY: the segment was allocated in this live context, and the ledger has
-                // removed it, once.
-                match unsafe { current.release_memory(segment.address) } {
-                    Ok(()) => bytes += segment.capacity,
-                    Err(error) => {
-                        self.restore_segments(&[*segment]);
-                        outcome = outcome.and(Err(error));
-                    }
+                    self.restore_segments(&[*segment]);
+                    outcome = outcome.and(Err(error));
                 }
             }
-            (bytes, outcome)
-        })
+        }
+        (bytes, outcome)
     }
 
     fn restore_segments(&self, segments: &[Segment]) {

@@ -59,6 +59,11 @@ impl<T: Clone> Handles<T> {
         lock(&self.0).remove(&handle).ok_or(INVALID_HANDLE)
     }
 
+    /// The number of objects for which `which` returns true.
+    pub fn count(&self, which: impl Fn(&T) -> bool) -> u64 {
+        lock(&self.0).values().filter(|object| which(object)).count() as u64
+    }
+
     /// Removes the objects for which `keep` returns false.
     pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
         lock(&self.0).retain(|_, object| keep(object));

@@ -1,6 +1,6 @@
 //! Counts calls, and injects faults into them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
 
@@ -82,6 +82,13 @@ pub fn call_count(name: &str) -> u64 {
         ANY => calls.total,
         name => calls.counts.get(name).copied().unwrap_or(0),
     }
+}
+
+/// A line for each function that was called: its name, a space, and how often; in alphabetical order.
+pub fn call_counts() -> String {
+    let calls = calls();
+    let counts: BTreeMap<_, _> = calls.counts.iter().collect();
+    counts.into_iter().map(|(name, count)| format!("{name} {count}\n")).collect()
 }
 
 fn calls() -> MutexGuard<'static, Calls> {

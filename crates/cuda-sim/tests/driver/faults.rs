@@ -72,3 +72,22 @@ fn a_wrong_environment_fails_at_once() {
         assert_eq!((cuInit(0), cuInit(0)), (1, 1));
     });
 }
+
+#[test]
+fn all_counts_are_written_at_once_as_far_as_there_is_room() {
+    in_own_process(&[], || {
+        ready(0);
+        alloc(4);
+        alloc(4);
+        let written = |size: usize| {
+            let mut text = [b'x'; 100];
+            let length = cuda_sim_call_counts(text.as_mut_ptr().cast(), size);
+            let end = text.iter().position(|&byte| byte == 0);
+            (length, end.map(|end| String::from_utf8(text[..end].to_vec()).unwrap()))
+        };
+        let all = "cuCtxPushCurrent 1\ncuDevicePrimaryCtxRetain 1\ncuInit 1\ncuMemAlloc 2\n";
+        assert_eq!(written(100), (all.len(), Some(all.to_owned())));
+        assert_eq!(written(8), (all.len(), Some("cuCtxPu".to_owned())));
+        assert_eq!(written(0), (all.len(), None));
+    });
+}

@@ -50,6 +50,28 @@ fn a_forked_child_is_refused_and_never_blocks() {
 }
 
 #[test]
+fn streams_events_and_modules_are_counted_while_they_and_their_contexts_exist() {
+    in_own_process(&[], || {
+        let counts = || [cuda_sim_live_streams(), cuda_sim_live_events(), cuda_sim_live_modules()];
+        let (primary, mut other) = (ready(0), 0);
+        assert_eq!(counts(), [0, 0, 0]);
+        let (stream, event) = (stream(0), event(0));
+        function("sim_sleep");
+        assert_eq!(counts(), [1, 1, 1]);
+        assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
+        crate::common::stream(0);
+        crate::common::event(0);
+        function("sim_sleep");
+        assert_eq!(counts(), [2, 2, 2]);
+        assert_eq!(cuCtxDestroy_v2(other), OK);
+        assert_eq!(counts(), [1, 1, 1]);
+        assert_eq!(cuCtxPushCurrent_v2(primary), OK);
+        assert_eq!((cuStreamDestroy_v2(stream), cuEventDestroy_v2(event)), (OK, OK));
+        assert_eq!(counts(), [0, 0, 1]);
+    });
+}
+
+#[test]
 fn a_process_may_end_in_the_middle_of_work() {
     in_own_process(&[], || {
         if is_role("leaver") {

@@ -11,6 +11,9 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+/// How many bytes of a source are read at a time where nobody says, as pyarrow does.
+const PIECE: usize = 1 << 16;
+
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.BufferWriter",
     signature: "(buffer)",
@@ -124,7 +127,8 @@ impl Methods {
     /// OSError
     ///     If the file does not fit, cannot be read, or becomes shorter meanwhile.
     ///     No position moves over bytes that did not arrive, but some of the device's
-    ///     bytes behind it may have changed.
+    ///     bytes behind it may have changed. Where no threads read, the source has moved
+    ///     over the piece that did not arrive.
     /// ValueError
     ///     If one of the files is closed.
     ///
@@ -150,8 +154,7 @@ impl Methods {
         let py = slf.py();
         let writer = open_writer(slf)?;
         let Some(mut source) = RegularFile::of(stream)? else {
-            let upload = py.import("pyarrow.lib")?.getattr("NativeFile")?.getattr("upload")?;
-            return upload.call1((slf, stream, buffer_size)).map(drop);
+            return upload_pieces(slf, stream, buffer_size);
         };
         // It may grow meanwhile.
         while let Some(size) = source.rest()? {
@@ -286,6 +289,28 @@ impl Methods {
     fn num_bytes_buffered(slf: &Bound<'_, Self>) -> PyResult<usize> {
         let writer = writer(slf)?;
         Ok(slf.py().detach(|| writer.bytes_buffered()))
+    }
+}
+
+/// Writes what a source has, piece by piece.  pyarrow's own method writes in a thread of its own, and
+/// loses what that thread raises.
+fn upload_pieces(
+    writer: &Bound<'_, Methods>,
+    source: &Bound<'_, PyAny>,
+    size: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = source.py();
+    let given = size.map(|size| size.is_truthy().map(|is_given| is_given.then_some(size)));
+    let size = match given.transpose()?.flatten() {
+        Some(size) => size.clone(),
+        None => PIECE.into_pyobject(py)?.into_any(),
+    };
+    loop {
+        let piece = source.call_method1("read", (&size,))?;
+        if !piece.is_truthy()? {
+            return Ok(());
+        }
+        writer.call_method1("write", (piece,))?;
     }
 }
 

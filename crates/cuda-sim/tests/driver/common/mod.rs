@@ -105,6 +105,10 @@ unsafe extern "C" {
     pub safe fn cuda_sim_live_allocations() -> u64;
     pub safe fn cuda_sim_live_host_allocations() -> u64;
     pub safe fn cuda_sim_live_imports() -> u64;
+    pub safe fn cuda_sim_live_streams() -> u64;
+    pub safe fn cuda_sim_live_events() -> u64;
+    pub safe fn cuda_sim_live_modules() -> u64;
+    pub safe fn cuda_sim_call_counts(text: *mut c_char, size: usize) -> usize;
     pub safe fn cuda_sim_primary_retains(device: i32) -> i32;
 }
 

@@ -1,0 +1,75 @@
+"""Record batches, arrays and tables: messages, and copies to a device and back."""
+
+import pyarrow as pa
+from pyarrow import cuda
+
+from . import scenario
+
+BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+LABELS = pa.record_batch({"d": pa.array(["x", "y", None, "x"]).dictionary_encode()})
+CPU = pa.default_cpu_memory_manager()
+
+
+@scenario()
+def messages():
+    ctx = cuda.Context()
+    message = cuda.serialize_record_batch(BATCH, ctx)
+    there = cuda.read_record_batch(message, BATCH.schema)
+    assert there.copy_to(CPU).equals(BATCH)
+    assert cuda.read_message(message).type == "record batch"
+    reader = cuda.BufferReader(message)
+    assert cuda.read_message(reader).type == "record batch"
+
+
+@scenario()
+def messages_of_device_batches():
+    ctx = cuda.Context()
+    there = BATCH.copy_to(ctx.memory_manager)
+    message = cuda.serialize_record_batch(there, ctx)
+    assert message.to_pybytes() == BATCH.serialize().to_pybytes()
+    parts = BATCH.slice(1, 2).copy_to(ctx.memory_manager)
+    message = cuda.serialize_record_batch(parts, ctx)
+    assert cuda.read_record_batch(message, BATCH.schema).copy_to(CPU).equals(BATCH.slice(1, 2))
+
+
+@scenario()
+def dictionaries():
+    ctx = cuda.Context()
+    there = LABELS.copy_to(ctx.memory_manager)
+    assert there.copy_to(CPU).equals(LABELS)
+
+
+@scenario()
+def copies():
+    ctx = cuda.Context()
+    there = BATCH.copy_to(ctx.memory_manager)
+    assert there.copy_to(CPU).equals(BATCH)
+    assert there.copy_to(ctx.memory_manager).copy_to(CPU).equals(BATCH)
+    assert str(there) == str(BATCH)
+    array = pa.array([[1, 2], None, [3]]).copy_to(ctx.memory_manager)
+    assert array.slice(1).copy_to(CPU).equals(pa.array([None, [3]], pa.list_(pa.int64())))
+    assert repr(array.slice(0, 0))
+
+
+@scenario()
+def tables():
+    ctx = cuda.Context()
+    chunks = [pa.array(part).copy_to(ctx.memory_manager) for part in ([1, None], [3])]
+    column = pa.chunked_array(chunks)
+    table = pa.table({"a": column, "b": column})
+    assert not table.is_cpu
+    back = [chunk.copy_to(CPU) for chunk in table.column("b").chunks]
+    assert pa.chunked_array(back).to_pylist() == [1, None, 3]
+    batches = [batch.copy_to(CPU) for batch in table.to_batches()]
+    assert pa.Table.from_batches(batches).column("a").to_pylist() == [1, None, 3]
+
+
+@scenario()
+def by_pyarrow_itself():
+    """Allocations and copies that libarrow asks the memory manager for."""
+    ctx = cuda.Context()
+    there = pa.array([1.5, None, 2.5]).copy_to(ctx.memory_manager)
+    whole = pa.Array.from_buffers(there.type, 3, there.buffers())
+    assert whole.copy_to(CPU).to_pylist() == [1.5, None, 2.5]
+    buffer = there.buffers()[1]
+    assert pa.py_buffer(cuda.CudaBuffer.from_buffer(buffer).copy_to_host()).size == buffer.size

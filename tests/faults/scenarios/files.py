@@ -1,0 +1,100 @@
+"""Files over device memory: writers, buffered and not, uploads, readers."""
+
+import io
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+
+from . import scenario
+
+
+@scenario()
+def writers():
+    buffer = cuda.Context().buffer_from_data(bytes(20))
+    with cuda.BufferWriter(buffer) as writer:
+        writer.write(b"abc")
+        writer.writeat(10, b"xyz")
+        writer.seek(5)
+        writer.write(np.arange(3, dtype=np.uint8))
+    assert buffer.to_pybytes() == b"abc\0\0\0\1\2\0\0xyz" + bytes(7)
+
+
+@scenario()
+def buffered_writers():
+    buffer = cuda.Context().buffer_from_data(bytes(20))
+    with cuda.BufferWriter(buffer) as writer:
+        writer.buffer_size = 8
+        writer.write(b"abc")
+        writer.writeat(10, b"xyz")
+        writer.write(b"123456789"[:7])
+        writer.flush()
+    dropped = cuda.BufferWriter(buffer)
+    dropped.buffer_size = 8
+    dropped.write(b"ABC")
+    dropped.flush()
+    del dropped
+    assert buffer.to_pybytes() == b"ABC" + bytes(7) + b"xyz1234567"
+
+
+@scenario()
+def writers_that_alternate_halves():
+    buffer = cuda.Context().new_buffer(1000)
+    data = bytes(range(200)) * 5
+    with cuda.BufferWriter(buffer) as writer:
+        writer.buffer_size = 64
+        for begin in range(0, 1000, 50):
+            writer.write(data[begin : begin + 50])
+        writer.buffer_size = 0
+    assert buffer.to_pybytes() == data
+
+
+@scenario()
+def uploads():
+    buffer = cuda.Context().new_buffer(222)
+    with tempfile.TemporaryFile(buffering=0) as file, cuda.BufferWriter(buffer) as writer:
+        file.write(bytes(range(100)))
+        file.seek(30)
+        writer.buffer_size = 16
+        writer.write(b"ab")
+        writer.upload(file)
+        writer.upload(io.BytesIO(bytes(range(50))))
+        with pa.OSFile(f"/proc/self/fd/{file.fileno()}") as again:
+            writer.upload(again, 32)
+    expected = b"ab" + bytes(range(30, 100)) + bytes(range(50)) + bytes(range(100))
+    assert buffer.to_pybytes() == expected
+
+
+@scenario()
+def readers():
+    buffer = cuda.Context().buffer_from_data(b"ABC" + bytes(7) + b"xyz1234567")
+    with cuda.BufferReader(buffer) as reader:
+        assert reader.read() == b"ABC" + bytes(7) + b"xyz1234567"
+        reader.seek(1)
+        assert reader.read_buffer(2).to_pybytes() == b"BC"
+        assert reader.read_at(3, 10) == b"xyz"
+    with cuda.BufferReader(buffer) as reader:
+        out = io.BytesIO()
+        reader.download(out, 8)
+        assert out.getvalue() == buffer.to_pybytes()
+
+
+@scenario()
+def streams_of_batches():
+    batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+        writer.write_batch(batch)
+    buffer = cuda.Context().buffer_from_data(sink.getvalue())
+    with pa.ipc.open_stream(cuda.BufferReader(buffer)) as reader:
+        copied = [each.copy_to(pa.default_cpu_memory_manager()) for each in reader]
+    assert copied == [batch, batch]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    buffer = cuda.Context().buffer_from_data(sink.getvalue())
+    with pa.ipc.open_file(cuda.BufferReader(buffer)) as reader:
+        there = reader.get_batch(0)
+    assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)

@@ -1,0 +1,42 @@
+"""The quick selection: each call of each scenario fails once, the codes taking turns."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults import plan, scenarios
+
+pytestmark = [pytest.mark.simulator, pytest.mark.independent]
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    """What ``python -m faults --quick`` has found, by scenario."""
+    out = tmp_path_factory.mktemp("faults") / "found.json"
+    command = [sys.executable, "-m", "faults", "--quick", "--json", out]
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=False)
+    found = json.loads(out.read_text()) if out.exists() else {}
+    assert (done.returncode, done.stderr) == (any(found.values()), ""), done.stdout
+    return found
+
+
+@pytest.mark.elsewhere
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", scenarios.every())
+def test_any_call_may_fail(wrong, name):
+    assert not wrong[name], "\n".join(wrong[name])
+
+
+def test_selected_calls():
+    assert [plan.selected(count) for count in (1, 2, 3, 4, 9, 100)] == [
+        [1],
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 3, 4],
+        [1, 2, 3, 5, 9],
+        [1, 2, 3, 50, 100],
+    ]
