@@ -78,13 +78,13 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// [`CudaError::Busy`].
+    /// [`CudaError::Busy`]; driver errors, including those of the stream's work.
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
-        if !is_complete() && !Patience::new().await_turn(is_complete)? {
-            let _failure = self.synchronize_stream(stream); // the copy tells of it
+        if is_complete() || Patience::new().await_turn(is_complete)? {
+            return Ok(());
         }
-        Ok(())
+        self.synchronize_stream(stream)
     }
 
     /// Whether a stream has completed all work queued so far.
