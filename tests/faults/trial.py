@@ -20,6 +20,8 @@ LOST = {
     "an event": "events",
 }
 CONTEXT = "the current context"
+#: How often a busy hook uses the package in a trial.
+TURNS = 3
 FUNCTION = re.compile(r"Cuda error (\d+) in function '(cu\w+)': ((?:\[\w+\] )?[a-z ]+)")
 
 
@@ -32,17 +34,15 @@ class Reports(list):
 
     def __init__(self):
         super().__init__()
-        self.is_busy = False
+        #: How often the hook still uses the package: it would do so for ever if its own work failed.
+        self.turns = 0
         sys.unraisablehook = self._hear
 
     def _hear(self, told):
         self.append((told.exc_type, str(told.exc_value)))
-        if self.is_busy:
-            self.is_busy = False  # what fails in here is heard, too
-            try:
-                use_the_package()
-            finally:
-                self.is_busy = True
+        if self.turns:
+            self.turns -= 1
+            use_the_package()  # what fails in here is heard, too
 
 
 def use_the_package():
@@ -84,7 +84,7 @@ def attempt(scenario, fault, reports, stays=False):
     Returns how the failure showed, its words, and what is wrong with that.
     """
     reports.clear()
-    reports.is_busy = fault.has_busy_hook
+    reports.turns = TURNS * fault.has_busy_hook
     before = simulator.calls()
     simulator.fault(fault.rule)
     said = wrong = None
@@ -97,7 +97,7 @@ def attempt(scenario, fault, reports, stays=False):
     gc.collect()
     if not stays:
         simulator.fault("")
-    reports.is_busy = False
+    reports.turns = 0
     made = simulator.calls() - before
     is_reached = (made.total() if fault.function == ANY else made[fault.function]) >= fault.nth
     wrong = wrong or wrong_reports(reports, fault)

@@ -146,6 +146,26 @@ assert report == ("OSError releasing the thread's capture mode failed: Cuda erro
     check(run_python, code, PYARROW_CUDA_CACHE="off")
 
 
+def test_a_hook_whose_own_work_fails_is_not_told_for_ever(run_python):
+    code = """
+def hook(told):
+    reports.append(str(told.exc_value))
+    ctx.buffer_from_data(b"from a hook")
+sys.unraisablehook = hook
+fault("cuCtxPopCurrent:1+=999")
+buffer = ctx.new_buffer(100)
+del buffer
+fault("")
+assert reports and len(reports) < 100, len(reports)
+print("done")
+"""
+    returncode, out, error = run_python(PREPARED + code, timeout=60)
+    told = "releasing the current context failed: Cuda error 999 in function 'cuCtxPopCurrent': "
+    told += "[CUDA_ERROR_UNKNOWN] unknown error"
+    assert (returncode, out) == (0, "done\n")
+    assert {*error.splitlines()} == {told}
+
+
 def test_a_failed_release_does_not_disturb_an_exception(run_python):
     code = """
 def work():

@@ -8,16 +8,14 @@
 mod gil;
 mod later;
 mod owner;
+mod reports;
 mod signals;
 
 pub(crate) use owner::Owner;
 pub(crate) use signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
 
-use arrow_cuda_driver::{
-    CudaError, begin_exit, is_forked_child, set_blocking_runner, set_reporter,
-};
-use gil::{with_gil, without_gil};
-use pyo3::exceptions::PyOSError;
+use arrow_cuda_driver::{begin_exit, is_forked_child, set_blocking_runner, set_reporter};
+use gil::without_gil;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyList};
@@ -28,7 +26,7 @@ static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// Introduces the layers below to this interpreter.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     set_blocking_runner(without_gil);
-    set_reporter(report);
+    set_reporter(reports::report);
     WRITERS.get_or_try_init(py, || Ok::<_, PyErr>(weak_set(py)?.unbind()))?;
     let at_exit = PyCFunction::new_closure(py, None, None, |arguments, _| {
         if !is_forked_child() {
@@ -63,17 +61,4 @@ fn flush_writers(py: Python<'_>) {
             error.write_unraisable(py, Some(&writer));
         }
     }
-}
-
-/// Tells `sys.unraisablehook` of a release that failed.
-fn report(what: &str, error: &CudaError) {
-    let text = format!("releasing {what} failed: {error}");
-    with_gil(Box::new(|py| {
-        // A destructor may run while an exception is being raised.
-        let raised = PyErr::take(py);
-        PyOSError::new_err(text).write_unraisable(py, None);
-        if let Some(raised) = raised {
-            raised.restore(py);
-        }
-    }));
 }
