@@ -284,7 +284,8 @@ def test_cached_memory_makes_room(ctx, changes):
     set_cache_limit(free // 2 + 2 * MIB, ctx)  # evicts the first
     set_cache_limit(2**50, ctx)
     assert changes()["cached_bytes"] >= free // 2
-    buffer = ctx.new_buffer(free_memory(ctx) + 16 * MIB)
+    # More than the driver could take back from its own pools, which does not count as free.
+    buffer = ctx.new_buffer(free_memory(ctx) + free // 32)
     assert changes()["out_of_memory_retries"] == 1
     assert changes()["cached_bytes"] == 0
     del buffer
