@@ -3,8 +3,9 @@
     bash run.sh [LOG_FOLDER [STEP...]]
 
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
-core, interop, suites.  All of them run, also after one that failed.  The step `bench` measures,
-`soak` and `crowd` take long; they run only when they are named.  The environment may say:
+core, interop, suites.  All of them run, also after one that failed.  `bench` measures, and
+`initcheck`, `leaks`, `soak` and `crowd` look further for faults; they run only when they are named.
+The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
@@ -35,8 +36,8 @@ from typing import NamedTuple
 # Python may have been told to leave a script's folder out.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import gpu_memcheck
 import gpu_numba
+import gpu_sanitizer
 from gpu_step import (
     CORES,
     DRIVER,
@@ -278,7 +279,7 @@ PHASES: list[list[Lane]] = [
         [Entry("Python tests", "core", "python.log", 240, own_tests)],
     ],
     [
-        [Entry("memcheck", "core", "sanitizer.log", 300, gpu_memcheck.most)],
+        [Entry("memcheck", "core", "sanitizer.log", 300, gpu_sanitizer.memcheck)],
         [
             Entry("upstream's suite", "core", "upstream.log", 90, upstream),
             Entry("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
@@ -291,13 +292,19 @@ PHASES: list[list[Lane]] = [
             Entry("driver probe", "core", "rust.log", 120, probe),
             Entry("Rust tests", "core", "rust.log", 90, rust),
             Entry("Python tests, alone", "core", "python.log", 200, own_tests_alone),
-            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_memcheck.alone),
+            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_sanitizer.memcheck_alone),
         ]
     ],
     [[Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS],
     [
         # Some of Numba's own tests watch the free memory of the device.
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
+    ],
+    [
+        [
+            Entry("initcheck", "by name", "sanitizer.log", 120, gpu_sanitizer.initcheck),
+            Entry("leaks", "by name", "sanitizer.log", 120, gpu_sanitizer.leaks),
+        ]
     ],
     [[Entry("soak", "by name", "long.log", 300, soak)]],
     [[Entry("crowd", "by name", "long.log", 120, crowd)]],

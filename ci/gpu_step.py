@@ -68,10 +68,16 @@ class Step:
         self.codes.append(code)
         return output
 
-    def run_at_once(self, commands: list[list[str]], *, cwd: Path | None = None) -> list[str]:
+    def run_at_once(
+        self,
+        commands: list[list[str]],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> list[str]:
         """Runs commands at the same time, and returns what each wrote."""
         with ThreadPoolExecutor(len(commands)) as pool:
-            return list(pool.map(lambda command: self.run(command, cwd=cwd), commands))
+            return list(pool.map(lambda command: self.run(command, cwd=cwd, env=env), commands))
 
     def note(self, text: str) -> None:
         """Writes to the log, which steps of several lanes may share."""
