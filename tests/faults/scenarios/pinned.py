@@ -21,8 +21,13 @@ def buffers():
     assert [cuda.new_host_buffer(size).size for size in (0, 5000, 3 << 20)] == [0, 5000, 3 << 20]
 
 
+#: What a failed call leaves registered cannot be registered again, whoever has the addresses then.
+_USED = []
+
+
 def _pages():
-    return np.frombuffer(mmap.mmap(-1, 1 << 14), np.int32)
+    _USED.append(mmap.mmap(-1, 1 << 14))
+    return np.frombuffer(_USED[-1], np.int32)
 
 
 @scenario(releases={"host_allocations": 1})
