@@ -101,6 +101,11 @@ venv_of() { # PYARROW_VERSION
     printf '.venv/pyarrow-%s' "$1"
 }
 
+# The oldest Rust that is supported.
+rust_version() {
+    sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml
+}
+
 digest_of() {
     sha256sum | cut -d ' ' -f 1
 }

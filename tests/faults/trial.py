@@ -34,7 +34,7 @@ class Reports(list):
 
     def __init__(self):
         super().__init__()
-        #: How often the hook still uses the package: it would do so for ever if its own work failed.
+        #: How often the hook still uses the package: not for ever, if its own work fails.
         self.turns = 0
         sys.unraisablehook = self._hear
 

@@ -374,7 +374,7 @@ class Machine(RuleBasedStateMachine):
         if dtype.kind == "b":
             data &= 1
         model = data.view(dtype).reshape(shape).copy(order)
-        # From Python 3.12 on, NumPy prefers a buffer, whose format calls these elements a structure.
+        # From Python 3.12 on, NumPy prefers a buffer, whose format makes V3 a structure.
         host = model if dtype.kind == "V" else self.asked(model, act)
         return self.add(Array(cuda.DeviceArray.from_host(host, order=order), model))
 

@@ -79,10 +79,10 @@ impl Failure {
         let most = self.text.len() - 1;
         // Cut between characters: the other side decodes UTF-8.
         let cut = fault.text.floor_char_boundary(most);
-        for (place, byte) in self.text.iter_mut().zip(fault.text[..cut].bytes()) {
+        let bytes = fault.text.bytes().take(cut).chain([0]);
+        for (place, byte) in self.text.iter_mut().zip(bytes) {
             *place = byte as c_char;
         }
-        self.text[cut] = 0;
     }
 
     pub(crate) fn into_fault(self) -> Fault {

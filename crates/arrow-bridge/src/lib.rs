@@ -1,4 +1,16 @@
 #![doc = include_str!("../README.md")]
+// Nothing that callers pass may panic.  Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used,
+    )
+)]
 
 mod addresses;
 mod bridge;

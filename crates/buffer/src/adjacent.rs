@@ -66,13 +66,14 @@ impl DeviceBuffer {
         for (share, block) in shares.into_iter().zip(blocks) {
             buffers.resize(share.members.start, nothing.clone());
             let (whole, mut end) = (Self::of_block(block), 0);
-            for size in &sizes[share.members] {
+            let members = sizes.iter().take(share.members.end).skip(share.members.start);
+            for size in members {
                 buffers.push(match size {
                     0 => nothing.clone(),
                     _ => {
                         let offset = begin_behind(end);
                         end = offset + size;
-                        whole.slice(offset, *size).expect("the members of a share lie within it")
+                        whole.part(offset, *size)
                     }
                 });
             }
@@ -139,7 +140,8 @@ fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<
         filled.push((to, *part, is_copied_directly(context, part)?));
     }
     for run in filled.chunk_by(|(a, ..), (b, ..)| is_next(a, b)) {
-        let mut end = run[0].0.private_address;
+        let ((first, ..), _) = ends(run);
+        let mut end = first.private_address;
         for group in run.chunk_by(|(.., a), (.., b)| !a && !b) {
             let ((first, part, is_direct), (last, ..)) = ends(group);
             if *is_direct {
@@ -250,7 +252,8 @@ fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
         && end <= second.private_address
 }
 
-/// The first and the last one of several.
+/// The first and the last one of a group that `chunk_by` has made.
+#[expect(clippy::expect_used, reason = "chunk_by makes no group without members")]
 fn ends<T>(group: &[T]) -> (&T, &T) {
-    (group.first().expect("a group has members"), group.last().expect("a group has members"))
+    group.first().zip(group.last()).expect("a group has members")
 }

@@ -144,8 +144,14 @@ impl DeviceBuffer {
     /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
     pub fn slice(&self, offset: u64, length: u64) -> Result<Self, Error> {
         range::within(offset, length, self.size)?;
+        Ok(self.part(offset, length))
+    }
+
+    /// A slice of a range that lies within the buffer.
+    pub(crate) fn part(&self, offset: u64, length: u64) -> Self {
+        debug_assert!(range::within(offset, length, self.size).is_ok());
         let private_address = self.private_address + offset;
-        Ok(Self { private_address, size: length, ..self.clone() })
+        Self { private_address, size: length, ..self.clone() }
     }
 
     /// A read-only view of the same memory.

@@ -47,7 +47,8 @@ impl DeviceBuffer {
         let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| too_large(self.size))?;
-        self.copy_to_uninit(0, &mut bytes.spare_capacity_mut()[..size])?;
+        let room = bytes.spare_capacity_mut().get_mut(..size);
+        self.copy_to_uninit(0, room.ok_or_else(|| too_large(self.size))?)?;
         // SAFETY: the copy has initialised `size` bytes.
         unsafe { bytes.set_len(size) };
         Ok(bytes)

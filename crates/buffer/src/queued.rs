@@ -138,6 +138,7 @@ impl DeviceBuffer {
 
 /// Refuses a stream that belongs to none of the buffers' contexts.
 pub(crate) fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
+    let [first, ..] = buffers else { return Ok(()) };
     if buffers.iter().any(|buffer| buffer.context().is_same(stream.context())) {
         return Ok(());
     }
@@ -147,6 +148,6 @@ pub(crate) fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result
     Err(Error::Invalid(format!(
         "the stream belongs to context {}, the buffer to context {}",
         of(stream.context()),
-        of(buffers[0].context())
+        of(first.context())
     )))
 }

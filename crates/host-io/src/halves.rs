@@ -13,12 +13,11 @@ pub(crate) struct Halves {
     stream: Stream,
     /// The size of a half, in bytes.
     size: usize,
-    /// The second one is allocated when it is first needed.  The current one is there, unless it is full
-    /// and was given up.
-    halves: [Option<Half>; 2],
-    /// The half that fills.
-    current: usize,
-    /// How many of its bytes there are; the first `sent` of them are on their way.
+    /// The half that fills.  It is there, unless it is full and was given up.
+    current: Option<Half>,
+    /// Allocated when it is first needed.
+    other: Option<Half>,
+    /// How many bytes of the current half there are; the first `sent` of them are on their way.
     filled: usize,
     sent: usize,
     /// What the default stream no longer needs.  Dropping it may block.
@@ -50,8 +49,8 @@ impl Halves {
         Ok(Self {
             stream: Stream::default_of(context),
             size,
-            halves: [Some(Half::allocate(context, size)?), None],
-            current: 0,
+            current: Some(Half::allocate(context, size)?),
+            other: None,
             filled: 0,
             sent: 0,
             completed: Completed::default(),
@@ -109,7 +108,7 @@ impl Halves {
     /// stay buffered.
     pub(crate) fn send(&mut self, buffer: &DeviceBuffer, position: u64) -> Result<(), Error> {
         let size = self.buffered();
-        let Some(half) = self.halves[self.current].as_mut().filter(|_| size > 0) else {
+        let Some(half) = self.current.as_mut().filter(|_| size > 0) else {
             return Ok(());
         };
         let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
@@ -130,7 +129,7 @@ impl Halves {
             }
             Err(_) => {
                 // The copy retains the memory, which must not be filled again.
-                self.halves[self.current] = None;
+                self.current = None;
                 (self.filled, self.sent) = (self.size, self.size);
                 Err(error.into())
             }
@@ -139,12 +138,12 @@ impl Halves {
 
     /// Waits until everything that was sent is on the device.
     pub(crate) fn wait(&mut self) -> Result<(), Error> {
-        let is_given_up = self.halves[self.current].is_none();
-        if is_given_up || self.halves.iter().flatten().any(|half| half.is_travelling) {
+        let is_given_up = self.current.is_none();
+        if is_given_up || self.halves().any(|half| half.is_travelling) {
             // Unlike an event, this releases what the copies have retained.
             self.completed.extend(self.stream.synchronize()?);
         }
-        for half in self.halves.iter_mut().flatten() {
+        for half in self.halves() {
             half.is_travelling = false;
         }
         if self.buffered() == 0 && !is_given_up {
@@ -153,22 +152,29 @@ impl Halves {
         Ok(())
     }
 
+    fn halves(&mut self) -> impl Iterator<Item = &mut Half> {
+        self.current.iter_mut().chain(&mut self.other)
+    }
+
     /// Goes on with the other half, once its copies are complete.  All bytes of this one are sent.
     fn turn(&mut self) -> Result<(), Error> {
-        let mut other = 1 - self.current;
-        if self.halves[other].is_none() {
+        if self.other.is_none() {
             match Half::allocate(self.stream.context(), self.size) {
-                Ok(half) => self.halves[other] = Some(half),
-                Err(error) if self.halves[self.current].is_none() => return Err(error),
-                // Slower copies are better than none.
-                Err(_) => other = self.current,
+                Ok(half) => self.other = Some(half),
+                Err(error) if self.current.is_none() => return Err(error),
+                // Slower copies are better than none: this half is the next one, too.
+                Err(_) => {}
             }
         }
-        if let Some(half) = self.halves[other].as_mut().filter(|half| half.is_travelling) {
+        let next = self.other.as_mut().or(self.current.as_mut());
+        if let Some(half) = next.filter(|half| half.is_travelling) {
             half.end.wait()?;
             half.is_travelling = false;
         }
-        (self.current, self.filled, self.sent) = (other, 0, 0);
+        if self.other.is_some() {
+            std::mem::swap(&mut self.current, &mut self.other);
+        }
+        (self.filled, self.sent) = (0, 0);
         Ok(())
     }
 
@@ -182,7 +188,7 @@ impl Halves {
     /// Stores bytes that fit into the current half.
     fn put(&mut self, data: &[u8]) {
         debug_assert!(data.len() <= self.size - self.filled);
-        if let Some(half) = &self.halves[self.current] {
+        if let Some(half) = &self.current {
             let place = (half.start + self.filled) as *mut u8;
             // SAFETY: within the half, behind all bytes that are on their way.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), place, data.len()) };

@@ -1,5 +1,17 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+// Nothing that callers pass may panic.  Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used,
+    )
+)]
 
 mod error;
 #[expect(unsafe_code, reason = "fills memory while other parts of it travel")]

@@ -111,12 +111,12 @@ impl BufferReader {
     }
 
     fn read_slice(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
-        let size = range::available(position, out.len() as u64, self.buffer.size());
-        let size = usize::try_from(size).expect("no more than `out` holds");
-        if size > 0 {
-            self.buffer.copy_to_uninit(position, &mut out[..size])?;
+        let available = range::available(position, out.len() as u64, self.buffer.size());
+        let (out, _) = out.split_at_mut(out.len().min(available as usize));
+        if !out.is_empty() {
+            self.buffer.copy_to_uninit(position, out)?;
         }
-        Ok(size)
+        Ok(out.len())
     }
 
     /// The next `size` bytes, or as many as there are, as a slice on the device.

@@ -188,6 +188,23 @@ fn a_half_whose_end_nobody_knows_is_given_up() {
     }
 }
 
+#[test]
+fn a_write_that_finds_no_half_can_be_made_again() {
+    if !is_simulated().expect("a driver") {
+        return; // hardware fails when it likes
+    }
+    let (_alone, context) = alone();
+    arrow_cuda_context::empty_pinned_cache().expect("alive");
+    let data = pattern(1000);
+    let buffer = zeros(&context, data.len());
+    // The first half is given up, and there is no memory for the second one, once.
+    set_fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
+    let failures = write_all(&buffer, &data);
+    set_fault("");
+    assert_eq!(failures, 2);
+    assert!(buffer.to_vec().expect("alive") == data);
+}
+
 #[rstest]
 #[case("cuEventRecord:1+=719")]
 #[case("cuMemHostAlloc:1+=2")]
@@ -235,6 +252,25 @@ fn writes_for_a_slow_device() {
 #[test]
 fn bytes_that_travel_are_left_alone() {
     in_own_process("writes_for_a_slow_device", &[("CUDA_SIM_LATENCY", "2000")]);
+}
+
+#[test]
+#[ignore = "run by the next test, in a process of its own"]
+fn writes_with_one_half() {
+    let (_alone, context) = alone();
+    let data = pattern(2000);
+    let buffer = zeros(&context, data.len());
+    set_fault("cuMemHostAlloc:2+=719");
+    let allocations = count_of(c"cuMemHostAlloc");
+    assert_eq!(write_all(&buffer, &data), 0);
+    assert!(count_of(c"cuMemHostAlloc") > allocations + 1, "the second half was asked for");
+    set_fault("");
+    assert!(buffer.to_vec().expect("alive") == data);
+}
+
+#[test]
+fn a_half_without_another_one_waits_for_itself() {
+    in_own_process("writes_with_one_half", &[("CUDA_SIM_LATENCY", "2000")]);
 }
 
 #[test]

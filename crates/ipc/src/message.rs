@@ -1,7 +1,7 @@
 //! A message in device memory.
 
 use crate::Error;
-use crate::frame::{Frame, PREFIX};
+use crate::frame::Frame;
 use crate::metadata::Metadata;
 use arrow_array::RecordBatch;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -56,7 +56,7 @@ impl DeviceMessage {
     /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
         let mut metadata = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
-        let frame = Frame::parse(&metadata[..metadata.len().min(PREFIX)], buffer.size())?;
+        let frame = Frame::parse(&metadata, buffer.size())?;
         if frame.body_offset() <= metadata.len() as u64 {
             metadata.truncate(frame.body_offset() as usize);
             metadata.drain(..frame.metadata_offset as usize);
@@ -110,7 +110,8 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
     writer.flush()?;
     drop(writer);
     stream.extend_from_slice(&0xFFFF_FFFFu32.to_le_bytes());
-    let length = u32::try_from(message.metadata.len()).expect("a frame's length is 4 bytes");
+    let length = u32::try_from(message.metadata.len())
+        .map_err(|_| Error::Message("the metadata's length does not fit into 4 bytes".into()))?;
     stream.extend_from_slice(&length.to_le_bytes());
     stream.extend_from_slice(&message.metadata);
     // The decoder returns a batch with an empty body only once it sees the following bytes.
@@ -130,7 +131,8 @@ fn append(bytes: &mut Vec<u8>, buffer: &DeviceBuffer, last: &[u8]) -> Result<(),
         Error::Arrow(format!("the host has no room for a body of {} bytes", buffer.size()))
     })?;
     bytes.resize(begin + size, 0);
-    buffer.copy_to_host(0, &mut bytes[begin..])?;
+    let (_, body) = bytes.split_at_mut(begin);
+    buffer.copy_to_host(0, body)?;
     bytes.extend_from_slice(last);
     Ok(())
 }

@@ -84,6 +84,14 @@ fn elements_are_filled_and_repeated() {
 }
 
 #[test]
+fn elements_without_bytes_are_filled_with_nothing() {
+    let layout = Layout::row_major("V0".parse().expect("a type"), vec![3]).expect("a layout");
+    let array = DeviceArray::allocate(&context(), layout).expect("no memory");
+    assert_eq!(array.fill(&[]), Ok(()));
+    assert_eq!(array.to_vec(Order::C), Ok(vec![]));
+}
+
+#[test]
 fn queued_copies_follow_each_other() {
     let (array, bytes) = matrix(3, 4, Order::C);
     let stream = Stream::new(&context()).expect("a stream");

@@ -16,6 +16,19 @@
 //! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
 //! | `info.rs` | what it asks of the driver and the devices |
 
+// Nothing that callers pass may panic.  Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used,
+    )
+)]
+
 mod arrays;
 mod copies;
 mod errors;

@@ -1,19 +1,19 @@
 //! The kernel that compares device memory, compiled by the driver once a context.
 
 use super::spans::Spans;
-use crate::kernels::THREADS;
+use crate::kernels::{THREADS, text_of};
 use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// With a NUL at its end, as the driver requires.
-const PTX: &str = concat!(include_str!("differs.ptx"), "\0");
+const PTX: &CStr = text_of(concat!(include_str!("differs.ptx"), "\0"));
 const NAME: &CStr = c"arrow_cuda_differs";
 
 /// The text of the kernel.
 pub(super) fn source() -> &'static CStr {
-    CStr::from_bytes_with_nul(PTX.as_bytes()).expect("PTX holds no NUL")
+    PTX
 }
 
 /// The compiled kernel, and the memory for its answer.  The driver destroys all of it with the

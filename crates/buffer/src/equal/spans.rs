@@ -43,8 +43,8 @@ impl Spans {
     /// `THREADS` vectors.
     pub(crate) fn blocks(&self) -> u32 {
         let rest = (self.vectors % TILE).div_ceil(u64::from(THREADS));
-        let blocks = (self.vectors / TILE).max(rest).clamp(1, MAX_BLOCKS);
-        u32::try_from(blocks).expect("at most MAX_BLOCKS")
+        let blocks = u32::try_from((self.vectors / TILE).max(rest));
+        blocks.map_or(MAX_BLOCKS, |blocks| blocks.clamp(1, MAX_BLOCKS))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
             prop_assert!(spans.head + spans.tail <= u64::from(THREADS));
             let threads = u64::from(spans.blocks()) * u64::from(THREADS);
             prop_assert!(spans.vectors % TILE <= threads);
-            prop_assert!(u64::from(spans.blocks()) <= MAX_BLOCKS);
+            prop_assert!(spans.blocks() <= MAX_BLOCKS);
         }
     }
 

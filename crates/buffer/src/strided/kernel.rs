@@ -3,23 +3,22 @@
 use super::launches::{Kernel, launches};
 use super::plan::Plan;
 use crate::DeviceBuffer;
-use crate::kernels::THREADS;
+use crate::kernels::{THREADS, text_of};
 use arrow_cuda_context::{Completed, Current, Extension, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::ffi::{CStr, c_void};
 
 /// With a NUL at its end, as the driver requires.
-const STRIDED: &str = concat!(include_str!("strided.ptx"), "\0");
-const TRANSPOSED: &str = concat!(include_str!("transposed.ptx"), "\0");
+const STRIDED: &CStr = text_of(concat!(include_str!("strided.ptx"), "\0"));
+const TRANSPOSED: &CStr = text_of(concat!(include_str!("transposed.ptx"), "\0"));
 
 impl Kernel {
     /// The text of the kernel.
     pub(super) fn source(self) -> &'static CStr {
-        let text = match self {
+        match self {
             Self::Strided => STRIDED,
             Self::Transposed => TRANSPOSED,
-        };
-        CStr::from_bytes_with_nul(text.as_bytes()).expect("PTX holds no NUL")
+        }
     }
 
     fn name(self) -> &'static CStr {

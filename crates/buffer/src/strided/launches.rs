@@ -76,8 +76,10 @@ fn pieces(whole: Piece, most: u64) -> impl Iterator<Item = Piece> {
     let mut rest = vec![whole];
     std::iter::from_fn(move || {
         let mut piece = rest.pop()?;
-        while piece.words() > most {
-            rest.push(piece.split_off_half());
+        while piece.words() > most
+            && let Some(second) = piece.split_off_half()
+        {
+            rest.push(second);
         }
         Some(piece)
     })
@@ -88,9 +90,9 @@ impl Piece {
         self.dimensions.iter().map(|dimension| dimension.length).product()
     }
 
-    /// Keeps the first half of the outermost dimension, and returns the second one.
-    fn split_off_half(&mut self) -> Self {
-        let whole = self.dimensions.pop().expect("more than one word");
+    /// Keeps the first half of the outermost dimension, and returns the second one; `None` for one word.
+    fn split_off_half(&mut self) -> Option<Self> {
+        let whole = self.dimensions.pop()?;
         let half = whole.length / 2;
         let mut second = Self {
             to: self.to + half * whole.to,
@@ -102,7 +104,7 @@ impl Piece {
                 piece.dimensions.push(Dimension { length, ..whole });
             }
         }
-        second
+        Some(second)
     }
 }
 
@@ -116,30 +118,32 @@ impl Launch {
             }
             None => Kernel::Strided,
         };
+        debug_assert!(dimensions.len() <= MAX_DIMENSIONS);
         let mut parameter = [0; HEADER + ENTRY * MAX_DIMENSIONS];
+        let (header, entries) = parameter.split_at_mut(HEADER);
+        let (entries, _) = entries.as_chunks_mut::<ENTRY>();
         let mut count = 1;
-        for (at, dimension) in dimensions.iter().enumerate() {
+        for ((at, dimension), entry) in dimensions.iter().enumerate().zip(entries) {
             let length = match kernel {
                 Kernel::Transposed if at < 2 => dimension.length.div_ceil(SQUARE),
                 _ => dimension.length,
             };
             count *= length;
             let (multiplier, shift) = reciprocal(length);
-            let entry = [
+            *entry = [
                 dimension.to,
                 dimension.from.cast_unsigned(),
                 length | multiplier << 32,
                 shift | dimension.length << 32,
             ];
-            parameter[HEADER + ENTRY * at..][..ENTRY].copy_from_slice(&entry);
         }
         let rank = dimensions.len() as u64;
-        parameter[..HEADER].copy_from_slice(&[to, from, count | word << 32, rank]);
+        header.copy_from_slice(&[to, from, count | word << 32, rank]);
         let blocks = match kernel {
             Kernel::Strided => count.div_ceil(WORDS_OF_BLOCK),
             Kernel::Transposed => count,
         };
-        let blocks = u32::try_from(blocks.min(MAX_BLOCKS)).expect("at most MAX_BLOCKS");
+        let blocks = u32::try_from(blocks).map_or(MAX_BLOCKS, |blocks| blocks.min(MAX_BLOCKS));
         Self { kernel, blocks, parameter }
     }
 }

@@ -217,8 +217,9 @@ impl DeviceArray {
                 element.len()
             )));
         }
-        let is_uniform = element.iter().all(|byte| *byte == element[0]);
-        Ok((is_uniform && self.layout.is_contiguous()).then(|| element[0]))
+        let [first, others @ ..] = element else { return Ok(None) };
+        let is_uniform = others.iter().all(|byte| byte == first);
+        Ok((is_uniform && self.layout.is_contiguous()).then_some(*first))
     }
 
     /// Another array's layout, repeated to this one's shape.

@@ -53,6 +53,26 @@ impl DeviceArray {
         }
     }
 
+    /// A buffer's bytes, as unsigned integers.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::DeviceArray;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
+    /// assert_eq!(DeviceArray::of_bytes(&buffer)?.layout().shape(), [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a size of more than 63 bits, which no memory has.
+    pub fn of_bytes(buffer: &DeviceBuffer) -> Result<Self, Error> {
+        let layout = Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()])?;
+        Self::new(buffer, 0, layout)
+    }
+
     /// A new array, uninitialised, in memory that other processes can import.
     ///
     /// # Errors

@@ -58,6 +58,7 @@ pub struct Tensor {
     memory: Memory,
     layout: Layout,
     dtype: DLDataType,
+    ndim: i32,
 }
 
 impl Tensor {
@@ -66,7 +67,7 @@ impl Tensor {
     /// # Errors
     ///
     /// [`Error::Invalid`] when the elements do not lie within the memory, and
-    /// [`Error::Unsupported`] for a type or strides that DLPack cannot describe.
+    /// [`Error::Unsupported`] for a type, strides or a number of dimensions that DLPack cannot describe.
     pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
         let available = match &memory {
             Memory::Device(buffer) => buffer.size(),
@@ -86,7 +87,10 @@ impl Tensor {
                 "DLPack cannot describe strides that are not multiples of the element size".into(),
             ));
         }
-        Ok(Self { memory, layout, dtype })
+        let ndim = i32::try_from(layout.ndim()).map_err(|_| {
+            Error::Unsupported("DLPack cannot describe 2^31 dimensions or more".into())
+        })?;
+        Ok(Self { memory, layout, dtype, ndim })
     }
 
     /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
@@ -142,7 +146,7 @@ impl Tensor {
         let tensor = DLTensor {
             data: first as *mut c_void,
             device,
-            ndim: i32::try_from(shape.len()).expect("a shape of few dimensions"),
+            ndim: self.ndim,
             dtype: self.dtype,
             shape: shape.as_mut_ptr(),
             strides: strides.as_mut_ptr(),

@@ -48,13 +48,14 @@ impl Layout {
     pub fn index(&self, entries: &[Index]) -> Result<(Self, i64), Error> {
         let named = entries.iter().filter(|entry| matches!(entry, Index::At(_) | Index::Slice(_)));
         let named = named.count();
-        let rest = self.ndim().checked_sub(named).ok_or_else(|| {
+        let too_many = || {
             Error::Index(format!(
                 "too many indices for array: array is {}-dimensional, but {named} were indexed",
                 self.ndim()
             ))
-        })?;
-        let mut dimensions = self.shape.iter().copied().zip(self.strides.iter().copied());
+        };
+        let rest = self.ndim().checked_sub(named).ok_or_else(too_many)?;
+        let mut dimensions = self.dimensions();
         let mut shape = Vec::with_capacity(rest + entries.len());
         let mut strides = Vec::with_capacity(rest + entries.len());
         let (mut offset, mut has_rest) = (0, false);
@@ -77,7 +78,7 @@ impl Layout {
                     }
                 }
                 Index::At(at) => {
-                    let (length, stride) = dimensions.next().expect("they were counted");
+                    let (length, stride) = dimensions.next().ok_or_else(too_many)?;
                     let from_start = if *at < 0 { at.saturating_add(length) } else { *at };
                     if !(0..length).contains(&from_start) {
                         return Err(Error::Index(format!(
@@ -88,7 +89,7 @@ impl Layout {
                     offset += if self.size > 0 { from_start * stride } else { 0 };
                 }
                 Index::Slice(slice) => {
-                    let (length, stride) = dimensions.next().expect("they were counted");
+                    let (length, stride) = dimensions.next().ok_or_else(too_many)?;
                     let (first, step, taken) = slice.of(length)?;
                     offset += if self.size > 0 && taken > 0 { first * stride } else { 0 };
                     shape.push(taken);

@@ -153,12 +153,12 @@ impl Layout {
 
     /// Whether the elements are contiguous in C order, the last dimension the densest.
     pub fn is_row_major(&self) -> bool {
-        self.is_dense_in((0..self.shape.len()).rev())
+        self.is_dense_in(self.dimensions().rev())
     }
 
     /// Whether the elements are contiguous in Fortran order, the first dimension the densest.
     pub fn is_column_major(&self) -> bool {
-        self.is_dense_in(0..self.shape.len())
+        self.is_dense_in(self.dimensions())
     }
 
     /// Whether the elements are contiguous in one of these orders.
@@ -171,9 +171,12 @@ impl Layout {
 
     /// Whether the elements are contiguous in any order, without overlap.
     pub fn is_contiguous(&self) -> bool {
-        let mut order: Vec<usize> = (0..self.shape.len()).collect();
-        order.sort_unstable_by_key(|dimension| self.strides[*dimension].unsigned_abs());
-        self.steps(order).all(|(stride, dense)| stride.unsigned_abs() == dense)
+        if self.is_row_major() {
+            return true;
+        }
+        let mut dimensions: Vec<_> = self.dimensions().collect();
+        dimensions.sort_unstable_by_key(|(_, stride)| stride.unsigned_abs());
+        self.steps(dimensions).all(|(stride, dense)| stride.unsigned_abs() == dense)
     }
 
     /// Refuses elements with gaps between them.
@@ -188,21 +191,29 @@ impl Layout {
         }
     }
 
-    fn is_dense_in(&self, order: impl IntoIterator<Item = usize>) -> bool {
-        self.steps(order).all(|(stride, dense)| i64::try_from(dense) == Ok(stride))
+    /// The length and the stride of each dimension.
+    fn dimensions(&self) -> impl DoubleEndedIterator<Item = (i64, i64)> + ExactSizeIterator {
+        self.shape.iter().copied().zip(self.strides.iter().copied())
+    }
+
+    fn is_dense_in(&self, dimensions: impl IntoIterator<Item = (i64, i64)>) -> bool {
+        self.steps(dimensions).all(|(stride, dense)| i64::try_from(dense) == Ok(stride))
     }
 
     /// The stride of each dimension and the size of all denser ones, from the densest on.
     ///
     /// This skips dimensions of one element, whose stride is never used, and all dimensions of an
     /// array without bytes.
-    fn steps(&self, order: impl IntoIterator<Item = usize>) -> impl Iterator<Item = (i64, u64)> {
-        let is_used = move |dimension: &usize| self.size > 0 && self.shape[*dimension] > 1;
+    fn steps(
+        &self,
+        dimensions: impl IntoIterator<Item = (i64, i64)>,
+    ) -> impl Iterator<Item = (i64, u64)> {
+        let is_used = |(length, _): &(i64, i64)| self.size > 0 && *length > 1;
         let first = u64::from(self.element.size());
-        order.into_iter().filter(is_used).scan(first, |dense, dimension| {
-            let step = (self.strides[dimension], *dense);
+        dimensions.into_iter().filter(is_used).scan(first, |dense, (length, stride)| {
+            let step = (stride, *dense);
             // At most the size of all elements.
-            *dense *= self.shape[dimension].unsigned_abs();
+            *dense *= length.unsigned_abs();
             Some(step)
         })
     }
@@ -224,9 +235,11 @@ fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
 
 /// The strides of an array without elements are never used, so they may saturate.
 fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
-    let mut strides = vec![i64::from(element.size()); shape.len()];
-    for at in (1..shape.len()).rev() {
-        strides[at - 1] = strides[at].saturating_mul(shape[at].max(1));
+    let mut strides = vec![0; shape.len()];
+    let mut dense = i64::from(element.size());
+    for (stride, length) in strides.iter_mut().zip(shape).rev() {
+        *stride = dense;
+        dense = dense.saturating_mul((*length).max(1));
     }
     strides
 }

@@ -18,15 +18,14 @@ impl Layout {
             return Self::dense(self.element, shape, order);
         }
         // In C's order from the densest dimension on; Fortran's is the mirror image.
-        let dimensions = self.shape.iter().copied().zip(self.strides.iter().copied());
         let strides = match order {
             Order::C => {
                 let lengths = shape.iter().rev().copied();
-                let mut strides = divided(dimensions.rev(), lengths)?;
+                let mut strides = divided(self.dimensions().rev(), lengths)?;
                 strides.reverse();
                 strides
             }
-            Order::Fortran => divided(dimensions, shape.iter().copied())?,
+            Order::Fortran => divided(self.dimensions(), shape.iter().copied())?,
         };
         Self::strided(self.element, shape, strides)
     }
@@ -49,17 +48,19 @@ impl Layout {
         if axes.len() != self.ndim() {
             return Err(Error::Invalid("axes don't match array".into()));
         }
-        let mut taken = vec![false; axes.len()];
-        let mut permuted = self.clone();
-        for (at, axis) in axes.iter().enumerate() {
-            let axis = self.axis(*axis)?;
-            if std::mem::replace(&mut taken[axis], true) {
+        let mut taken = Vec::with_capacity(axes.len());
+        let mut shape = Vec::with_capacity(axes.len());
+        let mut strides = Vec::with_capacity(axes.len());
+        for axis in axes {
+            let (at, length, stride) = self.dimension(*axis)?;
+            if taken.contains(&at) {
                 return Err(Error::Invalid("repeated axis in transpose".into()));
             }
-            permuted.shape[at] = self.shape[axis];
-            permuted.strides[at] = self.strides[axis];
+            taken.push(at);
+            shape.push(length);
+            strides.push(stride);
         }
-        Ok(permuted)
+        Ok(Self { shape, strides, ..*self })
     }
 
     /// The dimensions in reverse order.
@@ -76,24 +77,23 @@ impl Layout {
     ///
     /// [`Error::Invalid`] for one that has another length.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
-        let mut is_kept: Vec<bool> = match axes {
-            None => self.shape.iter().map(|length| *length != 1).collect(),
-            Some(_) => vec![true; self.ndim()],
-        };
+        let mut dropped = Vec::new();
         for axis in axes.unwrap_or_default() {
-            let axis = self.axis(*axis)?;
-            if self.shape[axis] != 1 {
+            let (at, length, _) = self.dimension(*axis)?;
+            if length != 1 {
                 return Err(Error::Invalid(
                     "cannot select an axis to squeeze out which has size not equal to one".into(),
                 ));
             }
-            is_kept[axis] = false;
+            dropped.push(at);
         }
-        let kept = |list: &[i64]| {
-            let kept = list.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
-            kept.map(|(entry, _)| *entry).collect()
+        let is_kept = |at: usize, length: i64| match axes {
+            None => length != 1,
+            Some(_) => !dropped.contains(&at),
         };
-        Ok(Self { shape: kept(&self.shape), strides: kept(&self.strides), ..self.clone() })
+        let kept = self.dimensions().enumerate().filter(|(at, (length, _))| is_kept(*at, *length));
+        let (shape, strides) = kept.map(|(_, dimension)| dimension).unzip();
+        Ok(Self { shape, strides, ..*self })
     }
 
     /// The array repeated to fill `shape`, as NumPy broadcasts: strides are 0 where it repeats.
@@ -109,21 +109,19 @@ impl Layout {
                 printed(shape)
             ))
         };
-        // Leading dimensions of one element beyond the shape's own do no harm.
-        let extra = self.ndim().saturating_sub(shape.len());
-        if self.shape[..extra].iter().any(|length| *length != 1) {
-            return Err(misfit());
-        }
-        let missing = shape.len() - (self.ndim() - extra);
+        // From the last dimension on, as NumPy compares shapes.
+        let mut ours = self.dimensions().rev();
         let mut strides = vec![0; shape.len()];
-        for (at, (ours, wanted)) in self.shape[extra..].iter().zip(&shape[missing..]).enumerate() {
-            match (*ours, *wanted) {
-                (ours, wanted) if ours == wanted => {
-                    strides[missing + at] = self.strides[extra + at];
-                }
-                (1, _) => {}
-                _ => return Err(misfit()),
+        for (repeated, wanted) in strides.iter_mut().zip(shape).rev() {
+            match ours.next() {
+                Some((length, stride)) if length == *wanted => *repeated = stride,
+                Some((1, _)) | None => {}
+                Some(_) => return Err(misfit()),
             }
+        }
+        // Leading dimensions of one element beyond the shape's own do no harm.
+        if ours.any(|(length, _)| length != 1) {
+            return Err(misfit());
         }
         Self::strided(self.element, shape.to_vec(), strides)
     }
@@ -140,7 +138,9 @@ impl Layout {
         if from == to {
             return Ok(Self { element, ..self.clone() });
         }
-        let (Some(length), Some(stride)) = (self.shape.last(), self.strides.last()) else {
+        let (Some((length, lengths)), Some((stride, strides))) =
+            (self.shape.split_last(), self.strides.split_last())
+        else {
             return invalid(
                 "Changing the dtype of a 0d array is only supported if the itemsize is \
                             unchanged",
@@ -164,9 +164,7 @@ impl Layout {
                             total size in bytes of the last axis of the array.",
             );
         };
-        let (mut shape, mut strides) = (self.shape.clone(), self.strides.clone());
-        let last = shape.len() - 1;
-        (shape[last], strides[last]) = (bytes / to, to);
+        let (shape, strides) = ([lengths, &[bytes / to]].concat(), [strides, &[to]].concat());
         Self::strided(element, shape, strides)
     }
 
@@ -176,18 +174,17 @@ impl Layout {
             let (count, shape) = (self.count(), printed(shape));
             Error::Invalid(format!("cannot reshape array of size {count} into shape {shape}"))
         };
-        let is_unknown = |length: &&i64| **length == -1;
         let mut known = shape.iter().filter(|length| **length != -1);
         let known = known.try_fold(1i64, |count, length| count.checked_mul(*length));
         let known = known.ok_or_else(misfit)?;
         let mut shape = shape.to_vec();
-        match shape.iter().filter(is_unknown).count() {
-            0 if known == self.count() => {}
-            1 if known != 0 && self.count() % known == 0 => {
-                let at = shape.iter().position(|length| *length == -1).expect("was counted");
-                shape[at] = self.count() / known;
+        let mut unknown = shape.iter_mut().filter(|length| **length == -1);
+        match (unknown.next(), unknown.next()) {
+            (None, _) if known == self.count() => {}
+            (Some(length), None) if known != 0 && self.count() % known == 0 => {
+                *length = self.count() / known;
             }
-            0 | 1 => return Err(misfit()),
+            (_, None) => return Err(misfit()),
             _ => return Err(Error::Invalid("can only specify one unknown dimension".into())),
         }
         if shape.iter().any(|length| *length < 0) {
@@ -196,9 +193,14 @@ impl Layout {
         Ok(shape)
     }
 
-    fn axis(&self, axis: i64) -> Result<usize, Error> {
+    /// The number of a dimension that is counted from either end, its length and its stride.
+    fn dimension(&self, axis: i64) -> Result<(usize, i64, i64), Error> {
         let from_start = if axis < 0 { axis.saturating_add(self.ndim() as i64) } else { axis };
-        usize::try_from(from_start).ok().filter(|axis| *axis < self.ndim()).ok_or_else(|| {
+        let found = usize::try_from(from_start).ok().and_then(|at| {
+            let (length, stride) = self.dimensions().nth(at)?;
+            Some((at, length, stride))
+        });
+        found.ok_or_else(|| {
             Error::Index(format!(
                 "axis {axis} is out of bounds for array of dimension {}",
                 self.ndim()

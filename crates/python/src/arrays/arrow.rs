@@ -7,7 +7,7 @@ use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::sequences::integers;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout};
+use arrow_cuda_numba_bridge::{DeviceArray, Index, Layout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -53,45 +53,40 @@ impl Bits {
     }
 
     /// The bytes that contain the bits.
-    fn bytes(&self) -> DeviceBuffer {
+    fn bytes(&self) -> Result<DeviceBuffer, arrow_cuda_buffer::Error> {
         let (start, end) = (self.first / 8, (self.first + self.count).div_ceil(8));
-        self.buffer.slice(start, end - start).expect("the bits lie within the buffer")
+        self.buffer.slice(start, end - start)
     }
 
     /// The bytes that contain the bits, as an array.
-    fn to_bytes(&self) -> DeviceArray {
-        let bytes = self.bytes();
-        let layout = Layout::row_major(ElementType::uint(1), vec![bytes.size().cast_signed()]);
-        let layout = layout.expect("as many bytes as a buffer has");
-        DeviceArray::new(&bytes, 0, layout).expect("the whole buffer")
+    fn to_bytes(&self, py: Python<'_>) -> PyResult<DeviceArray> {
+        DeviceArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
     }
 
     /// How many bits are 0.
     fn zeros(&self, py: Python<'_>) -> PyResult<u64> {
-        let bytes = py.detach(|| self.bytes().to_vec()).or_raise(py)?;
-        let first = self.first % 8;
-        let is_set = |at: u64| bytes[(at / 8) as usize] >> (at % 8) & 1 == 1;
-        // The whole bytes at once, and the bits before and behind them one by one.
-        let end = first + self.count;
-        let whole = first.div_ceil(8)..(end / 8).max(first.div_ceil(8));
-        let edges = (first..(whole.start * 8).min(end)).chain((whole.end * 8).max(first)..end);
-        let ones: u64 = bytes[whole.start as usize..whole.end as usize]
-            .iter()
-            .map(|byte| u64::from(byte.count_ones()))
-            .sum();
-        let at_edges = edges.filter(|at| is_set(*at)).count() as u64;
-        Ok(self.count - ones - at_edges)
+        let mut bytes = py.detach(|| self.bytes()?.to_vec()).or_raise(py)?;
+        // The first and the last byte may contain bits of others.
+        if let Some(byte) = bytes.first_mut() {
+            *byte &= u8::MAX << (self.first % 8);
+        }
+        if let Some(byte) = bytes.last_mut() {
+            *byte &= u8::MAX >> ((self.first + self.count).wrapping_neg() % 8);
+        }
+        let ones: u64 = bytes.iter().map(|byte| u64::from(byte.count_ones())).sum();
+        Ok(self.count - ones)
     }
 
     /// The same bits in memory of their own, of which the first one is at `place` of its byte.
     fn copied(&self, py: Python<'_>, place: u64) -> PyResult<Self> {
         let distance = self.first % 8 - place;
         let buffer = py.detach(|| -> Result<_, arrow_cuda_buffer::Error> {
-            let mut bytes = self.bytes().to_vec()?;
+            let mut bytes = self.bytes()?.to_vec()?;
             if distance > 0 {
-                for at in 0..bytes.len() {
-                    let next = bytes.get(at + 1).copied().unwrap_or(0);
-                    bytes[at] = bytes[at] >> distance | next << (8 - distance);
+                let mut next = 0;
+                for byte in bytes.iter_mut().rev() {
+                    let shifted = *byte >> distance | next << (8 - distance);
+                    next = std::mem::replace(byte, shifted);
                 }
             }
             let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len() as u64)?;
@@ -104,7 +99,7 @@ impl Bits {
     /// The bitmap as the array that Arrow's booleans are.
     pub(super) fn to_array(&self, py: Python<'_>) -> PyResult<PyDeviceArray> {
         let boolean = py.import("pyarrow")?.call_method0("bool_")?.unbind();
-        let bytes = self.to_bytes();
+        let bytes = self.to_bytes(py)?;
         let dtype = DType::of_element(bytes.element());
         let mut array = PyDeviceArray::new(bytes, dtype);
         let arrow = ArrowData::new(boolean, self.buffer.clone(), None, Some(self.clone()));
@@ -265,7 +260,7 @@ pub(super) fn array_of_arrow(
     };
     let dtype = DType::of(dtype)?;
     let array = match &bits {
-        Some(bits) => bits.to_bytes(),
+        Some(bits) => bits.to_bytes(py)?,
         None => {
             let layout = Layout::row_major(dtype.element(), shape).or_raise(py)?;
             // What is empty may begin where the buffer ends, which is no place in it.

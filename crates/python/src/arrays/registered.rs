@@ -8,7 +8,7 @@ use arrow_cuda_transfer::RegisteredMemory;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// The memory of an array, pinned until `unregister`, or until this goes.  Retains the array.
 #[pyclass(frozen, name = "_RegisteredArray", module = "pyarrow_cuda_compat")]
@@ -48,7 +48,7 @@ impl PyRegisteredArray {
 
     /// Unpins the memory, once the work that is queued in the context is complete.
     fn unregister(&self, py: Python<'_>) -> PyResult<()> {
-        let memory = self.memory.lock().expect("nothing panics under it").take();
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(memory) = memory else { return Ok(()) };
         py.detach(|| memory.unregister()).or_raise(py)?;
         // What that work has retained goes here, with the GIL.

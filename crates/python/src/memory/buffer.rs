@@ -13,7 +13,7 @@ use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, sp
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+use arrow_cuda_numba_bridge::DeviceArray;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -578,7 +578,7 @@ impl Methods {
     /// True
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let bytes = bytes_of(device_buffer(slf)?);
+        let bytes = DeviceArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
         array_interface::to_dict(slf.py(), &bytes, &DType::of_element(bytes.element()))
     }
 
@@ -626,7 +626,8 @@ impl Methods {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = Request { stream, max_version, dl_device, copy };
-        export::to_capsule(slf.py(), &bytes_of(device_buffer(slf)?), &request)
+        let bytes = DeviceArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
+        export::to_capsule(slf.py(), &bytes, &request)
     }
 
     /// The device of the memory, in DLPack's numbers.
@@ -697,12 +698,6 @@ impl Methods {
         unsafe { (*view).obj = std::ptr::null_mut() };
         Err(PyBufferError::new_err("buffer protocol for device buffer not supported"))
     }
-}
-
-/// The bytes of a buffer, as other libraries see them.
-fn bytes_of(buffer: &DeviceBuffer) -> DeviceArray {
-    let layout = Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()]);
-    DeviceArray::new(buffer, 0, layout.expect("a size fits into 63 bits")).expect("all its bytes")
 }
 
 fn part<'py>(
