@@ -1,6 +1,7 @@
 """The quick selection: each call of each scenario fails once, the codes taking turns."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ def wrong(tmp_path_factory):
     out = tmp_path_factory.mktemp("faults") / "found.json"
     command = [sys.executable, "-m", "faults", "--quick", "--json", out]
     tests = Path(__file__).parents[1]
-    done = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=False)
+    env = os.environ | {"PYTHONPATH": str(tests)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     found = json.loads(out.read_text()) if out.exists() else {}
     assert (done.returncode, done.stderr) == (any(found.values()), ""), done.stdout
     return found
