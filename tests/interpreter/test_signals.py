@@ -23,6 +23,7 @@ host = pa.py_buffer(content)
 array = compat.DeviceArray(buf, "u1")
 strided = compat.DeviceArray(other, "u1", (500,), (2,))
 pinned = compat.new_host_buffer(SIZE)
+np.frombuffer(pinned, "u1")[:] = host  # small copies that were ended may still be made, in their turn
 buf.equals(other)  # compiles the kernel
 driver = the_driver()
 driver.set_current(ctx.handle)
@@ -129,6 +130,27 @@ except KeyboardInterrupt:
     let_go()
 thread.join()
 assert results == [content]
+print("over")
+"""
+    assert run_python(START + code, timeout=60) == (0, "over\n", "")
+
+
+def test_memory_of_a_copy_that_was_ended_serves_nobody_before_its_turn(run_python):
+    code = """
+free = compat.Stream(ctx, non_blocking=True)
+let_go = queue.hold()
+signal_soon(signal.SIGINT)
+try:
+    ctx.buffer_from_data(content)
+except KeyboardInterrupt:
+    pass
+others = [ctx.new_buffer(SIZE) for _ in range(10)]
+for buffer in others:
+    buffer.fill(7, stream=free)
+free.synchronize()
+let_go()
+ctx.synchronize()
+assert all(buffer.to_pybytes() == bytes([7]) * SIZE for buffer in others)
 print("over")
 """
     assert run_python(START + code, timeout=60) == (0, "over\n", "")

@@ -186,14 +186,26 @@ impl Patience {
     ///
     /// [`CudaError::Busy`] if that takes more than a short time, and the copy may end then;
     /// [`CudaError::Interrupted`] if it is to end.
-    pub fn await_turn(&mut self, mut is_complete: impl FnMut() -> bool) -> CudaResult<bool> {
+    pub fn await_turn(&mut self, is_complete: impl FnMut() -> bool) -> CudaResult<bool> {
+        let has_not_begun = matches!(self.allowed, Some((Interruption::Copies(_), _)));
+        self.await_end(is_complete).map_err(|error| match has_not_begun {
+            true => CudaError::Busy,
+            false => error,
+        })
+    }
+
+    /// Behind a copy that was queued, waits until the device `is_complete` with it, if signals may end
+    /// copies.  Returns whether it is; otherwise the wait is left to the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Interrupted`] if that takes more than a short time, and copies may end before they
+    /// begin, or if it is to end.  The copy stays queued.
+    pub fn await_end(&mut self, mut is_complete: impl FnMut() -> bool) -> CudaResult<bool> {
         match self.allowed {
             None | Some((Interruption::Waits(_), _)) => Ok(false),
             Some((Interruption::Copies(_), _)) if self.poll(&mut is_complete) => Ok(true),
-            Some((Interruption::Copies(_), _)) => {
-                HAS_ENDED.set(true);
-                Err(CudaError::Busy)
-            }
+            Some((Interruption::Copies(_), _)) => Err(ended()),
             Some((Interruption::Pieces(_), _)) => {
                 while !self.take_turn(&mut is_complete) {
                     self.check()?;

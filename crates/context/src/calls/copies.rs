@@ -1,12 +1,18 @@
 //! Copies between the host and devices, and between devices.
 //!
 //! Copies without a stream are ordered as the legacy default stream is, and are complete when they
-//! return; they are not begun before their turn.  Copies that are queued on a stream return at once if the
+//! return; all but small ones to the device are not begun before their turn.  Copies that are queued on a stream return at once if the
 //! host memory is pinned.
 
 use super::StreamHandle;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaResult, call};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Up to this size in bytes, it takes less time to copy data on the host than to ask the driver a question.
+/// Drivers stage four times as much.
+const STAGED: usize = 16 << 10;
 
 impl Current<'_> {
     /// Copies device memory to the host.
@@ -34,6 +40,10 @@ impl Current<'_> {
     ///
     /// Driver errors.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        if size <= STAGED {
+            // SAFETY: guaranteed by the caller.
+            return unsafe { self.copy_staged(to, data, size) };
+        }
         self.await_turn(StreamHandle::DEFAULT)?;
         // This avoids the driver's synchronous call, which waits as well, but from pageable memory
         // only until the driver has the data.  Waiting once, for the device, takes less time.
@@ -41,6 +51,24 @@ impl Current<'_> {
         let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
         // This waits even after a failure: nobody may read the data once this returns.
         begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
+    }
+
+    /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
+    /// stream is busy would only take time.
+    ///
+    /// # Safety
+    ///
+    /// As for [`copy_from_host`](Self::copy_from_host).
+    unsafe fn copy_staged(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        // The data itself may be pinned, and would be read in its turn.
+        let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
+        // SAFETY: guaranteed by the caller; there is room for so much.
+        unsafe { ptr::copy_nonoverlapping(data, staged.as_mut_ptr().cast(), size) };
+        // SAFETY: guaranteed by the caller; the driver has read what is pageable when the call returns.
+        let begun = unsafe {
+            self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
+        };
+        begun.and(self.await_end(StreamHandle::DEFAULT))
     }
 
     /// Copies within the memory of the context's device.

@@ -87,6 +87,24 @@ impl Current<'_> {
         self.synchronize_stream(stream)
     }
 
+    /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
+    /// stays queued.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Interrupted`]; driver errors, including those of the stream's work.
+    pub(crate) fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let mut answer = Ok(false);
+        let is_over = || {
+            answer = self.is_stream_complete(stream);
+            answer != Ok(false)
+        };
+        match Patience::new().await_end(is_over)? {
+            true => answer.map(drop),
+            false => self.synchronize_stream(stream),
+        }
+    }
+
     /// Whether a stream has completed all work queued so far.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 //!
 //! A copy between host and device is complete when a synchronous call returns.  A copy between
 //! devices is only queued by then, as on hardware, so that work of a non-blocking stream does not
-//! wait for it.  The same holds for a small copy from pageable memory: by then, the driver has only
-//! staged its bytes.
+//! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
+//! driver has staged its bytes.
 
 use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
 use crate::base::handles::Handle;
@@ -50,19 +50,9 @@ impl Copy {
             stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
             return Ok(());
         }
-        if let End::Host(address) = self.from
-            && to_device
-            && self.size <= STAGED
-            && driver.memory().resolve(address as u64, self.size as u64).is_err()
-        {
+        if let Some(bytes) = self.staged(driver) {
             context.check()?;
-            // SAFETY: the caller promises that so many bytes are readable there.
-            let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, self.size) };
-            let bytes = bytes.to_vec();
-            stream.submit(move || {
-                let staged = Self { from: End::Host(bytes.as_ptr() as usize), ..self };
-                staged.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS)
-            })?;
+            stream.submit(move || self.carry_out_from(&bytes, driver))?;
             return Ok(());
         }
         let mut outcome = Ok(());
@@ -85,8 +75,27 @@ impl Copy {
         }
         self.to.resolve(driver, self.size)?;
         self.from.resolve(driver, self.size)?;
-        stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
+        match self.staged(driver) {
+            Some(bytes) => stream.submit(move || self.carry_out_from(&bytes, driver))?,
+            None => stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?,
+        };
         Ok(())
+    }
+
+    /// The bytes, if they are few, and come to a device from pageable memory.
+    fn staged(self, driver: &Driver) -> Option<Vec<u8>> {
+        let End::Host(address) = self.from else { return None };
+        let is_upload = self.to.resolve(driver, self.size).is_ok_and(|(_, to_device)| to_device);
+        let is_pageable = || driver.memory().resolve(address as u64, self.size as u64).is_err();
+        (self.size <= STAGED && is_upload && is_pageable()).then(|| {
+            // SAFETY: the caller promises that so many bytes are readable there.
+            unsafe { std::slice::from_raw_parts(address as *const u8, self.size) }.to_vec()
+        })
+    }
+
+    fn carry_out_from(self, bytes: &[u8], driver: &Driver) -> Result {
+        let staged = Self { from: End::Host(bytes.as_ptr() as usize), ..self };
+        staged.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS)
     }
 
     fn carry_out(self, driver: &Driver) -> Result {
