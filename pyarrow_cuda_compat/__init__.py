@@ -32,7 +32,7 @@ try:
     from . import _native
     from ._array_copies import IpcArrayHandle as IpcArrayHandle
     from ._native import *  # noqa: F403
-    from .pickling import RESTORING as _RESTORING
+    from ._pickling import RESTORING as _RESTORING
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not

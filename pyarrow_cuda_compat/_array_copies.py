@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from . import _native
 from ._native import Context, DeviceArray, IpcMemHandle
-from .pickling import restores
+from ._pickling import restores
 
 
 def reduce_array(array: DeviceArray) -> tuple[Any, ...]:

@@ -42,8 +42,8 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from . import _native
+from ._pickling import lies_on_host
 from ._replacing import replace
-from .pickling import lies_on_host
 
 _Method = Callable[..., Any]
 

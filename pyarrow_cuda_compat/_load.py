@@ -19,7 +19,7 @@ if pyarrow.cpp_version_info.major not in SUPPORTED:
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore] # noqa: E402
 
-from . import _native, pickling  # noqa: E402  (need a pyarrow that is supported)
+from . import _native, _pickling  # noqa: E402  (need a pyarrow that is supported)
 
 _BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
 BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
@@ -42,8 +42,8 @@ _native._start(
         "context_to_numba": _of("numba", "context_to_numba"),
         "buffer_from_numba": _of("numba", "buffer_from_numba"),
         "buffer_to_numba": _of("numba", "buffer_to_numba"),
-        "reduce_buffer": pickling.reduce_buffer,
-        "copy_buffer": pickling.copy_buffer,
+        "reduce_buffer": _pickling.reduce_buffer,
+        "copy_buffer": _pickling.copy_buffer,
         "array_from_arrow": _of("_arrow_arrays", "array_from_arrow"),
         "array_to_arrow": _of("_arrow_arrays", "array_to_arrow"),
         "reduce_array": _of("_array_copies", "reduce_array"),
@@ -55,7 +55,7 @@ _hook.install()
 
 from . import _addresses, _device_arrays, _watch  # noqa: E402  (need the classes)
 
-pickling.register()
+_pickling.register()
 _addresses.watch()
 _device_arrays.install()
 _watch.follow("distributed", f"{__package__}.dask")

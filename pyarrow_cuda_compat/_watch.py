@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -16,9 +17,12 @@ def follow(package: str, module: str, function: str | None = None) -> None:
     Then calls a function of the module, if one is named, with the name of the package.
     """
     if package in sys.modules:
+        import_module(package)  # another thread may be about to finish it
         _import(package, module, function)
-    else:
-        sys.meta_path.insert(0, _Watcher(package, module, function))
+        return
+    _WATCHER.followers.setdefault(package, []).append((module, function))
+    if _WATCHER not in sys.meta_path:
+        sys.meta_path.insert(0, _WATCHER)
 
 
 def _import(package: str, module: str, function: str | None) -> None:
@@ -36,36 +40,39 @@ def _import(package: str, module: str, function: str | None) -> None:
 
 
 class _Watcher:
-    """Finds nothing itself: it looks at what the other finders find."""
+    """Finds nothing itself: it looks at what the other finders find.
 
-    def __init__(self, package: str, module: str, function: str | None) -> None:
-        self._package = package
-        self._module = module
-        self._function = function
+    While a finder is asked, Python holds a lock that imports of other threads need, so nothing is
+    imported here.  The list of finders never loses this one again: another thread that walks along
+    the list would miss the one behind it.
+    """
+
+    def __init__(self) -> None:
+        #: What to import, and the functions to call, after the import of each package.
+        self.followers: dict[str, list[tuple[str, str | None]]] = {}
 
     def find_spec(
-        self, name: str, path: object = None, target: ModuleType | None = None
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != self._package:
+        if name not in self.followers:
             return None
-        from importlib.util import find_spec
-
-        sys.meta_path.remove(self)
-        try:
-            spec = find_spec(name)
-        finally:
-            sys.meta_path.insert(0, self)
-        execute = getattr(spec and spec.loader, "exec_module", None)
-        if spec is None or execute is None:
+        others = [finder for finder in sys.meta_path if finder is not self]
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
+        loader = None if spec is None else spec.loader
+        execute = getattr(loader, "exec_module", None)
+        if loader is None or execute is None:
             return spec
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
             # An import that failed may be tried again, so the watch ends only here.
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-                _import(self._package, self._module, self._function)
+            for follower in self.followers.pop(name, ()):
+                _import(name, *follower)
 
         # The loader is the package's own.  Its class stays, for those who look at it.
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign, union-attr]
+        loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+_WATCHER = _Watcher()

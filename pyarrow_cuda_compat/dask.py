@@ -42,7 +42,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from . import _native
 from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
-from .pickling import Part, _restore_buffer, _restore_part, lies_on_host
+from ._pickling import Part, _restore_buffer, _restore_part, lies_on_host
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 

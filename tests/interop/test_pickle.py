@@ -238,7 +238,7 @@ def test_a_failed_copy_is_raised(ctx, run_python):
 
 
 def test_broken_pickles_are_errors(ctx):
-    from pyarrow_cuda_compat import pickling
+    from pyarrow_cuda_compat import _pickling as pickling
 
     for function, arguments in (
         (pickling._restore_buffer, (b"x", -1, True)),
@@ -312,7 +312,7 @@ def test_a_forked_child_gets_an_error(run_python):
 
 
 def test_columns_that_do_not_fit_are_refused(ctx):
-    from pyarrow_cuda_compat import pickling
+    from pyarrow_cuda_compat import _pickling as pickling
 
     there = pa.array([1, 2]).copy_to(ctx.memory_manager)
     (tree,) = pickling._trees([there])

@@ -248,3 +248,51 @@ print(sum(finder is hook.Finder for finder in sys.meta_path), sys.meta_path[-1] 
 """
     )
     assert (code, out, err) == (0, "1 True\n", "")
+
+
+def test_what_the_package_imports_is_private(run_python):
+    """A thread that imports one while another imports the package would see it half made."""
+    code = """
+import sys
+import pyarrow_cuda_compat
+modules = [name for name in sys.modules if name.startswith("pyarrow_cuda_compat.")]
+print(len(modules) > 5, [name for name in modules if not name.startswith("pyarrow_cuda_compat._")])
+"""
+    assert run_python(code) == (0, "True []\n", "")
+
+
+FOLLOWED = """
+import sys, threading
+from pathlib import Path
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import _watch
+sys.path.insert(0, sys.argv[1])
+package, follower = Path(sys.argv[1], "followed.py"), Path(sys.argv[1], "follower.py")
+follower.write_text("import followed; print('follows', followed.is_complete)")
+"""
+
+
+def test_the_list_of_finders_stays_while_others_may_walk_along_it(run_python, tmp_path):
+    code = """
+package.write_text("import sys; during = list(sys.meta_path); is_complete = True")
+_watch.follow("followed", "follower")
+before = list(sys.meta_path)
+import followed
+print(before == followed.during == sys.meta_path)
+"""
+    assert run_python(FOLLOWED + code, tmp_path) == (0, "follows True\nTrue\n", "")
+
+
+def test_a_package_that_another_thread_still_imports_is_waited_for(run_python, tmp_path):
+    code = """
+begun, may_end = threading.Event(), threading.Event()
+sys.begun, sys.may_end = begun, may_end
+package.write_text("import sys; sys.begun.set(); sys.may_end.wait(); is_complete = True")
+thread = threading.Thread(target=__import__, args=("followed",))
+thread.start()
+begun.wait()
+threading.Timer(0.1, may_end.set).start()
+_watch.follow("followed", "follower")
+thread.join()
+"""
+    assert run_python(FOLLOWED + code, tmp_path) == (0, "follows True\n", "")

@@ -30,11 +30,11 @@ class Finder:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name != MODULE:
             return None
-        from importlib.util import spec_from_loader
-
-        loader = Loader()
+        # Python holds a lock here that imports of other threads need, so this must not import
+        # anything, not even the class of specifications.  This module's own is of that class.
+        make: type[ModuleSpec] = type(__spec__)
         # The type requires `load_module`, which Python itself no longer calls.
-        return spec_from_loader(name, loader, origin="pyarrow_cuda_compat")  # type: ignore[arg-type]
+        return make(name, Loader(), origin="pyarrow_cuda_compat")  # type: ignore[arg-type]
 
 
 class Loader:
