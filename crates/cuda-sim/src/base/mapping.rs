@@ -37,3 +37,31 @@ pub fn unmap(at: u64, length: u64) {
     // SAFETY: callers own the mapping: they allocated it for the host, or mapped it to read it.
     unsafe { libc::munmap(at as *mut c_void, length as usize) };
 }
+
+/// Pages that are mapped as long as this lives.
+#[derive(Debug)]
+pub struct Mapping {
+    start: usize,
+    length: u64,
+}
+
+impl Mapping {
+    /// Maps `length` bytes, of the file `fd` from its beginning if there is one.
+    ///
+    /// # Errors
+    /// As [`map`].
+    pub fn new(length: u64, access: i32, flags: i32, fd: RawFd) -> io::Result<Self> {
+        Ok(Self { start: map(0, length, access, flags, fd, 0)?, length })
+    }
+
+    /// The address of the first byte.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        unmap(self.start as u64, self.length);
+    }
+}

@@ -26,7 +26,9 @@ use crate::streams::event::Event;
 use crate::streams::stream::Stream;
 use crate::work::capture;
 
-static DRIVER: OnceLock<Result<Driver>> = OnceLock::new();
+static DRIVER: OnceLock<Driver> = OnceLock::new();
+/// Held while the driver is built.
+static BUILDING: Mutex<()> = Mutex::new(());
 
 /// Null, as a stream, is the legacy default stream.
 pub const STREAM_DEFAULT: Handle = 0;
@@ -47,25 +49,27 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Builds the machine that the environment describes; once per process.
+    /// Builds the machine that the environment describes; once per process.  After a failure, the next
+    /// call tries again.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for an environment that is not understood, `NO_DEVICE`,
-    /// `OPERATING_SYSTEM`; the same at each later call.
+    /// `INVALID_VALUE` for an environment that is not understood, `NO_DEVICE`, `OPERATING_SYSTEM`.
     pub fn initialise() -> Result {
-        match DRIVER.get_or_init(Self::create) {
-            Ok(_) => Ok(()),
-            Err(code) => Err(*code),
+        if DRIVER.get().is_some() {
+            return Ok(());
         }
+        let _building = lock(&BUILDING);
+        if DRIVER.get().is_none() {
+            let driver = Self::create()?;
+            DRIVER.get_or_init(|| driver);
+        }
+        Ok(())
     }
 
     /// # Errors
     /// `NOT_INITIALIZED`.
     pub fn get() -> Result<&'static Self> {
-        match DRIVER.get() {
-            Some(Ok(driver)) => Ok(driver),
-            _ => Err(NOT_INITIALIZED),
-        }
+        DRIVER.get().ok_or(NOT_INITIALIZED)
     }
 
     fn create() -> Result<Self> {
@@ -76,16 +80,17 @@ impl Driver {
         if config.devices == 0 {
             return Err(NO_DEVICE);
         }
-        fork::watch_forks()?;
         // Several times the memory, so that freed addresses are not reused for a long time.
         let length = (config.memory * 4).next_multiple_of(BLOCK).max(16 << 30);
         let windows = (0..config.devices)
-            .map(|_| Window::create(length).map(|window| &*Box::leak(Box::new(window))))
+            .map(|_| Window::create(length).map(Box::new))
             .collect::<std::io::Result<Vec<_>>>()
             .map_err(|problem| {
                 eprintln!("cuda-sim: cannot reserve address space for a device: {problem}");
                 OPERATING_SYSTEM
             })?;
+        fork::watch_forks()?;
+        let windows = windows.into_iter().map(|window| &*Box::leak(window)).collect::<Vec<_>>();
         Ok(Self {
             devices: windows.iter().map(|_| Device::default()).collect(),
             memory: Mutex::new(Memory::new(&windows, config.memory)),

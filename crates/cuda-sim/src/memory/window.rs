@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::allocator::BLOCK;
 use super::ipc_handle::IpcHandle;
-use crate::base::mapping::{READ_WRITE, map, unmap};
+use crate::base::mapping::{Mapping, READ_WRITE, map, unmap};
 
 /// First word of the file.
 const MAGIC: u64 = 0x4d49_535f_4144_5543;
@@ -27,13 +27,14 @@ const SLOTS: usize = BLOCK as usize / 8 - HEADER;
 /// has them mapped.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// Never unmapped: it lives as long as the process.
+/// Once all devices are there, it lives as long as the process.
 #[derive(Debug)]
 pub struct Window {
     /// First device address.
     pub base: u64,
-    /// Host address of the contents of `base`.
-    contents: usize,
+    _reserved: Mapping,
+    /// The contents of `base`.
+    contents: Mapping,
     length: u64,
     file: File,
     /// Tells this window from that of another process with the same number.
@@ -61,21 +62,22 @@ impl Window {
             return Err(io::Error::last_os_error());
         }
         let reserve = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let reserved = map(0, length + BLOCK, libc::PROT_NONE, reserve, -1, 0)?;
+        let reserved = Mapping::new(length + BLOCK, libc::PROT_NONE, reserve, -1)?;
         let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
-        let contents = map(0, length, READ_WRITE, shared, file.as_raw_fd(), 0)?;
+        let contents = Mapping::new(length, READ_WRITE, shared, file.as_raw_fd())?;
         let mut nonce = [0_u8; 8];
         // SAFETY: the range was just mapped, nobody else knows it; the buffer has 8 bytes.
         unsafe {
             // Neither core files nor forked children need the devices' memory.
-            libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTDUMP);
-            libc::madvise(contents as *mut c_void, length as usize, libc::MADV_DONTFORK);
+            libc::madvise(contents.start() as *mut c_void, length as usize, libc::MADV_DONTDUMP);
+            libc::madvise(contents.start() as *mut c_void, length as usize, libc::MADV_DONTFORK);
             if libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) != 8 {
                 return Err(io::Error::last_os_error());
             }
         }
         let window = Self {
-            base: (reserved as u64).next_multiple_of(BLOCK),
+            base: (reserved.start() as u64).next_multiple_of(BLOCK),
+            _reserved: reserved,
             contents,
             length,
             file,
@@ -98,7 +100,7 @@ impl Window {
 
     /// The host address of the contents of a device address.
     pub fn contents_of(&self, address: u64) -> usize {
-        self.contents + (address - self.base) as usize
+        self.contents.start() + (address - self.base) as usize
     }
 
     pub fn descriptor(&self) -> RawFd {
@@ -107,7 +109,7 @@ impl Window {
 
     /// Gives the pages of whole blocks back to the system.
     pub fn discard(&self, blocks: &Range<u64>) {
-        let at = (self.contents + blocks.start as usize) as *mut c_void;
+        let at = (self.contents.start() + blocks.start as usize) as *mut c_void;
         // SAFETY: the blocks lie in the contents and hold no allocation.  If it fails,
         // the pages only stay in use.
         unsafe { libc::madvise(at, (blocks.end - blocks.start) as usize, libc::MADV_REMOVE) };
@@ -140,7 +142,7 @@ impl Window {
     }
 
     fn replace(&self, offset: u64, file: &File, at: u64, length: u64) -> io::Result<()> {
-        let place = self.contents + offset as usize;
+        let place = self.contents.start() + offset as usize;
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
         map(place, length, READ_WRITE, flags, file.as_raw_fd(), at)?;
         // SAFETY: the range is mapped, and was so before; as in `create`.
@@ -155,7 +157,7 @@ impl Window {
     fn word(&self, index: usize) -> &AtomicU64 {
         // SAFETY: callers stay below `HEADER + SLOTS`, so the word lies in the first block, which
         // stays mapped, is aligned, and is accessed as atomics only.
-        unsafe { AtomicU64::from_ptr((self.contents as *mut u64).add(index)) }
+        unsafe { AtomicU64::from_ptr((self.contents.start() as *mut u64).add(index)) }
     }
 }
 

@@ -5,6 +5,7 @@
 //! calling thread.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -13,6 +14,9 @@ use std::time::Duration;
 use super::health::Health;
 use crate::base::code::{CONTEXT_IS_DESTROYED, OUT_OF_MEMORY, Result, UNKNOWN};
 use crate::base::lock::lock;
+
+/// What has to be free when a thread starts: far more than its thread-local data.
+const ROOM_OF_THREAD: usize = 64 << 10;
 
 /// One piece of work.
 pub type Work = Box<dyn FnOnce() -> Result + Send>;
@@ -148,6 +152,10 @@ impl Queue {
 
     fn start_worker(self: &Arc<Self>, state: &mut State) -> Result {
         if !state.has_worker {
+            // A thread without memory for its thread-local data ends the process.
+            let mut room = Vec::<u8>::new();
+            room.try_reserve_exact(ROOM_OF_THREAD).map_err(|_| OUT_OF_MEMORY)?;
+            drop(black_box(room));
             let queue = Arc::clone(self);
             thread::Builder::new()
                 .name("cuda-sim-stream".into())

@@ -44,15 +44,19 @@ impl Library {
     }
 }
 
-/// The process's driver library, which the first call chooses and loads.
+/// The process's driver library, which the first call chooses and loads.  After a failure, the next call
+/// tries again: the process may have lacked memory or descriptors.
 pub(crate) fn get() -> CudaResult<&'static Library> {
-    static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
-    let loaded = LIBRARY.get_or_init(|| {
-        let library = Library::open(&Choice::from_environment())?;
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    if let Some(library) = LIBRARY.get() {
+        return Ok(library);
+    }
+    let library = Library::open(&Choice::from_environment()).map_err(CudaError::Load)?;
+    // Where another thread was faster, both have the same library open, and this drops its handle.
+    Ok(LIBRARY.get_or_init(|| {
         lifecycle::watch_forks();
-        Ok(library)
-    });
-    loaded.as_ref().map_err(|error| CudaError::Load(error.clone()))
+        library
+    }))
 }
 
 /// The name or path of the process's driver library.  Loads the library if no call has yet.
