@@ -65,6 +65,7 @@ fn start(
     functions: PackageFunctions,
 ) -> PyResult<()> {
     let py = module.py();
+    interpreter::check_first_interpreter(py)?;
     interpreter::start(py)?;
     package::start(py, functions);
     let pyarrow = pyarrow::start(py, &bridge.extract::<PathBuf>()?)?;

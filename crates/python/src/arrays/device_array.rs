@@ -4,6 +4,7 @@ use super::arrow::ArrowData;
 use super::{host, import};
 use crate::errors::{OrRaise, available};
 use crate::exchange::dtype::DType;
+use crate::interpreter::call_out;
 use crate::memory::context::{PyContext, context_or_first};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
@@ -294,7 +295,7 @@ impl PyDeviceArray {
     /// DataType(date32[day])
     #[staticmethod]
     fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        package(array.py())?.array_from_arrow.bind(array.py()).call1((array,))
+        call_out(package(array.py())?.array_from_arrow.bind(array.py()), (array,))
     }
 
     /// The type of the elements.

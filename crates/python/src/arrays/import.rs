@@ -3,7 +3,7 @@
 use super::device_array::PyDeviceArray;
 use crate::errors::OrRaise;
 use crate::exchange::{array_interface, dlpack, views};
-use crate::interpreter::wait_for_signals;
+use crate::interpreter::{call_out, wait_for_signals};
 use crate::memory::context::{PyContext, context_argument};
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
@@ -86,7 +86,7 @@ pub(super) fn device_array<'py>(
         if !is_on_device(object)? {
             return Ok(None);
         }
-        let array = package(py)?.array_from_arrow.bind(py).call1((object,))?;
+        let array = call_out(package(py)?.array_from_arrow.bind(py), (object,))?;
         return Ok(Some(array.cast_into()?));
     }
     if is_buffer(object)? && !is_cuda_buffer(object)? {

@@ -3,6 +3,7 @@
 use super::device_array::PyDeviceArray;
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
+use crate::interpreter::call_out;
 use crate::package::package;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
@@ -106,7 +107,7 @@ impl PyDeviceArray {
         slf: &Bound<'py, Self>,
         r#type: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.array_to_arrow.bind(slf.py()).call1((slf, r#type))
+        call_out(package(slf.py())?.array_to_arrow.bind(slf.py()), (slf, r#type))
     }
 
     /// Share the array with other processes.
@@ -134,14 +135,14 @@ impl PyDeviceArray {
     /// >>> handle.shape, handle.strides
     /// ((2,), (16,))
     fn export_for_ipc<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.export_array.bind(slf.py()).call1((slf,))
+        call_out(package(slf.py())?.export_array.bind(slf.py()), (slf,))
     }
 
     fn __reduce_ex__<'py>(
         slf: &Bound<'py, Self>,
         _protocol: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let reduced = package(slf.py())?.reduce_array.bind(slf.py()).call1((slf,))?;
+        let reduced = call_out(package(slf.py())?.reduce_array.bind(slf.py()), (slf,))?;
         Ok(reduced.cast_into()?)
     }
 

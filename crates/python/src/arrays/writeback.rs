@@ -1,6 +1,7 @@
 //! Copies to the host array that `memory.DeviceNDArray` was given for them.
 
 use super::device_array::PyDeviceArray;
+use crate::interpreter::call_out;
 use crate::package::package;
 use pyo3::prelude::*;
 
@@ -31,6 +32,6 @@ impl PyDeviceArray {
     /// array([1.5, 1.5, 1.5])
     #[pyo3(signature = (stream=None))]
     fn to_host(slf: &Bound<'_, Self>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        package(slf.py())?.array_to_host.bind(slf.py()).call1((slf, stream)).map(drop)
+        call_out(package(slf.py())?.array_to_host.bind(slf.py()), (slf, stream)).map(drop)
     }
 }

@@ -3,6 +3,7 @@
 use super::source::RegularFile;
 use crate::copies::source::Data;
 use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
 use crate::pyarrow::graft::{Class, constructor, only_argument};
 use crate::pyarrow::to_pyarrow::open_file;
@@ -306,11 +307,11 @@ fn upload_pieces(
         None => PIECE.into_pyobject(py)?.into_any(),
     };
     loop {
-        let piece = source.call_method1("read", (&size,))?;
+        let piece = call_out(&source.getattr("read")?, (&size,))?;
         if !piece.is_truthy()? {
             return Ok(());
         }
-        writer.call_method1("write", (piece,))?;
+        call_out(&writer.getattr("write")?, (piece,))?;
     }
 }
 

@@ -2,26 +2,34 @@
 
 use super::later::run_later;
 use arrow_cuda_driver::{holds_lock, holds_short_lock};
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
 /// Whether this thread holds the GIL; none when the interpreter cannot tell.
 ///
-/// The function is not in the limited API, so it is looked up; every CPython so far exports it.
+/// `PyGILState_Check` would not do: once there has been a second interpreter in the process, it says yes on every
+/// thread.  So this asks what it asks else: whether the thread state that runs is this thread's.
 fn holds_gil() -> Option<bool> {
-    type Check = unsafe extern "C" fn() -> c_int;
-    static CHECK: OnceLock<Option<Check>> = OnceLock::new();
-    let check = (*CHECK.get_or_init(|| {
-        // SAFETY: a look-up by name, and the type that this function has had since Python 3.4.
-        unsafe {
-            let found = libc::dlsym(libc::RTLD_DEFAULT, c"PyGILState_Check".as_ptr());
-            std::mem::transmute::<*mut c_void, Option<Check>>(found)
-        }
+    type Running = unsafe extern "C" fn() -> *mut ffi::PyThreadState;
+    static RUNNING: OnceLock<Option<Running>> = OnceLock::new();
+    let running = (*RUNNING.get_or_init(|| {
+        // Not in the limited API, so it is looked up; every CPython so far exports one of them.
+        let names = [c"PyThreadState_GetUnchecked", c"_PyThreadState_UncheckedGet"];
+        let find = |name: &CStr| {
+            // SAFETY: a look-up by name, and the type that both functions have.
+            unsafe {
+                let found = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
+                std::mem::transmute::<*mut c_void, Option<Running>>(found)
+            }
+        };
+        names.into_iter().find_map(find)
     }))?;
-    // SAFETY: may be called on any thread, with or without the GIL.
-    Some(unsafe { check() } == 1)
+    // SAFETY: both may be called on any thread, with or without the GIL.
+    let (running, ours) = unsafe { (running(), ffi::PyGILState_GetThisThreadState()) };
+    Some(!running.is_null() && running == ours)
 }
 
 /// Runs work that may block with the GIL released, where this thread holds it.
@@ -65,5 +73,17 @@ pub(super) fn with_gil(task: Task) {
     match holds_gil() == Some(true) && !holds_lock() {
         true => Python::attach(task),
         false => run_later(task),
+    }
+}
+
+/// Refuses all interpreters of the process but the first: the classes here are made once, from those of the
+/// pyarrow that the first one has imported.
+pub(crate) fn check_first_interpreter(_py: Python<'_>) -> PyResult<()> {
+    // SAFETY: the GIL is held, so there is an interpreter.
+    match unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) } {
+        0 => Ok(()),
+        _ => Err(PyImportError::new_err(
+            "pyarrow_cuda_compat works in the main interpreter of a process only, as pyarrow does",
+        )),
     }
 }

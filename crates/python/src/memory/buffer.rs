@@ -5,7 +5,7 @@ use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
-use crate::interpreter::copy_for_signals;
+use crate::interpreter::{call_out, copy_for_signals};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::memory::context::PyContext;
 use crate::package::package;
@@ -114,7 +114,7 @@ impl Methods {
     /// b'\x03\x04'
     #[staticmethod]
     fn from_numba<'py>(mem: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        package(mem.py())?.buffer_from_numba.bind(mem.py()).call1((mem,))
+        call_out(package(mem.py())?.buffer_from_numba.bind(mem.py()), (mem,))
     }
 
     /// Return a Numba pointer to the buffer's memory.
@@ -143,7 +143,7 @@ impl Methods {
     /// >>> array.copy_to_host()
     /// array([1, 2, 3], dtype=uint8)
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.buffer_to_numba.bind(slf.py()).call1((slf,))
+        call_out(package(slf.py())?.buffer_to_numba.bind(slf.py()), (slf,))
     }
 
     /// Copy data from the device to the host.
@@ -674,11 +674,11 @@ impl Methods {
     }
 
     fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.reduce_buffer.bind(slf.py()).call1((slf, protocol))
+        call_out(package(slf.py())?.reduce_buffer.bind(slf.py()), (slf, protocol))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.copy_buffer.bind(slf.py()).call1((slf,))
+        call_out(package(slf.py())?.copy_buffer.bind(slf.py()), (slf,))
     }
 
     fn __deepcopy__<'py>(

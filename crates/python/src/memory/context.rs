@@ -4,7 +4,7 @@ use crate::copies::source::Data;
 use crate::copies::together;
 use crate::errors::{OrRaise, available, expected, non_negative, out_of_range};
 use crate::exchange::views;
-use crate::interpreter::{copy_for_signals, wait_for_signals};
+use crate::interpreter::{call_out, copy_for_signals, wait_for_signals};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::device_buffer;
@@ -111,7 +111,7 @@ impl PyContext {
         py: Python<'py>,
         context: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        package(py)?.context_from_numba.bind(py).call1((context,))
+        call_out(package(py)?.context_from_numba.bind(py), (context,))
     }
 
     /// Return the context as a Numba context.
@@ -134,7 +134,7 @@ impl PyContext {
     /// >>> ctx.to_numba().device.id
     /// 0
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py())?.context_to_numba.bind(slf.py()).call1((slf,))
+        call_out(package(slf.py())?.context_to_numba.bind(slf.py()), (slf,))
     }
 
     /// Return the number of GPU devices.

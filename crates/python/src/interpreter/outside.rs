@@ -1,0 +1,42 @@
+//! Calls of Python code that take long enough for the interpreter to end meanwhile.
+//!
+//! Before Python 3.14, a daemon thread that wants the GIL when the interpreter ends is ended by `pthread_exit`.
+//! That unwinds the thread's stack, and aborts the process in the first frame that was compiled for calls which
+//! return, as `PyO3`'s are for calls into Python.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// Calls a callable, as `call1` does.  A thread that Python ends meanwhile waits here for ever, without the
+/// GIL, as all such threads do from Python 3.14 on.
+pub(crate) fn call_out<'py>(
+    callable: &Bound<'py, PyAny>,
+    arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+) -> PyResult<Bound<'py, PyAny>> {
+    unsafe extern "C-unwind" {
+        fn PyObject_CallObject(
+            callable: *mut ffi::PyObject,
+            arguments: *mut ffi::PyObject,
+        ) -> *mut ffi::PyObject;
+    }
+    let py = callable.py();
+    let arguments = arguments.into_pyobject(py)?;
+    let guard = Hang;
+    // SAFETY: the GIL is held, and both objects live during the call.
+    let result = unsafe { PyObject_CallObject(callable.as_ptr(), arguments.as_ptr()) };
+    std::mem::forget(guard);
+    // SAFETY: a new reference, or none and an exception.
+    unsafe { Bound::from_owned_ptr_or_err(py, result) }
+}
+
+/// Dropped only while the stack is unwound.
+struct Hang;
+
+impl Drop for Hang {
+    fn drop(&mut self) {
+        loop {
+            std::thread::park();
+        }
+    }
+}
