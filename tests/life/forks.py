@@ -1,0 +1,197 @@
+"""Forks, with what is alive and under way: CUDA does not survive them, the parent does."""
+
+import faulthandler
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import partial
+
+import pyarrow_cuda_compat as compat
+
+from . import states, work
+from .children import Case
+
+#: What a child may be answered: by the driver, in PyGPU's way, or by pyarrow about what it asks.
+REFUSALS = ("Cuda error 3", "(3)", "initialization error")
+#: pyarrow's own classes have methods that do not survive device memory.
+OURS = ("pyarrow._cuda", "pyarrow_cuda_compat")
+#: Names whose calls are for other times, or end the process.
+LEFT_OUT = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__del__"}
+ENDINGS = {
+    "sys.exit": lambda: sys.exit(),
+    "os._exit": lambda: os._exit(0),
+    "an exec": lambda: os.execv("/bin/true", ["true"]),
+}
+
+
+def check_child(work, end):
+    """Runs work in a fork, which has to end well."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        faulthandler.register(signal.SIGALRM, chain=True)  # says where it hangs
+        signal.alarm(20)
+        try:
+            work()
+        except BaseException as error:
+            print("in the child:", repr(error), flush=True)
+            os._exit(1)
+        end()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code == 0, f"the child has ended with {code}"
+
+
+def held():
+    """How much the parent has allocated on each device."""
+    return [compat.Context(number).bytes_allocated for number in range(2)]
+
+
+def may_refuse(call):
+    """Whether the driver, or what stands for it, says that a fork cannot use it."""
+    try:
+        call()
+    except OSError as error:
+        if any(text in str(error) for text in REFUSALS):
+            return True
+        raise
+    return False
+
+
+def check_refused(call, what):
+    if not may_refuse(call):
+        raise AssertionError(f"a child can use it: {what}")
+
+
+def refused(state, thing):
+    """The child gets an error for what needs the driver."""
+    if state.asks_driver:
+        check_refused(partial(state.read, thing), state.name)
+
+
+def members(thing):
+    """Everything that the objects have, called without arguments where it can be."""
+    for each in thing if isinstance(thing, tuple | list) else [thing]:
+        if not type(each).__module__.startswith(OURS):
+            continue
+        for name in sorted({*dir(type(each))} - LEFT_OUT):
+            try:
+                member = getattr(each, name)
+                if callable(member):
+                    member()
+            except Exception:  # whatever it says: it must come back
+                pass
+        for use in (pickle.dumps, repr, bytes, list, memoryview):
+            with suppress(Exception):
+                use(each)
+
+
+def forked(state, what, end):
+    thing = state.make()
+    before = state.read(thing)
+    allocated = held()
+
+    def child():
+        nonlocal thing
+        if what == "use":
+            refused(state, thing)
+        elif what == "call every member":
+            members(thing)
+        elif what == "begin anew":
+            refused(state, thing)
+            for other in states.ALL.values():
+                if other.asks_driver and other.name != "imported memory":
+                    begin_anew(other)
+        else:
+            thing = None
+            gc.collect()
+
+    check_child(child, end)
+    assert held() == allocated
+    assert state.read(thing) == before
+    work.small_copies()
+
+
+def begin_anew(other):
+    """What a child makes itself needs the driver, too."""
+    if other.name == "pygpu array":
+        other.make()  # its objects come all the same, with a status
+    else:
+        check_refused(other.make, other.name)
+
+
+def while_threads_work(turn, times, end):
+    """Children of all moments; none waits for a lock that a thread held at the fork."""
+    threads = work.Threads(turn, 3)
+    kept = states.buffer()
+
+    def child():
+        refused(states.ALL["buffer"], kept)
+        for other in ("batch", "stream", "array", "writer", "smart array"):
+            begin_anew(states.ALL[other])
+        for call in (compat.empty_cache, compat.empty_pinned_cache, compat.transfer_limits):
+            may_refuse(call)
+        gc.collect()
+
+    for _ in range(times):
+        check_child(child, end)
+    threads.stop()
+    assert states.bytes_of(kept) == states.CONTENT
+
+
+def programs_while_threads_work(turn):
+    """Other programs are started at any time."""
+    threads = work.Threads(turn, 3)
+    for _ in range(10):
+        assert subprocess.run(["/bin/true"], check=False).returncode == 0
+        program = os.posix_spawn("/bin/true", ["true"], os.environ)
+        assert os.waitpid(program, 0)[1] == 0
+    threads.stop()
+
+
+def loaded(pickled):
+    """What a worker of a pool makes of a pickle."""
+    try:
+        return pickle.loads(pickled).to_pybytes()
+    except OSError as error:
+        return str(error)
+
+
+def pool(method):
+    """A worker process gets a pickle; whether it may load it depends on how it came to be."""
+    kept = states.buffer()
+    pickled = pickle.dumps(kept)
+    with multiprocessing.get_context(method).Pool(1) as workers:
+        told = workers.apply(loaded, (pickled,))
+    if method == "fork":
+        assert "Cuda error 3" in told, told
+    else:
+        assert told == states.CONTENT
+    assert kept.to_pybytes() == states.CONTENT
+
+
+def cases(is_quick):
+    found, whats = [], ["use", "call every member", "begin anew", "release"]
+    for number, state in enumerate(states.ALL.values()):
+        pairs = [(what, end) for what in whats for end in ENDINGS]
+        if is_quick:
+            pairs = [pairs[(number + turn * 5) % len(pairs)] for turn in range(2)]
+        for what, end in pairs:
+            name = f"children {what}, then {end}, with {state.name}"
+            found.append(Case(name, partial(forked, state, what, ENDINGS[end])))
+    for number, (what, turn) in enumerate(work.ALL.items()):
+        for order, end in enumerate(ENDINGS):
+            if not is_quick or (number + order) % 3 == 0:
+                name = f"children that end by {end}, while threads do {what}"
+                run = partial(while_threads_work, turn, 3 if is_quick else 10, ENDINGS[end])
+                found.append(Case(name, run))
+        if not is_quick or number % 5 == 0:
+            name = f"programs are started while threads do {what}"
+            found.append(Case(name, partial(programs_while_threads_work, turn)))
+    for method in ("fork", "forkserver", "spawn"):
+        found.append(Case(f"a pool by {method}", partial(pool, method)))
+    return found
