@@ -124,3 +124,17 @@ subprocess.run([sys.executable, '-c', child, handle], check=True)
 print(buffer.to_pybytes())
 """
     assert run_python(code) == (0, "b'HELLO'\n", "")
+
+
+def test_a_writer_that_another_thread_closes_at_the_end(run_python):
+    """Between the question whether it is open, and the flush."""
+    code = """
+from pyarrow import cuda
+class Closing(cuda.BufferWriter):
+    def flush(self):
+        self.close()
+        super().flush()
+writer = Closing(cuda.Context(0).new_buffer(10))
+print("over")
+"""
+    assert run_python(code) == (0, "over\n", "")

@@ -56,10 +56,15 @@ pub(crate) fn remember_writer(writer: &Bound<'_, PyAny>) -> PyResult<()> {
 fn flush_writers(py: Python<'_>) {
     let Some(writers) = WRITERS.get(py) else { return };
     let Ok(writers) = py.get_type::<PyList>().call1((writers,)) else { return };
+    let is_closed = |writer: &Bound<'_, PyAny>| {
+        let closed = writer.getattr("closed").and_then(|closed| closed.is_truthy());
+        closed.unwrap_or(true)
+    };
     for writer in writers.try_iter().into_iter().flatten().flatten() {
-        let is_closed = writer.getattr("closed").and_then(|closed| closed.is_truthy());
-        if let Ok(false) = is_closed
+        if !is_closed(&writer)
             && let Err(error) = writer.call_method0("flush")
+            // A thread that has closed it meanwhile hears of failures itself.
+            && !is_closed(&writer)
         {
             error.write_unraisable(py, Some(&writer));
         }
