@@ -17,7 +17,6 @@ def follow(package: str, module: str, function: str | None = None) -> None:
     Then calls a function of the module, if one is named, with the name of the package.
     """
     if package in sys.modules:
-        import_module(package)  # another thread may be about to finish it
         _import(package, module, function)
         return
     _WATCHER.followers.setdefault(package, []).append((module, function))
@@ -27,6 +26,7 @@ def follow(package: str, module: str, function: str | None = None) -> None:
 
 def _import(package: str, module: str, function: str | None) -> None:
     try:
+        import_module(package)  # another thread may be about to finish it
         found = import_module(module)
         if function is not None:
             getattr(found, function)(package)
