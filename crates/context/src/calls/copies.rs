@@ -1,8 +1,8 @@
 //! Copies between the host and devices, and between devices.
 //!
 //! Copies without a stream are ordered as the legacy default stream is, and are complete when they
-//! return; all but small ones to the device are not begun before their turn.  Copies that are queued on a stream return at once if the
-//! host memory is pinned.
+//! return; all but small ones to the device are not begun before their turn.  Copies that are queued
+//! on a stream return at once if the host memory is pinned.
 
 use super::StreamHandle;
 use crate::{Context, Current};
