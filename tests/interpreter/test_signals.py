@@ -23,7 +23,8 @@ host = pa.py_buffer(content)
 array = compat.DeviceArray(buf, "u1")
 strided = compat.DeviceArray(other, "u1", (500,), (2,))
 pinned = compat.new_host_buffer(SIZE)
-np.frombuffer(pinned, "u1")[:] = host  # small copies that were ended may still be made, in their turn
+# A small copy that was ended may still be made, in its turn; it brings the same bytes.
+np.frombuffer(pinned, "u1")[:] = host
 buf.equals(other)  # compiles the kernel
 driver = the_driver()
 driver.set_current(ctx.handle)
