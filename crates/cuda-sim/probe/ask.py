@@ -785,6 +785,9 @@ def peers(d: Driver) -> object:
     if n.value < 2:
         return seen
     p = d.alloc(4 * MIB)
+    to_share = d.alloc(4 * MIB)
+    d.cuMemsetD8_v2(to_share, c.c_ubyte(7), 4 * MIB)
+    shared = d.export(to_share)
     second = d.retain(1)
     d.cuCtxPushCurrent_v2(second)
     q = d.alloc(4 * MIB)
@@ -805,7 +808,28 @@ def peers(d: Driver) -> object:
             "attribute_after": d.attribute(3, p)[0],
             "peer_wrong_contexts": d.cuMemcpyPeer(q, d.context, p, second, 16),
             "free_of_first": d.cuMemFree_v2(p),
+            "ipc_opened_in_both": d.in_child("child_open_in_both", shared.hex()),
         },
+    }
+
+
+def child_open_in_both(d: Driver, handle: str) -> object:
+    """Memory of the first device, opened in a context of each."""
+    raw = bytes.fromhex(handle)
+    places, seen = [], []
+    for context in d.ready().context, d.retain(1):
+        d.cuCtxSetCurrent(context)
+        code, place = d.open(raw)
+        is_right = d.read(place, 4)[1] == bytes([7]) * 4
+        places.append(place)
+        seen.append([code, d.attribute(9, place), is_right])
+    first, second = places
+    return {
+        "opened": seen,
+        "apart": first != second,
+        "close_in_the_other": d.cuIpcCloseMemHandle(first),
+        "after": d.read(second, 4)[1] == bytes([7]) * 4,
+        "close": d.cuIpcCloseMemHandle(second),
     }
 
 

@@ -102,7 +102,8 @@ fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<Value> {
         SYNC_MEMOPS | ALLOWED_HANDLE_TYPES => Value::Int(0),
         BUFFER_ID => Value::Long(region.id),
         IS_MANAGED => Value::Int(u32::from(region.kind == Kind::Managed)),
-        DEVICE_ORDINAL => Value::Int(region.device as u32),
+        // Of imports, that of the context which opened them.
+        DEVICE_ORDINAL => Value::Int(region.context.device as u32),
         IS_IPC_CAPABLE => Value::Int(u32::from(is_own_device)),
         RANGE_START => Value::Long(region.base),
         RANGE_SIZE => Value::Long(region.size),
