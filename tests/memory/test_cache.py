@@ -259,6 +259,7 @@ def test_exports_hold_nothing_of_earlier_buffers(ctx, driver, current, size, cha
     assert content[size:] == bytes(whole - size)
 
 
+@pytest.mark.alone  # memory goes back while the device is idle
 def test_the_limit(ctx, changes):
     set_cache_limit(8 * MIB, ctx)
     buffers = [ctx.new_buffer(4 * MIB) for _ in range(4)]

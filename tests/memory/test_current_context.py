@@ -3,6 +3,7 @@
 import ctypes
 import threading
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -23,6 +24,7 @@ class Subjects:
         self.batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
         self.message = cuda.serialize_record_batch(self.batch, ctx)
         self.host = cuda.new_host_buffer(10)
+        np.frombuffer(self.host, "S10")[:] = b"9876543210"
 
 
 def fails(function, *arguments, **keywords):

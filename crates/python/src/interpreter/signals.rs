@@ -1,5 +1,6 @@
 //! Waits and copies that Ctrl-C ends.
 
+use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Pending, Stream};
 use arrow_cuda_driver::{CudaResult, Interruption, interruptible};
 use pyo3::ffi;
@@ -64,8 +65,7 @@ fn copy_behind<T>(
             return outcome;
         }
         py.check_signals()?;
-        // The copy tells of a failure.
-        let _waited = wait_for_signals(py, &wait)?;
+        wait_for_signals(py, &wait)?.or_raise(py)?;
     }
     // A handler for Ctrl-C that raises nothing wants the program to go on.
     attempt()
