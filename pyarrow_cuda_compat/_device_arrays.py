@@ -20,6 +20,8 @@ host, and cannot be exported
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
 pointers to memory that cannot be read crash              raises ``ValueError``
+null pointers in structures, negative numbers and maps'    raises ``ArrowInvalid``
+keys that are null crash
 ========================================================  ========================================
 
 Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond

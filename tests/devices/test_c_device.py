@@ -317,7 +317,6 @@ def test_structures_that_are_consumed_or_refused(ctx):
     schema, capsule = made.__arrow_c_device_array__()
     with pytest.raises(pa.ArrowInvalid, match="Invalid Cuda device number -7"):
         pa.RecordBatch._import_from_c_device_capsule(schema, capsule)
-    structure(capsule).release()
     assert made.released == 1
     made, _expected = table_of_cudf(ctx)
     pa.record_batch(made)

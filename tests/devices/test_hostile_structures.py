@@ -4,12 +4,17 @@ Each test runs in a process of its own, which prints what it is about to do: a c
 process, and the last line names the call.
 """
 
+import pyarrow as pa
+import pytest
+
+from support.c_device import CUDA, Made, made_array
+
 STRUCTURES = """
 import ctypes, itertools
 import pyarrow as pa
 from pyarrow_cuda_compat import Context, Event
 from support.c_device import (
-    CUDA, CUDA_HOST, CUDA_MANAGED, ArrowSchema, Made, made_array, structure
+    CUDA, CUDA_HOST, CUDA_MANAGED, ArrowArray, ArrowSchema, Made, made_array, structure
 )
 
 memory = Context(0).buffer_from_data(bytes(64))
@@ -37,6 +42,24 @@ def own_dictionary():
     array.dictionary = ctypes.pointer(array)
     return array
 
+def without_a_child():
+    array = parent()
+    array.children[0] = ctypes.POINTER(ArrowArray)()
+    return array
+
+def without_buffers():
+    array = leaf()
+    array.buffers = None
+    return array
+
+def with_a_released_child():
+    # Nothing else of it may be read.
+    child = parent(release=None)
+    child.children = ctypes.cast(8, type(child.children))
+    child.buffers = ctypes.cast(8, type(child.buffers))
+    return made_array(2, [None], [child])
+
+here = memory.address
 numbers = pa.struct([("x", pa.int64())])
 texts = pa.struct([("x", pa.string())])
 CASES = {
@@ -51,6 +74,16 @@ CASES = {
     "children of a number": (pa.int64(), parent),
     "too many buffers": (numbers, lambda: parent(n_buffers=2**62)),
     "a negative number of buffers": (numbers, lambda: parent(n_buffers=-1)),
+    "no children": (numbers, lambda: parent(children=None)),
+    "no child": (numbers, without_a_child),
+    "a released child": (pa.struct([("x", numbers)]), with_a_released_child),
+    "no buffers": (pa.int64(), without_buffers),
+    "no buffers of a structure": (numbers, lambda: parent(buffers=None)),
+    "views without sizes": (pa.string_view(), lambda: made_array(2, [None, here, here, None])),
+    "a negative offset": (pa.int64(), lambda: made_array(2, [None, here], offset=-1)),
+    "a negative offset of a structure": (numbers, lambda: parent(offset=-1)),
+    "a negative length": (pa.int64(), lambda: made_array(-1, [None, here])),
+    "too long": (pa.int64(), lambda: made_array(2**63 - 1, [None, here], offset=1)),
 }
 
 def in_turn(*calls):
@@ -98,6 +131,108 @@ def test_structures_that_lie_are_refused_and_released(run_python):
     """With an event, as without: nothing is followed before libarrow has validated it."""
     code, out, err = run_python(STRUCTURES)
     assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
+
+
+SCHEMAS = """
+import ctypes, itertools
+import pyarrow as pa
+from pyarrow_cuda_compat import Context, Event
+from support.c_device import NAME, SCHEMA_NAME, ArrowSchema, Made, Release, capsule, made_array
+
+memory = Context(0).buffer_from_data(bytes(64))
+event = Event()
+event.record()
+place = ctypes.addressof(handle := ctypes.c_void_p(event.handle))
+released = []
+
+@Release
+def release(schema):
+    ArrowSchema.from_address(schema).release = None
+    released.append(schema)
+
+def described(format=b"+s", n_children=0, children=None, **members):
+    schema = ArrowSchema(format=format, n_children=n_children, children=children, **members)
+    schema.release = ctypes.cast(release, ctypes.c_void_p).value
+    return schema
+
+def of(child):
+    schema = described(n_children=1)
+    schema._kept = (ctypes.c_void_p * 1)(child and child.address), child
+    schema.children = ctypes.addressof(schema._kept[0])
+    return schema
+
+def encoded(values):
+    schema = described(b"i", dictionary=values.address)
+    schema._kept = values
+    return schema
+
+CASES = {
+    "no format": lambda: described(None),
+    "a child without a format": lambda: of(described(None)),
+    "a dictionary without a format": lambda: encoded(described(None)),
+    "a negative number of children": lambda: described(n_children=-1),
+    "a child with a negative number of children": lambda: of(described(n_children=-(2**63))),
+    "no children": lambda: described(n_children=1),
+    "many children of no place": lambda: described(n_children=2**62),
+    "no child": lambda: of(None),
+    "a released child": lambda: of(ArrowSchema(n_children=1, children=8, format=b"+s")),
+}
+
+def own_child():
+    schema = of(None)
+    schema._kept[0][0] = schema.address
+    return schema
+
+CASES["a child that is its own parent"] = own_child
+
+for (name, make), has_event, cls in itertools.product(
+    CASES.items(), (False, True), (pa.Array, pa.RecordBatch)
+):
+    for in_capsules in (False, True):
+        print(name, has_event, cls, in_capsules, flush=True)
+        released.clear()
+        array = made_array(2, [None], [made_array(2, [None, memory.address])])
+        made = Made(None, array, sync_event=place if has_event else None)
+        schema = make()
+        try:
+            if in_capsules:
+                cls._import_from_c_device_capsule(
+                    capsule(schema.address, SCHEMA_NAME), capsule(made.address, NAME)
+                )
+            else:
+                cls._import_from_c_device(made.address, schema.address)
+        except pa.ArrowInvalid as error:
+            assert str(error)
+        else:
+            raise AssertionError("imported")
+        assert (made.released, released) == (1, [schema.address]), name
+"""
+
+
+def test_descriptions_that_lie_are_refused_and_released(run_python):
+    """libarrow itself follows null pointers, and throws for a negative number of children."""
+    code, out, err = run_python(SCHEMAS)
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
+
+
+#: libarrow keeps the last byte only, which is CUDA's.
+OVER_CUDA = {"device_type": 0x01000000 + CUDA}
+
+
+@pytest.mark.parametrize(
+    "members", [{"device_type": 99}, OVER_CUDA, {"device_id": 99}, {"device_id": -1}], ids=str
+)
+@pytest.mark.parametrize("is_batch", [False, True])
+def test_arrays_of_devices_that_do_not_exist_are_released(ctx, members, is_batch):
+    memory = ctx.buffer_from_data(bytes(64))
+    leaf = made_array(2, [None, memory.address])
+    array = made_array(2, [None], [leaf]) if is_batch else leaf
+    made = Made(None, array, **members)
+    cls = pa.RecordBatch if is_batch else pa.Array
+    kind = pa.schema([("x", pa.int64())]) if is_batch else pa.int64()
+    with pytest.raises((pa.ArrowException, OSError), match=r"99|-1|16777218|invalid device"):
+        cls._import_from_c_device(made.address, kind)
+    assert made.released == 1
 
 
 POINTERS = """

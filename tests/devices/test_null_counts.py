@@ -193,3 +193,77 @@ def test_a_failing_driver_fails_the_count(ctx, driver):
     assert ctx.bytes_allocated == before
     with exported_capsule(there) as array:
         assert array.array.null_count == 1
+
+
+MAPS = """
+import ctypes, itertools
+import pyarrow as pa
+from pyarrow_cuda_compat import Context
+from support.c_device import CPU, CUDA, Made, made_array
+from support.samples import CPU as HOST
+
+ctx = Context(0)
+kind = pa.map_(pa.int64(), pa.int64())
+numbers = (ctypes.c_int64 * 8)(0, 1, 2, 3, 4, 5, 6, 7)
+offsets = (ctypes.c_int32 * 3)(0, 1, 2)
+bitmaps = {flags: (ctypes.c_uint8 * 8)(flags) for flags in (0b11, 0b01, 0b00)}
+kept = {}
+
+def place(device, data):
+    if device == CPU:
+        return ctypes.addressof(data)
+    return kept.setdefault(ctypes.addressof(data), ctx.buffer_from_data(bytes(data))).address
+
+def made(device, null_count, flags, of):
+    here, ends = place(device, numbers), place(device, offsets)
+    def part(name, buffers, *children):
+        bitmap = place(device, bitmaps[flags]) if name == of else None
+        count = null_count if name == of else 0
+        return made_array(2, [bitmap, *buffers], children, null_count=count)
+    keys, items = part("keys", [here]), part("items", [here])
+    entries = part("entries", [], keys, items)
+    return Made(kind, made_array(2, [None, ends], [entries]), device_type=device)
+
+for device, null_count, flags, of in itertools.product(
+    (CPU, CUDA), (-1, -2, 0, 1, 2), (0b11, 0b01, 0b00), ("keys", "entries")
+):
+    print(device, null_count, flags, of, flush=True)
+    maps = made(device, null_count, flags, of)
+    has_nulls = null_count > 0 or (null_count < 0 and flags != 0b11)
+    try:
+        array = pa.array(maps)
+    except pa.ArrowInvalid:
+        assert has_nulls
+    else:
+        assert not has_nulls
+        array.validate()
+        if flags == 0b11:
+            assert array.copy_to(HOST).to_pylist() == [[(0, 0)], [(1, 1)]]
+        del array
+    assert maps.released == 1
+"""
+
+
+def test_maps_have_no_keys_that_are_null(run_python):
+    """libarrow aborts on them, and counts on the host wherever they are."""
+    code, out, err = run_python(MAPS)
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
+
+
+def test_keys_that_are_not_there_yet_are_waited_for(ctx, driver, make_stream, make_event):
+    side, done = make_stream(NON_BLOCKING), make_event()
+    bitmap, offsets = ctx.buffer_from_data(b"\0"), ctx.buffer_from_data(bytes(12))
+    values = ctx.buffer_from_data(bytes(16))
+    keys = made_array(2, [bitmap.address, values.address], null_count=UNKNOWN)
+    entries = made_array(2, [None], [keys, made_array(2, [None, values.address])])
+    made = Made(
+        pa.map_(pa.int64(), pa.int64()),
+        made_array(2, [None, offsets.address], [entries]),
+        sync_event=ctypes.addressof(done),
+    )
+    side.sleep()
+    side.fill(bitmap, 0xFF)
+    driver.call("cuEventRecord", done, side.stream)
+    assert len(pa.array(made)) == 2
+    assert side.is_idle()
+    assert made.released == 1

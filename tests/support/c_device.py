@@ -80,6 +80,12 @@ _pointer.restype, _pointer.argtypes = c_void_p, (ctypes.py_object, ctypes.c_char
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, (c_void_p, ctypes.c_char_p, c_void_p)
 NAME = b"arrow_device_array"
+SCHEMA_NAME = b"arrow_schema"
+
+
+def capsule(address, name):
+    """A capsule without a destructor, whose structure has to outlive it."""
+    return _new(address, name, None)
 
 
 def structure(capsule):
@@ -115,14 +121,17 @@ class Made:
             setattr(self._struct, name, value)
         self._struct.array.release = ctypes.cast(self._release, c_void_p).value
 
+    @property
+    def address(self):
+        return self._struct.address
+
     def _on_release(self, array):
         ArrowArray.from_address(array).release = None
         self.released += 1
         self._owner = None
 
     def __arrow_c_device_array__(self, requested_schema=None, **options):
-        capsule = _new(self._struct.address, NAME, None)
-        return self.schema.__arrow_c_schema__(), capsule
+        return self.schema.__arrow_c_schema__(), capsule(self.address, NAME)
 
 
 def made_array(length, buffers, children=(), dictionary=None, null_count=0, offset=0):

@@ -18,6 +18,7 @@
 #include "exchange/c_device.h"
 #include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
+#include "exchange/structure.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
@@ -96,6 +97,21 @@ arrow::Result<PyObject*> PrepareBatch(PyObject* object) {
   return MovedBatch(*batch, *home);
 }
 
+// Nothing is followed before this, neither here nor in libarrow.
+arrow::Status CheckStructures(const ArrowArray& array, const ArrowSchema* schema,
+                              PyObject* described, bool is_batch, Uncounted* maps) {
+  if (schema != nullptr) {
+    ARROW_RETURN_NOT_OK(CheckStructure(*schema));
+    return CheckStructure(array, *schema, maps);
+  }
+  auto type = UnwrapType(described);
+  if (is_batch) {
+    const auto fields = UnwrapSchema(described);
+    type = fields == nullptr ? nullptr : arrow::struct_(fields->fields());
+  }
+  return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, maps);
+}
+
 // The types of what is to be imported; none where pyarrow is going to refuse `described`.
 // `consumed` is what was made of `schema`.
 arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema* schema,
@@ -154,6 +170,9 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
   auto* array = static_cast<ArrowDeviceArray*>(imported);
   PyObject* consumed = nullptr;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+    Uncounted maps;
+    ARROW_RETURN_NOT_OK(CheckStructures(array->array, static_cast<const ArrowSchema*>(schema),
+                                        described, is_batch, &maps));
     bool is_read = false;
     if (MayBePending(*array)) {
       // The structure's own children and dictionaries are not to be trusted before libarrow has
@@ -164,7 +183,7 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
       is_read = ReadsData(types);
     }
     WithoutGil unlocked;
-    return PrepareImport(is_batch, is_read, array);
+    return PrepareImport(is_batch, is_read, maps, array);
   });
   if (ReleaseUnless(succeeded, array, schema)) return consumed;
   if (consumed != nullptr) Pyarrow().decref(consumed);

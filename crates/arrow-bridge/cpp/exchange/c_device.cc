@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "arrow/buffer.h"
+#include "arrow/c/bridge.h"
+#include "arrow/device.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
@@ -64,9 +66,6 @@ arrow::Result<int32_t> NumberOf(int64_t device_id) {
   return device->number();
 }
 
-// libarrow imports no deeper types.
-constexpr int kMaxDepth = 64;
-
 // libarrow reads the last offset of strings to get their size, and the sizes of the buffers of
 // views.
 bool HoldsStrings(const arrow::DataType& type, int depth) {
@@ -90,18 +89,23 @@ bool HasUncountedNulls(const ArrowArray& array) {
          array.buffers[0] != nullptr;
 }
 
-Status CountNulls(int64_t device_id, ArrowArray* array) {
-  int64_t end = 0;
-  if (array->offset < 0 || array->length < 0 ||
-      __builtin_add_overflow(array->offset, array->length, &end)) {
-    return Status::Invalid("an impossible length: ", array->length, " values from ",
-                           array->offset, " on");
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+Status CountNulls(const std::shared_ptr<arrow::MemoryManager>& home, ArrowArray* array) {
+  ARROW_RETURN_NOT_OK(CheckRange(*array));
+  const int64_t end = array->offset + array->length;
   const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
-                             end / 8 + (end % 8 != 0), device->default_memory_manager());
+                             end / 8 + (end % 8 != 0), home);
   ARROW_ASSIGN_OR_RAISE(array->null_count, CountZeros(bitmap, array->offset, array->length));
   return Status::OK();
+}
+
+// libarrow asks this before it takes the structure over, and would not release it.
+Status CheckDevice(const ArrowDeviceArray& array) {
+  // It drops all but the last byte, and would take such a structure for another device's.
+  const auto type = static_cast<arrow::DeviceAllocationType>(array.device_type);
+  if (static_cast<ArrowDeviceType>(type) != array.device_type) {
+    return Status::Invalid("no device has type ", array.device_type);
+  }
+  return arrow::DefaultDeviceMemoryMapper(array.device_type, array.device_id).status();
 }
 
 }  // namespace
@@ -127,7 +131,8 @@ Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
   Handle<RustEvent> event(pending);
   ArrowArray& array = exported->array;
   exported->sync_event = Rust().event_place(pending);
-  auto attached = std::make_unique<Attached>(std::move(event), array.release, array.private_data);
+  std::unique_ptr<Attached> attached(
+      new Attached{std::move(event), array.release, array.private_data});
   array.release = ReleaseAttached;
   array.private_data = attached.release();
   return Status::OK();
@@ -144,19 +149,31 @@ bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types) {
                      [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
 }
 
-Status PrepareImport(bool is_batch, bool reads_data, ArrowDeviceArray* array) {
+Status PrepareImport(bool is_batch, bool reads_data, const Uncounted& maps,
+                     ArrowDeviceArray* array) {
+  if (array->array.release == nullptr) return Status::OK();
+  ARROW_RETURN_NOT_OK(CheckDevice(*array));
   const bool is_pinned = array->device_type == ARROW_DEVICE_CUDA_HOST;
-  if (!(IsOnGpu(*array) || is_pinned) || array->array.release == nullptr) return Status::OK();
   // Pinned memory may belong to no particular device.
   const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
-  const bool is_uncounted = is_batch && !is_pinned && HasUncountedNulls(array->array);
-  if (array->sync_event != nullptr && (is_uncounted || reads_data)) {
+  const bool is_uncounted = is_batch && IsOnGpu(*array) && HasUncountedNulls(array->array);
+  if (MayBePending(*array) && (is_uncounted || reads_data || !maps.empty())) {
     ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
     ARROW_ASSIGN_OR_RAISE(const auto event,
                           Device::SyncEvent::Wrap(device, array->sync_event, nullptr));
     ARROW_RETURN_NOT_OK(event->Wait());
   }
-  return is_uncounted ? CountNulls(device_id, &array->array) : Status::OK();
+  if (!is_uncounted && maps.empty()) return Status::OK();
+  auto home = arrow::default_cpu_memory_manager();
+  if (IsOnGpu(*array)) {
+    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
+    home = device->default_memory_manager();
+  }
+  for (ArrowArray* keys : maps) {
+    ARROW_RETURN_NOT_OK(CountNulls(home, keys));
+    if (keys->null_count != 0) return KeysAreNull();
+  }
+  return is_uncounted ? CountNulls(home, &array->array) : Status::OK();
 }
 
 arrow::Result<Home> HomeOf(const ArrowDeviceArray& array) {

@@ -11,6 +11,7 @@
 #include "arrow/status.h"
 #include "arrow/type_fwd.h"
 #include "exchange/empty_buffers.h"
+#include "exchange/structure.h"
 
 namespace arrow_cuda {
 
@@ -32,8 +33,9 @@ bool MayBePending(const ArrowDeviceArray& array);
 bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types);
 
 // Waits for the structure's event if libarrow reads data before it knows the event, and counts
-// unknown nulls of a structure that becomes a batch.
-arrow::Status PrepareImport(bool is_batch, bool reads_data, ArrowDeviceArray* array);
+// unknown nulls of a structure that becomes a batch, and those of `maps`, which are parts of it.
+arrow::Status PrepareImport(bool is_batch, bool reads_data, const Uncounted& maps,
+                            ArrowDeviceArray* array);
 
 // The device memory of a structure on a GPU.
 arrow::Result<Home> HomeOf(const ArrowDeviceArray& array);

@@ -1,0 +1,33 @@
+// What libarrow believes of structures of the C Device interface, and would crash on.
+#pragma once
+
+#include <vector>
+
+#include "arrow/c/abi.h"
+#include "arrow/status.h"
+#include "arrow/type_fwd.h"
+
+namespace arrow_cuda {
+
+// libarrow refuses deeper nesting.
+constexpr int kMaxDepth = 64;
+
+// Arrays whose nulls have to be counted before the import: keys and entries of maps.  libarrow
+// aborts where it finds that one is null, and counts on the host.
+using Uncounted = std::vector<ArrowArray*>;
+
+// Each refuses null pointers where the counts promise something, numbers below zero, and maps with
+// keys that are null, and reads nothing of released structures.  What else is wrong, libarrow
+// refuses itself: it compares counts before it follows a pointer, so this does as well.
+arrow::Status CheckStructure(const ArrowSchema& schema);
+// An array of the type that is described.  The schema itself was checked.
+arrow::Status CheckStructure(const ArrowArray& array, const ArrowSchema& schema, Uncounted* maps);
+arrow::Status CheckStructure(const ArrowArray& array, const arrow::DataType& type, Uncounted* maps);
+
+// Offset and length.
+arrow::Status CheckRange(const ArrowArray& array);
+
+// Of the keys or entries of a map.
+arrow::Status KeysAreNull();
+
+}  // namespace arrow_cuda
