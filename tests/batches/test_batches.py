@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.c_device import structure
 from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, shapes
 
 EVERY = pytest.mark.parametrize("name", ARRAYS)
@@ -145,6 +146,30 @@ def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
             refuse(cuda, ctx, pa.record_batch([column], names=["x"]).slice(1, 1))
 
 
+@pytest.mark.parametrize("kind", [pa.int16(), pa.int32(), pa.int64()], ids=str)
+@pytest.mark.parametrize("ends", [(0, 6), (3, 2), (-1, 6), (2, 3), (2, 5), (-2, -1)], ids=str)
+def test_runs_that_end_nowhere_are_refused(cuda, ctx, kind, ends):
+    """libarrow looks the first and the last run up by their ends."""
+
+    def content(ends):
+        return pa.array(ends, kind).buffers()[1].slice(0, 2 * kind.byte_width).to_pybytes()
+
+    memory = bytearray(content([2, 6]))
+    array = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(memory)])
+    column = pa.RunEndEncodedArray.from_arrays(array, pa.array([7, 8]))
+    batches = [
+        pa.record_batch([column.slice(start, length)], names=["x"])
+        for start, length in ((0, 6), (2, 4), (1, 2), (6, 0))
+    ]
+    for batch in batches:
+        message = cuda.serialize_record_batch(batch, ctx)
+        assert message.to_pybytes() == batch.serialize().to_pybytes()
+    # pyarrow compares the last end with the length when it makes a batch, and not later.
+    memory[:] = content(ends)
+    for batch in batches[:2]:
+        refuse(cuda, ctx, batch)
+
+
 def refuse(cuda, ctx, batch):
     with pytest.raises(pa.ArrowInvalid, match="offsets of a column lead outside its data"):
         cuda.serialize_record_batch(batch, ctx)
@@ -170,6 +195,10 @@ def test_views_and_unions_that_lead_outside_are_refused(cuda, ctx, offsets):
     validity = pa.py_buffer(b"\0")
     buffers = [validity, places.buffers()[1], sizes.buffers()[1]]
     nulls = pa.Array.from_buffers(unused.type, 3, buffers, children=[items])
+    # libarrow believes a count of 0, whatever the bitmap says.
+    schema, array = nulls.__arrow_c_device_array__()
+    structure(array).array.null_count = 0
+    columns.append(pa.Array._import_from_c_device_capsule(schema, array))
     for column in (unused, nulls):
         batch = pa.record_batch([column], names=["x"])
         message = cuda.serialize_record_batch(batch, ctx)

@@ -222,3 +222,42 @@ for name in sys.argv[1:]:
     returncode, out, error = run_python(code, *names)
     last = out.strip().rpartition("\n")[2]
     assert (returncode, last[:8]) == (0, "survived"), f"died at '{last}' ({returncode}): {error}"
+
+
+UNCHECKED = """
+import struct
+import pyarrow as pa, pyarrow_cuda_compat as cuda
+from support.fuzz import REFUSALS
+from support.samples import ARRAYS
+ctx = cuda.Context(0)
+
+def damaged(message):
+    # Each number in the metadata that may be a length, made another one.
+    metadata = 8 + int.from_bytes(message[4:8], "little")
+    for place in range(8, metadata - 8, 8):
+        if 0 < struct.unpack_from("<q", message, place)[0] <= len(message):
+            for number in (0, 2**20, 2**59 + 1, 2**62):
+                yield message[:place] + number.to_bytes(8, "little") + message[place + 8:]
+
+written = 0
+for name, array in ARRAYS.items():
+    batch = pa.record_batch([array], names=["x"])
+    if batch.nbytes > 10_000:
+        continue
+    for number, data in enumerate(damaged(batch.serialize().to_pybytes())):
+        print(name, number, flush=True)
+        try:
+            # pyarrow's own function, which looks at no buffer.
+            message = cuda.read_message(ctx.buffer_from_data(data))
+            read = pa.ipc.read_record_batch(message, batch.schema)
+            cuda.serialize_record_batch(read, ctx)
+            written += 1
+        except REFUSALS as refusal:
+            assert "Cuda error" not in str(refusal), refusal
+assert written
+"""
+
+
+def test_a_batch_that_nobody_has_checked_is_not_written(run_python):
+    code, out, err = run_python(UNCHECKED)
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"

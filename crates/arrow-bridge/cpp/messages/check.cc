@@ -77,8 +77,8 @@ class Checker {
     return Status::OK();
   }
 
-  Status CheckBuffers(const ArrayData& data, const DataType& type) const {
-    const DataTypeLayout layout = type.layout();
+  Status CheckBuffers(const ArrayData& data, const DataType& type) {
+    const DataTypeLayout& layout = LayoutOf(type);
     const size_t fixed = layout.buffers.size();
     const size_t count = data.buffers.size();
     if (count < fixed || (count > fixed && !layout.variadic_spec.has_value())) {
@@ -177,8 +177,17 @@ class Checker {
     return data.dictionary == nullptr ? Status::OK() : Wrong("has an unexpected dictionary");
   }
 
+  // libarrow makes a layout anew each time; columns of one type often follow each other.
+  const DataTypeLayout& LayoutOf(const DataType& type) {
+    if (type_ != &type) layout_ = type.layout();
+    type_ = &type;
+    return layout_;
+  }
+
   // One past the last value, offset included.
   int64_t end_ = 0;
+  const DataType* type_ = nullptr;
+  DataTypeLayout layout_{{}};
 };
 
 }  // namespace
@@ -196,13 +205,14 @@ Status CheckBatch(const arrow::RecordBatch& batch) {
     return Status::Invalid("Malformed batch: ", batch.num_columns(), " columns, ",
                            batch.schema()->num_fields(), " needed");
   }
+  Checker checker;
   for (int i = 0; i < batch.num_columns(); ++i) {
     const std::shared_ptr<ArrayData> data = batch.column_data(i);
     Status status;
     if (data == nullptr || data->length != batch.num_rows()) {
       status = Status::Invalid(" does not have the batch's length, ", batch.num_rows());
     } else {
-      status = Checker().Check(*data);
+      status = checker.Check(*data);
     }
     if (!status.ok()) {
       return status.WithMessage("Malformed batch: column ", i, " '", batch.column_name(i), "'",

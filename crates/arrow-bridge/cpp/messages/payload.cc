@@ -5,6 +5,7 @@
 #include "arrow/buffer.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/options.h"
+#include "messages/check.h"
 #include "messages/offsets.h"
 #include "memory/resolve.h"
 
@@ -81,6 +82,7 @@ arrow::Result<std::span<const HostRange>> Payload::Ranges() {
   message_ = {};
   framing_.clear();
   ranges_.clear();
+  ARROW_RETURN_NOT_OK(CheckBatch(*batch_));
   for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
   ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch_, options, &message_));
   for (const auto& buffer : message_.body_buffers) {
