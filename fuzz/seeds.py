@@ -38,6 +38,18 @@ def footers() -> dict[str, bytes]:
     return found
 
 
+def streams() -> dict[str, bytes]:
+    """Streams and files, each after a byte that says how the target reads it."""
+    found = {}
+    for name in [*ARRAYS, "dictionary"]:
+        for codec in (None, "lz4"):
+            stream = stream_of(batch_of(name), pa.ipc.new_stream, codec)
+            file = stream_of(batch_of(name), pa.ipc.new_file, codec)
+            for how, data in enumerate((stream, stream, stream, file)):
+                found[f"{name}-{codec}-{how}"] = bytes([how]) + data
+    return found
+
+
 def metadata_of(message: bytes) -> bytes:
     return message[METADATA : METADATA + int.from_bytes(message[4:8], "little")]
 
@@ -55,12 +67,14 @@ def main(folder: Path) -> None:
     inputs = {
         "message": whole,
         "metadata": {name: metadata_of(message) for name, message in whole.items()} | footers(),
+        "stream": streams(),
         "handle": handles(),
         "array_interface": {"number": b"<f4", "date": b"<M8[ns]"},
         # Of these, the fuzzer describes structures by numbers.
         "dlpack": {"empty": b""},
         "layout": {"empty": b""},
         "strided": {"empty": b""},
+        "c_device": {"empty": b""},
     }
     for target, seeds in inputs.items():
         (folder / target).mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,8 @@ class HostSlice : public arrow::Buffer {
   // A slice of a slice does not retain that one: the destructors of a long chain would call each
   // other and exhaust the stack.
   static std::shared_ptr<arrow::Buffer> WholeOf(const std::shared_ptr<arrow::Buffer>& buffer) {
-    return typeid(*buffer) == typeid(HostSlice) ? buffer->parent() : buffer;
+    const arrow::Buffer& whole = *buffer;
+    return typeid(whole) == typeid(HostSlice) ? buffer->parent() : buffer;
   }
 };
 

@@ -14,8 +14,7 @@
 
 namespace arrow_cuda {
 
-class Payload {
- public:
+struct Payload {
   explicit Payload(std::shared_ptr<arrow::RecordBatch> batch) : batch_(std::move(batch)) {}
 
   // Lays the message out as libarrow writes it.  This reads offsets and bitmaps, so the whole batch

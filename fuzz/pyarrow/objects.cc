@@ -1,0 +1,87 @@
+#include "objects.h"
+
+#include <iterator>
+#include <utility>
+
+#include "arrow/array/array_base.h"
+#include "arrow/buffer.h"
+#include "arrow/chunked_array.h"
+#include "arrow/record_batch.h"
+#include "arrow/table.h"
+#include "arrow/type.h"
+
+namespace fuzz {
+namespace {
+
+static_assert(sizeof(File) == 104 && sizeof(Object<arrow::Buffer>) == 64);
+
+// What setters return; it is never destroyed.
+PyObject* None() {
+  static constexpr Class kNone{[](PyObject*) {}};
+  static Head none{1, &kNone};
+  ++none.refcount;
+  return reinterpret_cast<PyObject*>(&none);
+}
+
+void InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer) {
+  reinterpret_cast<Object<arrow::Buffer>*>(fresh)->value = buffer;
+}
+
+PyObject* SetFile(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file) {
+  reinterpret_cast<File*>(fresh)->file = std::move(file);
+  return None();
+}
+
+template <typename Function>
+void* Place(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+void* buffer_vtable[] = {Place(InitBuffer)};
+void* file_vtable[] = {Place(SetFile), nullptr, nullptr};
+
+}  // namespace
+
+std::shared_ptr<arrow::io::RandomAccessFile> FileOf(PyObject* object) {
+  return reinterpret_cast<File*>(object)->file;
+}
+
+PyObject* NewBuffer() {
+  Head head{1, &Object<arrow::Buffer>::kClass, nullptr, buffer_vtable};
+  return reinterpret_cast<PyObject*>(new Object<arrow::Buffer>{head, nullptr, {}});
+}
+
+PyObject* NewFile() {
+  Head head{1, &File::kClass, nullptr, file_vtable};
+  return reinterpret_cast<PyObject*>(new File{head, nullptr, nullptr, nullptr, {}});
+}
+
+void DecRef(PyObject* object) {
+  auto* head = reinterpret_cast<Head*>(object);
+  if (--head->refcount == 0) head->type->destroy(object);
+}
+
+arrow_cuda::PyarrowApi Table() {
+  return {
+      .unwrap_buffer = Place(Unwrap<arrow::Buffer>),
+      .wrap_buffer = Place(Wrap<arrow::Buffer>),
+      .unwrap_array = Place(Unwrap<arrow::Array>),
+      .wrap_array = Place(Wrap<arrow::Array>),
+      .unwrap_batch = Place(Unwrap<arrow::RecordBatch>),
+      .wrap_batch = Place(Wrap<arrow::RecordBatch>),
+      .unwrap_schema = Place(Unwrap<arrow::Schema>),
+      .wrap_schema = Place(Wrap<arrow::Schema>),
+      .unwrap_type = Place(Unwrap<arrow::DataType>),
+      .wrap_type = Place(Wrap<arrow::DataType>),
+      .unwrap_chunked_array = Place(Unwrap<arrow::ChunkedArray>),
+      .unwrap_table = Place(Unwrap<arrow::Table>),
+      .wrap_table = Place(Wrap<arrow::Table>),
+      .buffer_vtable = buffer_vtable,
+      .native_file_vtable = file_vtable,
+      .decref = DecRef,
+      .save_thread = []() -> void* { return nullptr; },
+      .restore_thread = [](void*) {},
+  };
+}
+
+}  // namespace fuzz
