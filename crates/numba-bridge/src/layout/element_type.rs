@@ -62,22 +62,23 @@ mod code {
 }
 
 impl ElementType {
-    /// A signed integer of `size` bytes.
+    /// A signed integer of `size` bytes; opaque where NumPy has none of that size.
     pub const fn int(size: u32) -> Self {
         Self::native(Kind::Int, size)
     }
 
-    /// An unsigned integer of `size` bytes.
+    /// An unsigned integer of `size` bytes; opaque where NumPy has none of that size.
     pub const fn uint(size: u32) -> Self {
         Self::native(Kind::UInt, size)
     }
 
-    /// A floating-point number of `size` bytes.
+    /// A floating-point number of `size` bytes; opaque where NumPy has none of that size.
     pub const fn float(size: u32) -> Self {
         Self::native(Kind::Float, size)
     }
 
     const fn native(kind: Kind, size: u32) -> Self {
+        let kind = if kind.has_size(size) { kind } else { Kind::Opaque };
         Self { kind, size, is_swapped: false }
     }
 
@@ -120,7 +121,7 @@ impl ElementType {
             code::BOOL => Kind::Bool,
             _ => Kind::Opaque,
         };
-        Ok(Self::native(if kind.has_size(size) { kind } else { Kind::Opaque }, size))
+        Ok(Self::native(kind, size))
     }
 
     /// DLPack's description of the type.
@@ -239,6 +240,20 @@ mod tests {
         let element: ElementType = typestr.parse().expect("a typestr");
         assert_eq!((element.to_string().as_str(), element.size()), (printed, size));
         assert_eq!(printed.parse(), Ok(element));
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_of_any_size_is_one_that_dlpack_knows_or_opaque(size in 0u32..40) {
+            for element in [ElementType::int(size), ElementType::uint(size), ElementType::float(size)] {
+                prop_assert_eq!(element.size(), size);
+                let described = element.to_dlpack().map(|dtype| u32::from(dtype.bits));
+                match element.kind() {
+                    Kind::Opaque => prop_assert!(described.is_err()),
+                    _ => prop_assert_eq!(described, Ok(8 * size)),
+                }
+            }
+        }
     }
 
     #[rstest]
