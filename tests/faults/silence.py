@@ -63,7 +63,9 @@ EVERY = (
         {"cuMemHostAlloc"},
         scenarios=("files.*",),
     ),
-    Silence("caches make room", {"cuMemAlloc", "cuMemHostAlloc"} | ENTERING, {2}),
+    Silence(
+        "caches make room", {"cuMemAlloc", "cuMemHostAlloc", "cuDeviceTotalMem"} | ENTERING, {2}
+    ),
     Silence(
         "without a current context, arrays are made on device 0",
         {"cuCtxGetDevice"},
@@ -72,7 +74,7 @@ EVERY = (
     ),
     Silence(
         "devices without access to each other's memory copy through the host",
-        {"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"},
+        ENTERING | {"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess", "cuDeviceGet"},
         scenarios=("peers.*",),
     ),
 )
