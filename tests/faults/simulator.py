@@ -15,6 +15,8 @@ LIBC = ctypes.CDLL(None)
 DEVICES = 2
 #: More events than a scenario has in flight.
 SPARES = 24
+#: So much memory that releases in flight need not be waited for.
+ROOM = 1 << 30
 _Semaphore = ctypes.c_char * 64
 #: How long others may take to release what they use.
 SECONDS = 2
@@ -79,6 +81,10 @@ def fill_spares():
     is_cached = compat.pinned_memory_stats()["cache_limit"] > 0
     for number in range(DEVICES):
         context = compat.Context(number)
+        # A trial may have left a limit at which an allocation waits for what is in flight.
+        limit = compat.memory_stats(context)["cache_limit"]
+        if limit > 0:
+            compat.set_cache_limit(max(limit, ROOM), context)
         buffer, stream, may_go_on = context.new_buffer(8), compat.Stream(context), _Semaphore()
         LIBC.sem_init(may_go_on, 0, 0)
         push(context)

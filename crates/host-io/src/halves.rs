@@ -1,9 +1,9 @@
 //! The host memory that buffers writes: two halves, one of which fills while the other travels to the
 //! device.
 
-use crate::staging::Staging;
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Event, Stream};
+use arrow_cuda_transfer::Staging;
 use std::sync::Arc;
 
 /// Collects bytes for consecutive places of a device buffer, and queues their copies on the default

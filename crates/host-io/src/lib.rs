@@ -19,7 +19,6 @@ mod halves;
 #[expect(unsafe_code, reason = "hands memory to copies that it keeps valid")]
 mod queued;
 mod reader;
-mod staging;
 mod writer;
 
 pub use arrow_cuda_transfer::{HostBuffer, is_pinned};

@@ -86,6 +86,8 @@ pub unsafe fn copy_to_host(
 
 /// How much the driver copies to the host at a time for a comparison.
 const STEP: usize = 4 << 20;
+/// The same in a process without memory.
+const LEAST: usize = 4 << 10;
 
 /// Whether a device holds exactly these bytes at an address.  Takes as long as copying them, and
 /// stops at a difference.
@@ -103,11 +105,12 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
     if let Some(differs) = unsafe { run(&current, Task::Compare, HostMemory::source(bytes), at) }? {
         return Ok(!differs);
     }
-    let mut theirs = vec![0u8; bytes.len().min(STEP)];
+    let mut theirs = room(bytes.len().min(STEP));
+    let step = theirs.len().max(1);
     let mut patience = Patience::new();
-    for (number, ours) in bytes.chunks(STEP).enumerate() {
+    for (number, ours) in bytes.chunks(step).enumerate() {
         patience.check()?;
-        let from = at + (number * STEP) as u64;
+        let from = at + (number * step) as u64;
         // SAFETY: guaranteed by the caller; `theirs` is writable for as many bytes.
         unsafe { current.copy_to_host(theirs.as_mut_ptr(), from, ours.len()) }?;
         if theirs[..ours.len()] != *ours {
@@ -115,6 +118,16 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
         }
     }
     Ok(true)
+}
+
+/// So many bytes, or fewer where the process has no memory for them.
+fn room(most: usize) -> Vec<u8> {
+    let (mut bytes, mut size) = (Vec::new(), most);
+    while size > LEAST && bytes.try_reserve_exact(size).is_err() {
+        size /= 2;
+    }
+    bytes.resize(size, 0);
+    bytes
 }
 
 #[cfg(test)]

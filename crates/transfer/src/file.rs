@@ -3,10 +3,10 @@
 //! The engine's threads read a file straight into the staging slots, so its bytes are copied once on
 //! the host, and no mapping of the file can fault.
 
-use crate::HostBuffer;
+use crate::Staging;
 use crate::engine::{FilePart, ReadError, run_file};
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
-use arrow_cuda_driver::{CudaError, CudaResult, Patience};
+use arrow_cuda_driver::{CudaError, Patience};
 use std::fmt;
 use std::os::fd::AsFd;
 
@@ -76,7 +76,7 @@ pub unsafe fn copy_from_file(
     current.await_turn(StreamHandle::DEFAULT)?;
     let mut staging = Staging::allocate(context, size.min(2 * STEP))?;
     // SAFETY: guaranteed by the caller; the staging memory lives until the stream has been waited for.
-    let sent = unsafe { send(&current, to, &file, staging.bytes()) };
+    let sent = unsafe { send(&current, to, &file, staging.bytes_mut()) };
     // Also after a failure, some of the memory may be on its way.
     let waited = current.synchronize_stream(StreamHandle::DEFAULT);
     sent.and(waited.map_err(FileError::from))
@@ -111,27 +111,4 @@ unsafe fn send(
         current.record(end, stream)?;
     }
     Ok(())
-}
-
-/// Where one thread puts what it reads: pinned memory, or pageable if none can be pinned.
-enum Staging {
-    Pinned(HostBuffer),
-    Pageable(Vec<u8>),
-}
-
-impl Staging {
-    fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        match HostBuffer::allocate(context, size) {
-            Ok(pinned) => Ok(Self::Pinned(pinned)),
-            Err(error) if error.is_out_of_memory() => Ok(Self::Pageable(vec![0; size])),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        match self {
-            Self::Pinned(pinned) => pinned.as_mut_slice(),
-            Self::Pageable(bytes) => bytes,
-        }
-    }
 }

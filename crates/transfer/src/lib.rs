@@ -14,6 +14,7 @@ mod pinned;
 mod queued;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
+mod staging;
 
 pub use copy::{copy_from_host, copy_to_host, equals_host};
 pub use engine::{MAX_THREADS, ReadError, TransferLimits, set_transfer_limits, transfer_limits};
@@ -22,3 +23,4 @@ pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use pinned::{HostBuffer, is_pinned};
 pub use queued::{queue_copy_from_host, queue_copy_to_host};
 pub use registered::RegisteredMemory;
+pub use staging::Staging;
