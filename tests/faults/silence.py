@@ -64,7 +64,9 @@ EVERY = (
         scenarios=("files.*",),
     ),
     Silence(
-        "caches make room", {"cuMemAlloc", "cuMemHostAlloc", "cuDeviceTotalMem"} | ENTERING, {2}
+        "caches make room",
+        {"cuMemAlloc", "cuMemHostAlloc", "cuDeviceGet", "cuDeviceTotalMem"} | ENTERING,
+        {2},
     ),
     Silence(
         "without a current context, arrays are made on device 0",

@@ -21,7 +21,8 @@ def capsules():
     there.__arrow_c_device_array__()  # nobody takes it
 
 
-@scenario()
+# By error 1, the driver says that it does not know the memory of an import.
+@scenario(others="the memory at 0x[0-9a-f]+ ends after 0 bytes")
 def events():
     """While work is in flight, exports have an event, and imports wait for it."""
     ctx = cuda.Context()
