@@ -49,7 +49,14 @@ EVERY = (
     Silence(
         "what work in flight retains is released by a later call",
         ENTERING,
-        scenarios=("contexts.borrowed", "files.*", "fronts.*", "pinned.*", "streams.*"),
+        scenarios=(
+            "contexts.borrowed",
+            "*.on_streams",
+            "files.*",
+            "fronts.*",
+            "pinned.*",
+            "streams.*",
+        ),
     ),
     Silence("memory that is not known to be pinned is pageable", {"cuPointerGetAttribute"}),
     Silence("that is asked in a context", ENTERING, scenarios=("batches.copies",)),
