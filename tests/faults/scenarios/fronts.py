@@ -34,7 +34,8 @@ def pygpu_arrays():
     assert result.all()
 
 
-@scenario(others=STATUS, changes_context=True)
+# Without a current context, a stream is none of its device's: an invalid handle.
+@scenario(others=STATUS + "|^status 400$", changes_context=True)
 def pygpu_streams():
     gpuarray.cudaGetLastError()  # of an earlier run
     begin, end, stream = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t(), gpuarray.cudaStream_t()
