@@ -31,6 +31,9 @@ const LARGE: usize = 1 << 20;
 /// A buffer, and host memory for its first bytes.
 pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
 
+/// A copy and its source.
+pub(crate) type Pair<'a> = (&'a DeviceBuffer, &'a DeviceBuffer);
+
 impl DeviceBuffer {
     /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one behind the
     /// other, each at a multiple of 256 bytes.  Only if the device has no room for one segment, there
@@ -113,14 +116,7 @@ impl DeviceBuffer {
     pub fn adjacent_copies(context: &Context, sources: &[&Self]) -> Result<Vec<Self>, Error> {
         let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
         let copies = Self::allocate_adjacent(context, &sizes)?;
-        let pairs: Vec<_> =
-            copies.iter().zip(sources).filter(|(copy, _)| !copy.is_empty()).collect();
-        let are_alike = |a: &(&Self, &&Self), b: &(&Self, &&Self)| {
-            let distance = b.0.private_address.wrapping_sub(a.0.private_address);
-            is_next(a.0, b.0)
-                && is_next(a.1, b.1)
-                && b.1.private_address - a.1.private_address == distance
-        };
+        let pairs: Vec<_> = pairs(&copies, sources).collect();
         let mut before: Option<&Self> = None;
         let outcome = pairs.chunk_by(are_alike).try_for_each(|group| {
             let ((to, from), (last_to, last_from)) = ends(group);
@@ -131,6 +127,20 @@ impl DeviceBuffer {
         });
         settle_all(copies, outcome)
     }
+}
+
+/// The copies that have bytes, each with its source.
+pub(crate) fn pairs<'a>(
+    copies: &'a [DeviceBuffer],
+    sources: &'a [&'a DeviceBuffer],
+) -> impl Iterator<Item = Pair<'a>> {
+    copies.iter().zip(sources.iter().copied()).filter(|(copy, _)| !copy.is_empty())
+}
+
+/// Whether two copies, with what lies between them, go by one copy.
+pub(crate) fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
+    let distance = b.0.private_address.wrapping_sub(a.0.private_address);
+    is_next(a.0, b.0) && is_next(a.1, b.1) && b.1.private_address - a.1.private_address == distance
 }
 
 /// Copies the bytes of each part to its buffer, and clears the gaps between buffers.
@@ -159,7 +169,7 @@ fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<
 }
 
 /// A failed copy may leave work in flight that uses any of the buffers.
-fn settle_all(
+pub(crate) fn settle_all(
     buffers: Vec<DeviceBuffer>,
     outcome: Result<(), Error>,
 ) -> Result<Vec<DeviceBuffer>, Error> {
@@ -197,7 +207,7 @@ fn begin_behind(end: u64) -> u64 {
 }
 
 /// Whether a buffer begins where the memory of another one ends.
-fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
+pub(crate) fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
     is_behind(first, second, BLOCK_ALIGNMENT - 1)
 }
 
@@ -254,6 +264,6 @@ fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
 
 /// The first and the last one of a group that `chunk_by` has made.
 #[expect(clippy::expect_used, reason = "chunk_by makes no group without members")]
-fn ends<T>(group: &[T]) -> (&T, &T) {
+pub(crate) fn ends<T>(group: &[T]) -> (&T, &T) {
     group.first().zip(group.last()).expect("a group has members")
 }

@@ -27,6 +27,8 @@ mod foreign;
 mod kernels;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod queued;
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
+mod queued_adjacent;
 pub mod range;
 mod strided;
 
@@ -34,4 +36,5 @@ pub use adjacent::{HostPart, copy_to_host_scattered};
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address};
+pub use queued_adjacent::await_stream_of;
 pub use strided::{Elements, copy_elements, queue_copy_elements};

@@ -6,7 +6,7 @@
 
 use crate::copy::too_large;
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::{Completed, Retained, Stream};
+use arrow_cuda_context::{Completed, Context, Retained, Stream};
 use arrow_cuda_transfer as transfer;
 
 impl DeviceBuffer {
@@ -138,16 +138,22 @@ impl DeviceBuffer {
 
 /// Refuses a stream that belongs to none of the buffers' contexts.
 pub(crate) fn check_stream(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
-    let [first, ..] = buffers else { return Ok(()) };
-    if buffers.iter().any(|buffer| buffer.context().is_same(stream.context())) {
+    let contexts: Vec<_> = buffers.iter().map(|buffer| buffer.context()).collect();
+    check_stream_of(stream, &contexts)
+}
+
+/// Refuses a stream that belongs to none of the contexts of buffers.
+pub(crate) fn check_stream_of(stream: &Stream, contexts: &[&Context]) -> Result<(), Error> {
+    let [first, ..] = contexts else { return Ok(()) };
+    if contexts.iter().any(|context| context.is_same(stream.context())) {
         return Ok(());
     }
-    let of = |context: &arrow_cuda_context::Context| {
+    let of = |context: &Context| {
         format!("{:#x} on device {}", context.handle(), context.device().number())
     };
     Err(Error::Invalid(format!(
         "the stream belongs to context {}, the buffer to context {}",
         of(stream.context()),
-        of(first.context())
+        of(first)
     )))
 }

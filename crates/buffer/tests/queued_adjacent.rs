@@ -1,0 +1,153 @@
+//! Buffers that are allocated together and copied together, on a stream.
+
+mod common;
+
+use arrow_cuda_buffer::{DeviceBuffer, Error, await_stream_of};
+use arrow_cuda_context::{Context, Device, Retained, Stream};
+use arrow_cuda_driver::is_simulated;
+use arrow_cuda_transfer::HostBuffer;
+use common::count_of;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The counts of calls are the process's: one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    (guard, Context::primary(0).expect("a device"))
+}
+
+/// An owner, and a way to tell whether it is retained.
+fn owner() -> (Retained, Arc<()>) {
+    let owner = Arc::new(());
+    (Box::new(owner.clone()), owner)
+}
+
+fn bytes_of(buffers: &[DeviceBuffer]) -> Vec<Vec<u8>> {
+    buffers.iter().map(|buffer| buffer.to_vec().expect("alive")).collect()
+}
+
+/// The parts on the device, as the default stream copies them.
+fn uploaded(context: &Context, parts: &[&[u8]]) -> Vec<DeviceBuffer> {
+    DeviceBuffer::adjacent_from_host(context, parts).expect("a copy")
+}
+
+#[test]
+fn pageable_parts_are_there_on_return() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let (retained, owner) = owner();
+    // SAFETY: constants.
+    let (buffers, _) = unsafe {
+        DeviceBuffer::queue_adjacent_from_host(&context, &stream, &[b"one", b"", b"four"], retained)
+    }
+    .expect("a copy");
+    assert_eq!(Arc::strong_count(&owner), 1, "nothing is on its way");
+    assert_eq!(bytes_of(&buffers), [b"one".as_slice(), b"", b"four"]);
+}
+
+#[test]
+fn pinned_parts_are_queued_and_retain_their_owner() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let mut pinned = HostBuffer::allocate(&context, 1000).expect("room");
+    pinned.as_mut_slice().fill(7);
+    let bytes = pinned.as_slice();
+    let (retained, owner) = owner();
+    // SAFETY: the memory lives until the stream is done.
+    let (buffers, _) = unsafe {
+        let parts = [&bytes[..10], &bytes[100..], &bytes[50..50]];
+        DeviceBuffer::queue_adjacent_from_host(&context, &stream, &parts, retained)
+    }
+    .expect("a copy");
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&owner), 1);
+    assert_eq!(bytes_of(&buffers), [vec![7; 10], vec![7; 900], vec![]]);
+}
+
+#[test]
+fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("room");
+    let parts: Vec<Vec<u8>> = (0..200_u8).map(|number| vec![number; 10]).collect();
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    let sources = uploaded(&context, &parts);
+    let sources: Vec<_> = sources.iter().collect();
+    let calls = || is_simulated().expect("a driver").then(|| count_of(c"cuMemcpyDtoDAsync"));
+    let before = calls();
+    let (retained, owner) = owner();
+    let (copies, _) =
+        DeviceBuffer::queue_adjacent_copies(&context, &stream, &sources, retained).expect("a copy");
+    if let Some((before, after)) = before.zip(calls()) {
+        assert_eq!(after - before, 1);
+    }
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&owner), 1);
+    assert_eq!(bytes_of(&copies), parts);
+    // Of every other source only, so that the copies are one by one.
+    drop(copies);
+    for residue in DeviceBuffer::allocate_adjacent(&context, &[200 * 256]).expect("room") {
+        residue.fill(0xEE).expect("alive");
+    }
+    let some: Vec<_> = sources.iter().copied().step_by(2).collect();
+    let (copies, _) =
+        DeviceBuffer::queue_adjacent_copies(&context, &stream, &some, Box::new(())).expect("room");
+    drop(stream.synchronize().expect("alive"));
+    let (first, second) = (&copies[0], &copies[1]);
+    let between = (second.address() - first.address()) as usize;
+    // SAFETY: both lie in one allocation, which outlives the view.
+    let all = unsafe {
+        DeviceBuffer::view(&context, first.address(), between as u64, false, Box::new(()))
+    }
+    .expect("live memory");
+    let all = all.to_vec().expect("alive");
+    assert_eq!(all[..10], [0; 10]);
+    assert!(all[10..].iter().all(|byte| *byte == 0), "padding is cleared");
+}
+
+#[test]
+fn copies_to_another_device_on_a_stream_of_either() {
+    let (_alone, context) = alone();
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    let other = Context::primary(1).expect("a device");
+    let sources = uploaded(&context, &[b"one", b"two"]);
+    let sources: Vec<_> = sources.iter().collect();
+    for of in [&context, &other] {
+        let stream = Stream::new(of).expect("room");
+        let (copies, _) =
+            DeviceBuffer::queue_adjacent_copies(&other, &stream, &sources, Box::new(()))
+                .expect("a copy");
+        drop(stream.synchronize().expect("alive"));
+        assert_eq!(bytes_of(&copies), [b"one", b"two"]);
+    }
+}
+
+#[test]
+fn streams_of_other_contexts_are_refused() {
+    let (_alone, context) = alone();
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    let other = Context::primary(1).expect("a device");
+    let stream = Stream::new(&other).expect("room");
+    let before = context.bytes_allocated().expect("alive");
+    let sources = uploaded(&context, &[b"one"]);
+    let sources: Vec<_> = sources.iter().collect();
+    let (retained, owner) = owner();
+    let refused = [
+        // SAFETY: constants.
+        unsafe {
+            DeviceBuffer::queue_adjacent_from_host(&context, &stream, &[b"x"], retained).map(drop)
+        },
+        DeviceBuffer::queue_adjacent_copies(&context, &stream, &sources, Box::new(())).map(drop),
+        await_stream_of(&stream, &sources).map(drop),
+    ];
+    for outcome in refused {
+        assert!(matches!(outcome, Err(Error::Invalid(_))), "{outcome:?}");
+    }
+    assert_eq!(Arc::strong_count(&owner), 1);
+    drop(sources);
+    assert_eq!(context.bytes_allocated().expect("alive"), before + 3);
+}
