@@ -1,4 +1,4 @@
-"""Completes the C Device interface and the copies of pyarrow's arrays and record batches.
+"""Completes the C Device interface of pyarrow's arrays and record batches.
 
 ========================================================  ========================================
 pyarrow itself                                            this package
@@ -15,7 +15,6 @@ crashes
 the same reason
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
-``copy_to`` allocates and copies each buffer by itself    allocates and copies all of them together
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
@@ -70,15 +69,6 @@ def _exports(original: _Method, is_batch: bool) -> _Method:
         _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
 
     return _export_to_c_device
-
-
-def _copies(original: _Method, is_batch: bool) -> _Method:
-    @wraps(original)
-    def copy_to(self: Any, destination: Any) -> Any:
-        copied = _native._copy_to(self, is_batch, destination)
-        return original(self, destination) if copied is None else copied
-
-    return copy_to
 
 
 def _imports_capsules(original: _Method, is_batch: bool) -> _Method:
@@ -169,7 +159,6 @@ def install() -> None:
     for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):
         _replace(cls, "__arrow_c_device_array__", _exports_capsules, is_batch)
         _replace(cls, "_export_to_c_device", _exports, is_batch)
-        _replace(cls, "copy_to", _copies, is_batch)
         _replace(cls, "_import_from_c_device_capsule", _imports_capsules, is_batch)
         _replace(cls, "_import_from_c_device", _imports, is_batch)
     for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):

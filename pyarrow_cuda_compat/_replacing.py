@@ -1,4 +1,4 @@
-"""Replaces members of pyarrow's classes, in place.
+"""Replaces members of pyarrow's classes, and adds some, in place.
 
 Other libraries use pyarrow's own objects, so this package has to replace the members themselves.
 The classes are compiled and refuse new attributes, but their namespaces accept them: Cython itself
@@ -16,10 +16,24 @@ from . import _native
 
 def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:
     """Puts what `make` makes of a member in its place.  Returns whether that was possible."""
-    # What a mapping proxy shows is the one thing that it refers to.
-    namespaces = gc.get_referents(cls.__dict__)
-    if len(namespaces) != 1 or name not in namespaces[0]:
+    namespace = _namespace(cls)
+    if name not in namespace:
         return False
-    namespaces[0][name] = make(namespaces[0][name])
+    namespace[name] = make(namespace[name])
     _native._class_changed(cls)
     return True
+
+
+def add(cls: type, name: str, member: Any) -> None:
+    """Adds a member to a class, unless the class, or one that it extends, has one of that name: it
+    may come with a later pyarrow."""
+    if not hasattr(cls, name):
+        _namespace(cls)[name] = member
+        _native._class_changed(cls)
+
+
+def _namespace(cls: type) -> dict[str, Any]:
+    """The namespace of a class, or an empty one where it cannot be found."""
+    # What a mapping proxy shows is the one thing that it refers to.
+    namespaces = gc.get_referents(cls.__dict__)
+    return namespaces[0] if len(namespaces) == 1 else {}

@@ -142,6 +142,19 @@ def begin(driver, stream):
 
 
 @pytest.fixture
+def calls(driver):
+    """How often driver functions of the simulator are called during some work."""
+
+    def count(work, *names):
+        ask = driver.library.cuda_sim_call_count
+        before = [ask(name) for name in names]
+        result = work()
+        return result, [ask(name) - was for name, was in zip(names, before, strict=True)]
+
+    return count
+
+
+@pytest.fixture
 def make_event(driver, current):
     """A factory for events of the test's own, without timing."""
     made = []

@@ -41,19 +41,6 @@ def layout_of(cuda, data):
     return data.type, len(data), data.offset, data.device_type, buffers
 
 
-@pytest.fixture
-def calls(driver):
-    """How often driver functions are called during some work."""
-
-    def count(work, *names):
-        ask = driver.library.cuda_sim_call_count
-        before = [ask(name) for name in names]
-        result = work()
-        return result, [ask(name) - was for name, was in zip(names, before, strict=True)]
-
-    return count
-
-
 @EVERY
 def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
     for array in shapes(ALL[name]):

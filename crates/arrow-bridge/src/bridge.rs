@@ -2,11 +2,13 @@
 
 use crate::fault::Fault;
 use crate::ffi::{
-    ABI_VERSION, BridgeApi, Entry, Failure, Kind, MessageFacts, Object, PyarrowApi, Span,
+    ABI_VERSION, BridgeApi, DataKind, Entry, Failure, Kind, MessageFacts, Object, PyarrowApi,
+    RustStream, Span,
 };
 use crate::payload::Payload;
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Stream;
 use arrow_cuda_driver::linker_message;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
 use arrow_cuda_ipc::DeviceMessage;
@@ -296,6 +298,16 @@ impl Bridge {
         unsafe { (self.api.is_on_device)(object) }
     }
 
+    /// The number of the device that the first data of such an object in device memory lies on.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn device_of(&self, object: Object) -> Option<u32> {
+        // SAFETY: guaranteed by the caller.
+        u32::try_from(unsafe { (self.api.device_of)(object) }).ok()
+    }
+
     /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host.
     ///
     /// # Errors
@@ -409,10 +421,12 @@ impl Bridge {
         unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, failure)) }
     }
 
-    /// A new reference to a copy of an array, or of a record batch if it `is_batch`, in the memory of
-    /// `destination`: all of its buffers are allocated and copied together.  `None` if libarrow itself
-    /// is to make the copy: no data lies on a GPU, or is to.  A null `destination` only has the object
-    /// checked.
+    /// A new reference to a copy of an object with data in the memory of `destination`: all of its
+    /// buffers are allocated and copied together.  `None` for an array or batch that libarrow itself is
+    /// to copy: no data lies on a GPU, or is to.  A null `destination` only has the object checked.
+    ///
+    /// With a `stream`, the copy is made in its order.  Copies of device memory and of pinned memory to
+    /// a device are queued, and retain the data; for others the calling thread waits for the stream.
     ///
     /// # Errors
     ///
@@ -426,15 +440,71 @@ impl Bridge {
     pub unsafe fn copy_to(
         &self,
         object: Object,
-        is_batch: bool,
+        kind: DataKind,
         destination: Object,
         is_device: bool,
+        stream: Option<&Stream>,
     ) -> Result<Option<Object>, Fault> {
+        let stream = stream.map(|stream| RustStream::new(stream.clone()));
+        let stream = stream.as_ref().map_or(ptr::null(), ptr::from_ref);
         let copied = |failure| {
-            // SAFETY: guaranteed by the caller.
-            unsafe { (self.api.copy_to)(object, is_batch, destination, is_device, failure) }
+            // SAFETY: guaranteed by the caller; the stream is read during the call only.
+            unsafe { (self.api.copy_to)(object, kind, destination, is_device, stream, failure) }
         };
         made_or_none(copied)
+    }
+
+    /// The number of the GPU that a destination of copies names; `None` for other destinations, and for
+    /// uninitialised ones.
+    ///
+    /// # Safety
+    ///
+    /// As [`buffer_to`](Self::buffer_to), for the destination.
+    pub unsafe fn destination_device(&self, destination: Object, is_device: bool) -> Option<u32> {
+        // SAFETY: guaranteed by the caller.
+        u32::try_from(unsafe { (self.api.destination_device)(destination, is_device) }).ok()
+    }
+
+    /// A new reference to a copy of a `pyarrow.Buffer` in the memory of `destination`, or if it
+    /// `is_view`, to a buffer over the same memory as the destination sees it.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for uninitialised objects, [`Kind::NotImplemented`] if the destination does not see
+    /// the memory, and driver errors.
+    ///
+    /// # Safety
+    ///
+    /// The objects must be live, `destination` a `pyarrow.Device` if it `is_device`, else a
+    /// `pyarrow.MemoryManager`; the GIL must be held.
+    pub unsafe fn buffer_to(
+        &self,
+        buffer: Object,
+        destination: Object,
+        is_device: bool,
+        is_view: bool,
+    ) -> Result<Object, Fault> {
+        let made_there = |failure| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { (self.api.buffer_to)(buffer, destination, is_device, is_view, failure) }
+        };
+        made(made_there)
+    }
+
+    /// A new reference to a `pyarrow.RecordBatch` that reports the device that its data lies on; `None`
+    /// if this one does, has no data there, or is another object.  Counts the nulls of device memory,
+    /// which libarrow would count on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`] for a bitmap that is too short, and driver errors.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn placed(&self, batch: Object) -> Result<Option<Object>, Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { made_or_none(|failure| (self.api.placed)(batch, failure)) }
     }
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:

@@ -22,7 +22,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 9;
+pub const ABI_VERSION: u32 = 10;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -60,6 +60,20 @@ pub(crate) struct Failure {
 /// CPython's object, which is opaque to both sides of the border.
 pub struct PyObject {
     _opaque: [u8; 0],
+}
+
+/// Which of pyarrow's classes an object with data is of.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataKind {
+    /// `pyarrow.Array`.
+    Array = 0,
+    /// `pyarrow.RecordBatch`.
+    Batch = 1,
+    /// `pyarrow.ChunkedArray`.
+    ChunkedArray = 2,
+    /// `pyarrow.Table`.
+    Table = 3,
 }
 
 /// A `PyObject*`.
@@ -247,6 +261,37 @@ pub(crate) struct RustApi {
         buffers: *const *const RustBuffer,
         count: usize,
         out: *mut BufferPlace,
+        failure: *mut Failure,
+    ) -> bool,
+    /// As `copies_of_host`, in the order of a stream of the device's primary context, which is waited
+    /// for unless all ranges are pinned.  Takes ownership of `owner`, which keeps the ranges readable,
+    /// even on failure.
+    pub(crate) queued_copies_of_host: unsafe extern "C" fn(
+        device: i32,
+        stream: *const RustStream,
+        ranges: *const HostRange,
+        count: usize,
+        owner: Owner,
+        out: *mut BufferPlace,
+        failure: *mut Failure,
+    ) -> bool,
+    /// As `copies_of_buffers`, in the order of a stream, which may belong to the context of the copies
+    /// or to that of the buffers.  Takes ownership of `owner`, which keeps the buffers' memory valid,
+    /// even on failure.
+    pub(crate) queued_copies_of_buffers: unsafe extern "C" fn(
+        device: i32,
+        stream: *const RustStream,
+        buffers: *const *const RustBuffer,
+        count: usize,
+        owner: Owner,
+        out: *mut BufferPlace,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Waits for a stream that belongs to the context of each buffer.
+    pub(crate) stream_await_for: unsafe extern "C" fn(
+        stream: *const RustStream,
+        buffers: *const *const RustBuffer,
+        count: usize,
         failure: *mut Failure,
     ) -> bool,
     /// Copies `count` buffers to the host together, each to a target of its size.
@@ -446,6 +491,8 @@ pub struct PyarrowApi {
     pub wrap_type: *mut c_void,
     /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
     pub unwrap_chunked_array: *mut c_void,
+    /// `pyarrow_wrap_chunked_array`: `PyObject* (const std::shared_ptr<arrow::ChunkedArray>&)`.
+    pub wrap_chunked_array: *mut c_void,
     /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
     pub unwrap_table: *mut c_void,
     /// `pyarrow_wrap_table`: `PyObject* (const std::shared_ptr<arrow::Table>&)`.
@@ -541,6 +588,8 @@ pub(crate) struct BridgeApi {
     pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
     /// Whether any data of such an object lies in device memory, whatever the object reports.
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
+    /// The number of the device that the first such data lies on, -1 for none.
+    pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
 
     // Record batches as IPC messages.
     /// Takes a batch that lies entirely on the host.
@@ -591,17 +640,36 @@ pub(crate) struct BridgeApi {
         is_batch: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// A copy (new reference) of `object`, a RecordBatch if it `is_batch`, else an Array, in the memory
-    /// of `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager.  Null
-    /// without a failure if libarrow itself is to make the copy: no data lies on a GPU, or is to; and
-    /// for a null `destination`, which only has the object checked.
+    /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
+    /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
+    /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
+    /// is to copy: no data lies on a GPU, or is to; and for a null `destination`, which only has the
+    /// object checked.
     pub(crate) copy_to: unsafe extern "C" fn(
         object: *mut PyObject,
-        is_batch: bool,
+        kind: DataKind,
         destination: *mut PyObject,
         is_device: bool,
+        stream: *const RustStream,
         failure: *mut Failure,
     ) -> *mut PyObject,
+    /// The number of the GPU of such a destination, -1 for none.
+    pub(crate) destination_device:
+        unsafe extern "C" fn(destination: *mut PyObject, is_device: bool) -> i32,
+    /// A copy (new reference) of a pyarrow.Buffer in the memory of such a destination, or if it
+    /// `is_view`, the same memory as the destination sees it.
+    pub(crate) buffer_to: unsafe extern "C" fn(
+        buffer: *mut PyObject,
+        destination: *mut PyObject,
+        is_device: bool,
+        is_view: bool,
+        failure: *mut Failure,
+    ) -> *mut PyObject,
+    /// A RecordBatch (new reference) that reports the device that its data lies on, and whose nulls are
+    /// counted; null without a failure if this one does, has none of its data there, or is another
+    /// object.
+    pub(crate) placed:
+        unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
     /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
     /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
     /// `ArrowSchema` or null.

@@ -23,5 +23,5 @@ mod serve;
 pub use addresses::watch_addresses;
 pub use bridge::Bridge;
 pub use fault::Fault;
-pub use ffi::{Kind, Object, PyObject, PyarrowApi, Span};
+pub use ffi::{DataKind, Kind, Object, PyObject, PyarrowApi, Span};
 pub use payload::Payload;

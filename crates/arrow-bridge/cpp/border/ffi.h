@@ -22,7 +22,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 9;
+constexpr static const uint32_t kAbiVersion = 10;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
@@ -56,6 +56,18 @@ enum class MessageKind : int32_t {
   kDictionary = 2,
   kBatch = 3,
   kOther = 4,
+};
+
+/// Which of pyarrow's classes an object with data is of.
+enum class DataKind : int32_t {
+  /// `pyarrow.Array`.
+  kArray = 0,
+  /// `pyarrow.RecordBatch`.
+  kBatch = 1,
+  /// `pyarrow.ChunkedArray`.
+  kChunkedArray = 2,
+  /// `pyarrow.Table`.
+  kTable = 3,
 };
 
 /// C++'s own object: a batch that becomes a message.
@@ -182,6 +194,31 @@ struct RustApi {
                             size_t count,
                             BufferPlace *out,
                             Failure *failure);
+  /// As `copies_of_host`, in the order of a stream of the device's primary context, which is waited
+  /// for unless all ranges are pinned.  Takes ownership of `owner`, which keeps the ranges readable,
+  /// even on failure.
+  bool (*queued_copies_of_host)(int32_t device,
+                                const RustStream *stream,
+                                const HostRange *ranges,
+                                size_t count,
+                                Owner owner,
+                                BufferPlace *out,
+                                Failure *failure);
+  /// As `copies_of_buffers`, in the order of a stream, which may belong to the context of the copies
+  /// or to that of the buffers.  Takes ownership of `owner`, which keeps the buffers' memory valid,
+  /// even on failure.
+  bool (*queued_copies_of_buffers)(int32_t device,
+                                   const RustStream *stream,
+                                   const RustBuffer *const *buffers,
+                                   size_t count,
+                                   Owner owner,
+                                   BufferPlace *out,
+                                   Failure *failure);
+  /// Waits for a stream that belongs to the context of each buffer.
+  bool (*stream_await_for)(const RustStream *stream,
+                           const RustBuffer *const *buffers,
+                           size_t count,
+                           Failure *failure);
   /// Copies `count` buffers to the host together, each to a target of its size.
   bool (*copy_all_to_host)(const RustBuffer *const *buffers,
                            const HostTarget *targets,
@@ -285,6 +322,8 @@ struct PyarrowApi {
   void *wrap_type;
   /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
   void *unwrap_chunked_array;
+  /// `pyarrow_wrap_chunked_array`: `PyObject* (const std::shared_ptr<arrow::ChunkedArray>&)`.
+  void *wrap_chunked_array;
   /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
   void *unwrap_table;
   /// `pyarrow_wrap_table`: `PyObject* (const std::shared_ptr<arrow::Table>&)`.
@@ -363,6 +402,8 @@ struct BridgeApi {
   bool (*has_arrays)(PyObject *object);
   /// Whether any data of such an object lies in device memory, whatever the object reports.
   bool (*is_on_device)(PyObject *object);
+  /// The number of the device that the first such data lies on, -1 for none.
+  int32_t (*device_of)(PyObject *object);
   /// Takes a batch that lies entirely on the host.
   Payload *(*payload_open)(PyObject *batch, Failure *failure);
   /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
@@ -395,15 +436,30 @@ struct BridgeApi {
   /// replacement, all of it on one device, or null without a failure if the object needs no change.
   /// Fails for an object of another kind and for an uninitialised one.
   PyObject *(*prepare)(PyObject *object, bool is_batch, Failure *failure);
-  /// A copy (new reference) of `object`, a RecordBatch if it `is_batch`, else an Array, in the memory
-  /// of `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager.  Null
-  /// without a failure if libarrow itself is to make the copy: no data lies on a GPU, or is to; and
-  /// for a null `destination`, which only has the object checked.
+  /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
+  /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
+  /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
+  /// is to copy: no data lies on a GPU, or is to; and for a null `destination`, which only has the
+  /// object checked.
   PyObject *(*copy_to)(PyObject *object,
-                       bool is_batch,
+                       DataKind kind,
                        PyObject *destination,
                        bool is_device,
+                       const RustStream *stream,
                        Failure *failure);
+  /// The number of the GPU of such a destination, -1 for none.
+  int32_t (*destination_device)(PyObject *destination, bool is_device);
+  /// A copy (new reference) of a pyarrow.Buffer in the memory of such a destination, or if it
+  /// `is_view`, the same memory as the destination sees it.
+  PyObject *(*buffer_to)(PyObject *buffer,
+                         PyObject *destination,
+                         bool is_device,
+                         bool is_view,
+                         Failure *failure);
+  /// A RecordBatch (new reference) that reports the device that its data lies on, and whose nulls are
+  /// counted; null without a failure if this one does, has none of its data there, or is another
+  /// object.
+  PyObject *(*placed)(PyObject *batch, Failure *failure);
   /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
   /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
   /// `ArrowSchema` or null.

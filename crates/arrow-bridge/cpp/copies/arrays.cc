@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "copies/buffers.h"
+#include "memory/resolve.h"
 #include "memory/slab.h"
 
 namespace arrow_cuda {
@@ -16,8 +17,15 @@ using arrow::ArrayData;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
-// Numbers buffers from 0 on, in the order in which they are first asked for.  A map of the standard
-// library would allocate memory for each.
+// Whether two buffers are the same memory, ready at the same time.  Chunks that another library has
+// exported one by one share memory, but no objects.
+bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
+  return &a == &b || (a.size() > 0 && a.size() == b.size() && a.address() == b.address() &&
+                      a.device_type() == b.device_type() && EventOf(a) == EventOf(b));
+}
+
+// Numbers the memory of buffers from 0 on, in the order in which it is first asked for.  A map of the
+// standard library would allocate memory for each.
 class Numbers {
  public:
   // For at most `count` buffers.
@@ -25,10 +33,11 @@ class Numbers {
       : slots_(std::bit_ceil(2 * (count + 1))), shift_(64 - std::countr_zero(slots_.size())) {}
 
   size_t Of(const arrow::Buffer* buffer) {
+    // Buffers of no bytes may all have one address.
+    const auto key = buffer->size() > 0 ? buffer->address() : reinterpret_cast<uintptr_t>(buffer);
     // The upper bits of the product depend on all bits of the address.
-    auto at = static_cast<size_t>(
-        (reinterpret_cast<uintptr_t>(buffer) * uint64_t{0x9E3779B97F4A7C15}) >> shift_);
-    while (slots_[at].buffer != nullptr && slots_[at].buffer != buffer) {
+    auto at = static_cast<size_t>((key * uint64_t{0x9E3779B97F4A7C15}) >> shift_);
+    while (slots_[at].buffer != nullptr && !AreSame(*slots_[at].buffer, *buffer)) {
       at = (at + 1) % slots_.size();
     }
     if (slots_[at].buffer == nullptr) slots_[at] = {buffer, next_++};
@@ -62,13 +71,13 @@ class Collection {
     buffers_.resize(distinct);
   }
 
-  // Each buffer once, in the order in which the arrays first refer to it.
+  // A buffer for each memory, in the order in which the arrays first refer to it.
   const std::vector<const arrow::Buffer*>& buffers() const { return buffers_; }
 
-  // Which buffer each reference is to, in the order of `Add`.
+  // Which of them each reference is to, in the order of `Add`.
   const std::vector<size_t>& references() const { return references_; }
 
-  // Whether no two references are to one buffer.
+  // Whether no two references are to the same memory.
   bool is_distinct() const { return buffers_.size() == references_.size(); }
 
   // The number of arrays, with children and dictionaries.
@@ -131,9 +140,12 @@ class Replacement {
 }  // namespace
 
 arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
-    const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to) {
+    const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to,
+    const RustStream* stream) {
   const Collection collection(arrays);
-  ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(collection.buffers(), to));
+  Order order{stream, nullptr};
+  if (stream != nullptr) order.owner = std::make_shared<const arrow::ArrayDataVector>(arrays);
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(collection.buffers(), to, order));
   if (!copies.has_value()) return std::nullopt;
   Replacement replacement(collection, *std::move(copies));
   arrow::ArrayDataVector copied;

@@ -7,6 +7,7 @@
 #include "border/rust.h"
 #include "border/status.h"
 #include "memory/buffer.h"
+#include "memory/device.h"
 #include "memory/memory_manager.h"
 #include "memory/pool_buffer.h"
 #include "memory/resolve.h"
@@ -62,14 +63,22 @@ struct Parted {
   }
 };
 
-Status WaitForAll(const std::vector<const arrow::Buffer*>& sources) {
+// Waits for what produces the sources, or has the stream wait for it.
+Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream) {
   const arrow::Device::SyncEvent* reached = nullptr;
   for (const auto* source : sources) {
     ARROW_RETURN_NOT_OK(CheckSpan(*source));
     // The buffers of one producer have one event.
     const auto event = EventOf(*source);
     if (event == nullptr || event.get() == reached) continue;
-    ARROW_RETURN_NOT_OK(event->Wait());
+    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+    if (stream != nullptr && ours != nullptr && ours->rust() != nullptr) {
+      ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+        return Rust().stream_wait_event(stream, ours->rust(), failure);
+      }));
+    } else {
+      ARROW_RETURN_NOT_OK(event->Wait());
+    }
     reached = event.get();
   }
   return Status::OK();
@@ -142,7 +151,13 @@ Status Store(const std::vector<size_t>& numbers, const ManagerPtr& to, Make&& ma
   return Status::OK();
 }
 
-Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to,
+// A share of the owner for Rust, which keeps it as long as queued work needs it.
+Owner Share(const Order& order) {
+  using Shared = std::shared_ptr<const void>;
+  return Owner{new Shared(order.owner), [](void* owner) { delete static_cast<Shared*>(owner); }};
+}
+
+Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, const Order& order,
                 std::vector<BufferPtr>* copies) {
   std::vector<HostRange> ranges;
   ranges.reserve(sources.size());
@@ -150,23 +165,36 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to,
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
   const auto make = [&](BufferPlace* made, Failure* failure) {
-    return Rust().copies_of_host(device, ranges.data(), ranges.size(), made, failure);
+    if (order.stream == nullptr) {
+      return Rust().copies_of_host(device, ranges.data(), ranges.size(), made, failure);
+    }
+    return Rust().queued_copies_of_host(device, order.stream, ranges.data(), ranges.size(),
+                                        Share(order), made, failure);
   };
   return Store(sources.numbers, to, make, copies);
 }
 
-Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to,
+Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to, const Order& order,
                std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
   const auto make = [&](BufferPlace* made, Failure* failure) {
-    return Rust().copies_of_buffers(device, from.data(), from.size(), made, failure);
+    if (order.stream == nullptr) {
+      return Rust().copies_of_buffers(device, from.data(), from.size(), made, failure);
+    }
+    return Rust().queued_copies_of_buffers(device, order.stream, from.data(), from.size(),
+                                           Share(order), made, failure);
   };
   return Store(sources.numbers, to, make, copies);
 }
 
 Status GpuToHost(const Sources& sources, arrow::MemoryPool* pool, const ManagerPtr& to,
-                 std::vector<BufferPtr>* copies) {
+                 const Order& order, std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
+  if (order.stream != nullptr) {
+    ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
+      return Rust().stream_await_for(order.stream, from.data(), from.size(), failure);
+    }));
+  }
   std::vector<HostTarget> targets;
   targets.reserve(from.size());
   Slab<PoolBuffer> slab(from.size());
@@ -194,20 +222,20 @@ Status HostToHost(const Sources& sources, const ManagerPtr& to, std::vector<Buff
 }  // namespace
 
 arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
-    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to) {
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
   if (host == nullptr && !IsCuda(*to)) return std::nullopt;
   const auto parted = Parted::From(sources);
   if (!parted.has_value()) return std::nullopt;
   if (host != nullptr && parted->of_gpu.size() == 0) return std::nullopt;
-  ARROW_RETURN_NOT_OK(WaitForAll(sources));
+  ARROW_RETURN_NOT_OK(WaitForAll(sources, order.stream));
   std::vector<BufferPtr> copies(sources.size());
   if (host == nullptr) {
     const auto device = static_cast<int32_t>(to->device()->device_id());
-    ARROW_RETURN_NOT_OK(FromHost(parted->of_host, device, to, &copies));
-    ARROW_RETURN_NOT_OK(FromGpu(parted->of_gpu, device, to, &copies));
+    ARROW_RETURN_NOT_OK(FromHost(parted->of_host, device, to, order, &copies));
+    ARROW_RETURN_NOT_OK(FromGpu(parted->of_gpu, device, to, order, &copies));
   } else {
-    ARROW_RETURN_NOT_OK(GpuToHost(parted->of_gpu, host->pool(), to, &copies));
+    ARROW_RETURN_NOT_OK(GpuToHost(parted->of_gpu, host->pool(), to, order, &copies));
     ARROW_RETURN_NOT_OK(HostToHost(parted->of_host, to, &copies));
   }
   return copies;

@@ -8,14 +8,24 @@
 #include "arrow/buffer.h"
 #include "arrow/device.h"
 #include "arrow/result.h"
+#include "border/ffi.h"
 
 namespace arrow_cuda {
+
+// The stream that copies are made on, none for the default stream, and what keeps their sources.
+struct Order {
+  const RustStream* stream = nullptr;
+  std::shared_ptr<const void> owner;
+};
 
 // Copies of the buffers in the memory of `to`.  Each source waits for its producer.  On a GPU, the
 // copies lie in one allocation, in the order of their sources.  No value, and nothing done, if
 // libarrow has to make them: no GPU takes part, or memory that is neither the host's nor a GPU's.
+//
+// Copies on a stream are queued, and retain the order's owner, if they are made from device memory or
+// all from pinned memory, to a GPU; else they are made once the stream has come to them.
 arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyBuffers(
     const std::vector<const arrow::Buffer*>& sources,
-    const std::shared_ptr<arrow::MemoryManager>& to);
+    const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
 
 }  // namespace arrow_cuda

@@ -1,64 +1,87 @@
-// Copies of arrays and record batches.
+// Copies of arrays, record batches, chunked arrays and tables, and of single buffers.
 #include "entries/entries.h"
 
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "arrow/array/util.h"
+#include "border/rust.h"
 #include "border/status.h"
 #include "copies/arrays.h"
+#include "entries/destination.h"
 #include "entries/require.h"
 #include "exchange/null_count.h"
 #include "memory/device.h"
+#include "memory/on_device.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
 namespace {
 
+using arrow::ArrayDataVector;
 using arrow::Status;
+using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
 using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
 
-struct Destination {
-  PyObject* object;
-  bool is_device;
-
-  // Null where there is no destination.
-  arrow::Result<ManagerPtr> Manager() const {
-    if (object == nullptr) return nullptr;
-    if (is_device) {
-      const auto device = UnwrapDevice(object);
-      if (device == nullptr) return Status::TypeError("expected an initialised pyarrow.Device");
-      return device->default_memory_manager();
-    }
-    auto manager = UnwrapMemoryManager(object);
-    if (manager == nullptr) {
-      return Status::TypeError("expected an initialised pyarrow.MemoryManager");
-    }
-    return manager;
-  }
+struct Target {
+  Destination destination;
+  const RustStream* stream;
 };
 
-arrow::Result<std::optional<arrow::ArrayDataVector>> Copy(const arrow::ArrayDataVector& columns,
-                                                          const Destination& destination) {
-  ARROW_ASSIGN_OR_RAISE(const auto to, destination.Manager());
-  if (to == nullptr) return std::nullopt;
-  WithoutGil unlocked;
-  // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
-  if (!to->is_cpu()) ARROW_RETURN_NOT_OK(CountNulls(columns));
-  return CopyArrays(columns, to);
+// Null counts of data in device memory are read from there, once the stream has written it.
+Status AwaitBitmaps(const ArrayDataVector& columns, const RustStream* stream) {
+  if (stream == nullptr || !IsOnDevice(columns)) return Status::OK();
+  return Try([&](Failure* failure) { return Rust().stream_synchronize(stream, failure); });
 }
 
-arrow::Result<PyObject*> CopyArray(PyObject* object, const Destination& to) {
+// Without the GIL.
+arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
+                                                   const ManagerPtr& to,
+                                                   const RustStream* stream) {
+  // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
+  if (!to->is_cpu() && HasUncountedNulls(columns)) {
+    ARROW_RETURN_NOT_OK(AwaitBitmaps(columns, stream));
+    ARROW_RETURN_NOT_OK(CountNulls(columns));
+  }
+  return CopyArrays(columns, to, stream);
+}
+
+arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
+                                                   const Target& target) {
+  ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
+  if (to == nullptr) return std::nullopt;
+  WithoutGil unlocked;
+  return Copy(columns, to, target.stream);
+}
+
+// The same for what pyarrow has no copy of its own for: if need be, libarrow copies each array.
+arrow::Result<std::optional<ArrayDataVector>> CopyAnyhow(const ArrayDataVector& columns,
+                                                         const Target& target) {
+  ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
+  if (to == nullptr) return std::nullopt;
+  WithoutGil unlocked;
+  ARROW_ASSIGN_OR_RAISE(auto copies, Copy(columns, to, target.stream));
+  if (copies.has_value()) return copies;
+  copies.emplace();
+  for (const auto& column : columns) {
+    ARROW_ASSIGN_OR_RAISE(auto copy, column->CopyTo(to));
+    copies->push_back(std::move(copy));
+  }
+  return copies;
+}
+
+arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
-  ARROW_ASSIGN_OR_RAISE(const auto copies, Copy({array->data()}, to));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, Copy({array->data()}, target));
   if (!copies.has_value()) return nullptr;
   return WrapArray(arrow::MakeArray(copies->front()));
 }
 
-arrow::Result<PyObject*> CopyBatch(PyObject* object, const Destination& to) {
+arrow::Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
-  ARROW_ASSIGN_OR_RAISE(auto copies, Copy(batch->column_data(), to));
+  ARROW_ASSIGN_OR_RAISE(auto copies, Copy(batch->column_data(), target));
   if (!copies.has_value()) return nullptr;
   // As libarrow's own copy says it: the place of the first column.
   const auto place =
@@ -67,16 +90,87 @@ arrow::Result<PyObject*> CopyBatch(PyObject* object, const Destination& to) {
                                             std::move(*copies), place));
 }
 
+void AddChunks(const arrow::ChunkedArray& array, ArrayDataVector* columns) {
+  for (const auto& chunk : array.chunks()) columns->push_back(chunk->data());
+}
+
+// A chunked array like `array`, of the copies from `next` on.
+ChunkedPtr OfCopies(const arrow::ChunkedArray& array, ArrayDataVector::const_iterator* next) {
+  arrow::ArrayVector chunks;
+  chunks.reserve(array.chunks().size());
+  while (chunks.size() < array.chunks().size()) chunks.push_back(arrow::MakeArray(*(*next)++));
+  return std::make_shared<arrow::ChunkedArray>(std::move(chunks), array.type());
+}
+
+arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
+  ARROW_ASSIGN_OR_RAISE(const auto array, RequireChunkedArray(object));
+  ArrayDataVector columns;
+  AddChunks(*array, &columns);
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
+  if (!copies.has_value()) return nullptr;
+  auto next = copies->begin();
+  return WrapChunkedArray(OfCopies(*array, &next));
+}
+
+arrow::Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, RequireTable(object));
+  ArrayDataVector columns;
+  for (const auto& column : table->columns()) AddChunks(*column, &columns);
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
+  if (!copies.has_value()) return nullptr;
+  auto next = copies->begin();
+  std::vector<ChunkedPtr> copied;
+  copied.reserve(table->columns().size());
+  for (const auto& column : table->columns()) copied.push_back(OfCopies(*column, &next));
+  return WrapTable(arrow::Table::Make(table->schema(), std::move(copied), table->num_rows()));
+}
+
+arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) {
+  switch (kind) {
+    case DataKind::kArray:
+      return CopyArray(object, target);
+    case DataKind::kBatch:
+      return CopyBatch(object, target);
+    case DataKind::kChunkedArray:
+      return CopyChunkedArray(object, target);
+    case DataKind::kTable:
+      return CopyTable(object, target);
+  }
+  return Status::TypeError("expected an object with data");
+}
+
 }  // namespace
 
-PyObject* CopyToEntry(PyObject* object, bool is_batch, PyObject* destination, bool is_device,
-                      Failure* failure) noexcept {
+PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
+                      const RustStream* stream, Failure* failure) noexcept {
   PyObject* copy = nullptr;
   Guard(failure, [&]() -> Status {
-    const Destination to{destination, is_device};
-    return (is_batch ? CopyBatch(object, to) : CopyArray(object, to)).Value(&copy);
+    return CopyOf(object, kind, Target{{destination, is_device}, stream}).Value(&copy);
   });
   return copy;
+}
+
+int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
+  const auto manager = Destination{destination, is_device}.Manager();
+  if (!manager.ok() || *manager == nullptr || !IsCuda(**manager)) return -1;
+  return static_cast<int32_t>((*manager)->device()->device_id());
+}
+
+PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
+                        Failure* failure) noexcept {
+  PyObject* made = nullptr;
+  Guard(failure, [&]() -> Status {
+    ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
+    const Destination destination_of{destination, is_device};
+    ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());
+    {
+      WithoutGil unlocked;
+      ARROW_ASSIGN_OR_RAISE(buffer, is_view ? arrow::Buffer::View(std::move(buffer), to)
+                                            : arrow::Buffer::Copy(std::move(buffer), to));
+    }
+    return WrapBuffer(buffer).Value(&made);
+  });
+  return made;
 }
 
 }  // namespace arrow_cuda

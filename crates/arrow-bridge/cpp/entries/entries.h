@@ -35,6 +35,7 @@ bool HasBatchEntry(PyObject* object) noexcept;
 bool HasSchemaEntry(PyObject* object) noexcept;
 bool HasArraysEntry(PyObject* object) noexcept;
 bool IsOnDeviceEntry(PyObject* object) noexcept;
+int32_t DeviceOfEntry(PyObject* object) noexcept;
 
 // entries/messages.cc
 Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept;
@@ -52,9 +53,14 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
                              Failure* failure) noexcept;
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
 
+PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept;
+
 // entries/copies.cc
-PyObject* CopyToEntry(PyObject* object, bool is_batch, PyObject* destination, bool is_device,
-                      Failure* failure) noexcept;
+PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
+                      const RustStream* stream, Failure* failure) noexcept;
+int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept;
+PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
+                        Failure* failure) noexcept;
 
 // entries/pickling.cc
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept;

@@ -19,6 +19,8 @@
 #include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
 #include "exchange/structure.h"
+#include "memory/device.h"
+#include "memory/on_device.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
@@ -34,13 +36,6 @@ bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexce
     if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
   }
   return succeeded;
-}
-
-arrow::ArrayDataVector ColumnsOf(PyObject* object) {
-  if (const auto array = UnwrapArray(object)) return {array->data()};
-  const auto batch = UnwrapBatch(object);
-  if (batch == nullptr) return {};
-  return batch->column_data();
 }
 
 arrow::Status CountNullsOf(const arrow::ArrayDataVector& columns) {
@@ -138,6 +133,13 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
   return types;
 }
 
+// What a batch with data on a GPU has to report.
+arrow::DeviceAllocationType PlaceOf(const arrow::RecordBatch& batch) {
+  const auto home = HomeOf(batch.column_data());
+  const bool is_there = home.has_value() && IsCuda(*home->manager);
+  return is_there ? home->type : arrow::DeviceAllocationType::kCUDA;
+}
+
 }  // namespace
 
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
@@ -204,6 +206,21 @@ PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* fai
     return MovedBatch(*batch, home).Value(&finished);
   });
   return finished;
+}
+
+PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
+  PyObject* placed = nullptr;
+  Guard(failure, [&]() -> arrow::Status {
+    const auto batch = UnwrapBatch(object);
+    if (batch == nullptr || !IsOnDevice(*batch)) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(CountNullsOf(batch->column_data()));
+    const auto place = PlaceOf(*batch);
+    if (batch->device_type() == place) return arrow::Status::OK();
+    return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
+                                              batch->column_data(), place, batch->GetSyncEvent()))
+        .Value(&placed);
+  });
+  return placed;
 }
 
 }  // namespace arrow_cuda

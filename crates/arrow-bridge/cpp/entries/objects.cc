@@ -1,6 +1,7 @@
 // The contents of pyarrow's objects.
 #include "entries/entries.h"
 
+#include "entries/require.h"
 #include "memory/on_device.h"
 #include "pyarrow/objects.h"
 
@@ -22,5 +23,7 @@ bool IsOnDeviceEntry(PyObject* object) noexcept {
   const auto table = UnwrapTable(object);
   return table != nullptr && IsOnDevice(*table);
 }
+
+int32_t DeviceOfEntry(PyObject* object) noexcept { return DeviceOf(ColumnsOf(object)); }
 
 }  // namespace arrow_cuda

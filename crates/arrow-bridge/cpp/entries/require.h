@@ -4,9 +4,12 @@
 #include <memory>
 
 #include "arrow/array/array_base.h"
+#include "arrow/array/data.h"
 #include "arrow/buffer.h"
+#include "arrow/chunked_array.h"
 #include "arrow/record_batch.h"
 #include "arrow/result.h"
+#include "arrow/table.h"
 #include "border/ffi.h"
 #include "memory/buffer.h"
 
@@ -20,6 +23,14 @@ arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object);
 
 // The batch behind any initialised pyarrow.RecordBatch.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object);
+
+// The same for a pyarrow.ChunkedArray and a pyarrow.Table.
+arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object);
+arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object);
+
+// The data of any initialised Array, RecordBatch, ChunkedArray or Table, all chunks of it; none for
+// other objects.
+arrow::ArrayDataVector ColumnsOf(PyObject* object);
 
 // The device memory behind any initialised pyarrow.Buffer, once it is ready.
 arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object);

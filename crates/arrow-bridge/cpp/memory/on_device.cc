@@ -9,6 +9,21 @@
 #include "memory/resolve.h"
 
 namespace arrow_cuda {
+namespace {
+
+// The first buffer in the memory of a GPU, null for none.
+const arrow::Buffer* DeviceBufferOf(const arrow::ArrayData& data) {
+  for (const auto& buffer : data.buffers) {
+    if (buffer != nullptr && IsOnDevice(*buffer)) return buffer.get();
+  }
+  for (const auto& child : data.child_data) {
+    const auto* found = child == nullptr ? nullptr : DeviceBufferOf(*child);
+    if (found != nullptr) return found;
+  }
+  return data.dictionary == nullptr ? nullptr : DeviceBufferOf(*data.dictionary);
+}
+
+}  // namespace
 
 bool IsOnDevice(const arrow::ArrayData& data) {
   const auto is_there = [](const auto& buffer) {
@@ -20,22 +35,30 @@ bool IsOnDevice(const arrow::ArrayData& data) {
          (data.dictionary != nullptr && IsOnDevice(*data.dictionary));
 }
 
+bool IsOnDevice(const arrow::ArrayDataVector& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const auto& column) { return IsOnDevice(*column); });
+}
+
 bool IsOnDevice(const arrow::ChunkedArray& array) {
   const auto& chunks = array.chunks();
   return std::any_of(chunks.begin(), chunks.end(),
                      [](const auto& chunk) { return IsOnDevice(*chunk->data()); });
 }
 
-bool IsOnDevice(const arrow::RecordBatch& batch) {
-  const auto& columns = batch.column_data();
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const auto& column) { return IsOnDevice(*column); });
-}
+bool IsOnDevice(const arrow::RecordBatch& batch) { return IsOnDevice(batch.column_data()); }
 
 bool IsOnDevice(const arrow::Table& table) {
   const auto& columns = table.columns();
   return std::any_of(columns.begin(), columns.end(),
                      [](const auto& column) { return IsOnDevice(*column); });
+}
+
+int32_t DeviceOf(const arrow::ArrayDataVector& columns) {
+  for (const auto& column : columns) {
+    if (const auto* buffer = DeviceBufferOf(*column)) return NumberOf(*buffer);
+  }
+  return -1;
 }
 
 }  // namespace arrow_cuda

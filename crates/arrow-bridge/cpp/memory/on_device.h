@@ -3,6 +3,8 @@
 // libarrow assumes that the whole array lies where its first buffer reports.
 #pragma once
 
+#include <cstdint>
+
 #include "arrow/array/data.h"
 #include "arrow/type_fwd.h"
 
@@ -10,8 +12,12 @@ namespace arrow_cuda {
 
 // Whether any buffer lies in device memory, including those of children and dictionaries.
 bool IsOnDevice(const arrow::ArrayData& data);
+bool IsOnDevice(const arrow::ArrayDataVector& columns);
 bool IsOnDevice(const arrow::ChunkedArray& array);
 bool IsOnDevice(const arrow::RecordBatch& batch);
 bool IsOnDevice(const arrow::Table& table);
+
+// The number of the GPU that the first such buffer lies on, -1 for none.
+int32_t DeviceOf(const arrow::ArrayDataVector& columns);
 
 }  // namespace arrow_cuda

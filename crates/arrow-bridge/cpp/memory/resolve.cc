@@ -83,6 +83,12 @@ bool IsOnDevice(const arrow::Buffer& buffer) {
   return IsCuda(*buffer.memory_manager()) || FindWhole(buffer) != nullptr;
 }
 
+int32_t NumberOf(const arrow::Buffer& buffer) {
+  const auto* whole = FindWhole(buffer);
+  const arrow::Buffer& there = whole == nullptr ? buffer : *whole;
+  return static_cast<int32_t>(there.device()->device_id());
+}
+
 void Expose(const arrow::Buffer& buffer) {
   if (const auto* whole = FindWhole(buffer)) Rust().buffer_expose(whole->rust());
 }

@@ -1,6 +1,7 @@
 // From any arrow::Buffer to the device memory behind it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -20,6 +21,9 @@ arrow::Status WaitUntilReady(const arrow::Buffer& buffer);
 
 // Whether the memory is a GPU's, whatever the class of the buffer.
 bool IsOnDevice(const arrow::Buffer& buffer);
+
+// The number of the GPU whose memory it is.
+int32_t NumberOf(const arrow::Buffer& buffer);
 
 // The address is about to reach other libraries, whose work nobody here knows.
 void Expose(const arrow::Buffer& buffer);

@@ -176,6 +176,13 @@ arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
   return object;
 }
 
+arrow::Result<PyObject*> WrapChunkedArray(const ChunkedPtr& array) {
+  auto* object =
+      reinterpret_cast<PyObject* (*)(const ChunkedPtr&)>(Pyarrow().wrap_chunked_array)(array);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
 arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
   auto* object = reinterpret_cast<PyObject* (*)(const TablePtr&)>(Pyarrow().wrap_table)(table);
   if (object == nullptr) return PythonError();

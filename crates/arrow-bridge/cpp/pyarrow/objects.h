@@ -39,6 +39,7 @@ arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
 arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
 arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
 arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
+arrow::Result<PyObject*> WrapChunkedArray(const std::shared_ptr<arrow::ChunkedArray>& array);
 arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
 arrow::Result<PyObject*> WrapSchema(const std::shared_ptr<arrow::Schema>& schema);
 arrow::Result<PyObject*> WrapType(const std::shared_ptr<arrow::DataType>& type);

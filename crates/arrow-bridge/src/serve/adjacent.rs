@@ -1,9 +1,9 @@
 //! Buffers that are allocated and copied together, for C++.
 
-use super::buffers::{host, host_mut};
-use super::context;
+use super::buffers::{Lent, host, host_mut};
+use super::{RustStream, context};
 use crate::fault::{Fault, attempt};
-use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Kind, RustBuffer};
+use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer};
 use arrow_cuda_buffer::copy_to_host_scattered;
 use std::slice;
 
@@ -15,12 +15,8 @@ pub(super) unsafe extern "C" fn copies_of_host(
     failure: *mut Failure,
 ) -> bool {
     let work = || {
-        let mut parts = Vec::with_capacity(count);
         // SAFETY: `count` ranges, each of them readable.
-        for range in unsafe { all(ranges, count) } {
-            // SAFETY: as above.
-            parts.push(unsafe { host(range.data.cast(), signed(range.size)?) }?);
-        }
+        let parts = unsafe { parts(ranges, count) }?;
         // SAFETY: room for as many buffers.
         unsafe { store(out, RustBuffer::adjacent_from_host(&context(device)?, &parts)?) };
         Ok(())
@@ -49,6 +45,56 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
     unsafe { attempt(failure, work) }.is_some()
 }
 
+pub(super) unsafe extern "C" fn queued_copies_of_host(
+    device: i32,
+    stream: *const RustStream,
+    ranges: *const HostRange,
+    count: usize,
+    owner: Owner,
+    out: *mut BufferPlace,
+    failure: *mut Failure,
+) -> bool {
+    let owner = Box::new(Lent(owner));
+    let work = || {
+        // SAFETY: a live stream, and `count` ranges, readable as long as the owner lives.
+        let (stream, parts) = unsafe { ((*stream).stream(), parts(ranges, count)?) };
+        let context = context(device)?;
+        // SAFETY: as above; that nobody changes them is for the program that passed the stream.
+        let queued =
+            unsafe { RustBuffer::queue_adjacent_from_host(&context, stream, &parts, owner) };
+        // SAFETY: room for as many buffers.
+        unsafe { store(out, queued?.0) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
+pub(super) unsafe extern "C" fn queued_copies_of_buffers(
+    device: i32,
+    stream: *const RustStream,
+    buffers: *const *const RustBuffer,
+    count: usize,
+    owner: Owner,
+    out: *mut BufferPlace,
+    failure: *mut Failure,
+) -> bool {
+    let owner = Box::new(Lent(owner));
+    let work = || {
+        // SAFETY: a live stream, and `count` live buffers of this table.
+        let (stream, buffers) = unsafe { ((*stream).stream(), all(buffers, count)) };
+        // SAFETY: as above.
+        let sources: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        let context = context(device)?;
+        let (copies, _) = RustBuffer::queue_adjacent_copies(&context, stream, &sources, owner)?;
+        // SAFETY: room for as many buffers.
+        unsafe { store(out, copies) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
 pub(super) unsafe extern "C" fn copy_all_to_host(
     buffers: *const *const RustBuffer,
     targets: *const HostTarget,
@@ -70,12 +116,24 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
     unsafe { attempt(failure, work) }.is_some()
 }
 
+/// The bytes of `count` ranges.
+///
+/// # Safety
+///
+/// They must be readable during the call.
+unsafe fn parts<'a>(ranges: *const HostRange, count: usize) -> Result<Vec<&'a [u8]>, Fault> {
+    // SAFETY: guaranteed by the caller.
+    let ranges = unsafe { all(ranges, count) };
+    // SAFETY: as above.
+    ranges.iter().map(|range| unsafe { host(range.data.cast(), signed(range.size)?) }).collect()
+}
+
 /// `count` values that C++ passes; null is allowed when there are none.
 ///
 /// # Safety
 ///
 /// They must be valid during the call.
-unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
+pub(super) unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
     // SAFETY: guaranteed by the caller.
     if count == 0 { &[] } else { unsafe { slice::from_raw_parts(first, count) } }
 }

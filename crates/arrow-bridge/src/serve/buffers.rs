@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-/// A C++ owner, released with the last buffer over its memory.
-struct Lent(Owner);
+/// A C++ owner, released with the last buffer over its memory, or when queued work is complete.
+pub(super) struct Lent(pub(super) Owner);
 
 // SAFETY: the border allows the owner to be dropped from any thread.
 unsafe impl Send for Lent {}

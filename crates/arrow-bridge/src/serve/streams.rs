@@ -1,8 +1,10 @@
 //! Streams for C++.
 
+use super::adjacent::all;
 use super::{RustEvent, context, hand_over};
 use crate::fault::{Fault, attempt};
-use crate::ffi::{Failure, Kind};
+use crate::ffi::{Failure, Kind, RustBuffer};
+use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Stream, is_readable};
 use std::ffi::c_void;
 use std::ptr;
@@ -14,12 +16,12 @@ pub(crate) struct RustStream {
 }
 
 impl RustStream {
-    fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: Stream) -> Self {
         let handle = stream.as_raw();
         Self { stream, handle }
     }
 
-    pub(super) fn stream(&self) -> &Stream {
+    pub(crate) fn stream(&self) -> &Stream {
         &self.stream
     }
 }
@@ -90,4 +92,21 @@ pub(super) unsafe extern "C" fn synchronize(
 ) -> bool {
     // SAFETY: a live stream; guaranteed by the caller.
     unsafe { attempt(failure, || Ok((*stream).stream.synchronize().map(drop)?)).is_some() }
+}
+
+pub(super) unsafe extern "C" fn await_for(
+    stream: *const RustStream,
+    buffers: *const *const RustBuffer,
+    count: usize,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        // SAFETY: a live stream, and `count` live buffers of this table.
+        let (stream, buffers) = unsafe { (&(*stream).stream, all(buffers, count)) };
+        // SAFETY: as above.
+        let buffers: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        Ok(await_stream_of(stream, &buffers).map(drop)?)
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
 }

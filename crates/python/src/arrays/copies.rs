@@ -1,5 +1,6 @@
 //! Copies between a device array and others, on the host and on devices.
 
+use super::asarray::{check_copied, converted};
 use super::device_array::{PyDeviceArray, order_argument};
 use super::host::{self, stream_of};
 use crate::errors::{OrRaise, available};
@@ -169,17 +170,8 @@ impl PyDeviceArray {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) {
-            return Err(PyValueError::new_err(
-                "an array in device memory cannot be an array of NumPy without a copy",
-            ));
-        }
-        let array = host::to_numpy(py, self, None, None)?.into_any();
-        match dtype.filter(|dtype| !dtype.is_none()) {
-            None => Ok(array),
-            // No second copy where the dtype is the same.
-            Some(dtype) => array.call_method("astype", (dtype, "K", "unsafe", true, false), None),
-        }
+        check_copied("an array", copy)?;
+        converted(host::to_numpy(py, self, None, None)?.into_any(), dtype)
     }
 
     /// The one element, as a Python object.

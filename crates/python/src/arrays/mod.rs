@@ -1,6 +1,7 @@
 //! Typed arrays in device memory.
 
 mod arrow;
+pub(crate) mod asarray;
 mod copies;
 mod device_array;
 mod host;

@@ -1,32 +1,151 @@
-//! Copies of arrays and record batches to and from devices.  The methods themselves are pyarrow's,
-//! wrapped in Python: `pyarrow_cuda_compat/_device_arrays.py`.
+//! Copies of arrays, batches, tables and buffers to and from devices.  The methods themselves are
+//! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_copy_to.py`.
 
-use crate::errors::OrRaise;
-use crate::pyarrow::from_pyarrow::is_of;
-use crate::pyarrow::pyarrow;
+use crate::errors::{OrRaise, expected};
+use crate::pyarrow::from_pyarrow::{is_of, span};
+use crate::pyarrow::to_pyarrow::wrap_memory_of;
+use crate::pyarrow::{Pyarrow, pyarrow};
+use crate::streams::argument::{Named, ask};
+use arrow_cuda_bridge::DataKind;
+use arrow_cuda_context::{Context, Stream};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::ptr;
 
-/// A copy of an array, or of a record batch if it `is_batch`, in the memory of a `pyarrow.Device` or
-/// `pyarrow.MemoryManager`.  `None` if pyarrow is to make the copy, or to refuse the destination: no
-/// device memory takes part in it.
+/// `ARROW_DEVICE_CUDA`.
+const CUDA: i32 = 2;
+
+/// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
+/// stream if one is given.  `class` is the class of pyarrow's that the method belongs to.  `None` if
+/// pyarrow is to make the copy, or to refuse the destination: no device memory takes part in it, and
+/// pyarrow has such a method.
 #[pyfunction]
 #[pyo3(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
     object: &Bound<'py, PyAny>,
-    is_batch: bool,
+    class: &Bound<'py, PyType>,
     destination: &Bound<'py, PyAny>,
+    stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let is_device = is_of(destination, &pyarrow.device);
-    let is_place = is_device || is_of(destination, &pyarrow.memory_manager);
-    let place = if is_place { destination.as_ptr().cast() } else { ptr::null_mut() };
+    let Some(kind) = kind_of(pyarrow, class) else { return Err(expected("pyarrow class", class)) };
+    let named = stream.map(|stream| ask("stream", stream)).transpose()?;
+    let place = Place::of(pyarrow, destination);
+    if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
+        return Err(not_a_place(destination)?);
+    }
+    let stream = match (named, &place) {
+        (Some(named), Some(place)) => in_contexts(named, object, place)?,
+        _ => None,
+    };
+    let (to, is_device) =
+        place.map_or((ptr::null_mut(), false), |place| (place.0.as_ptr().cast(), place.1));
     let object = object.as_ptr().cast();
     // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
     // reference.
     unsafe {
-        let copied = pyarrow.bridge.copy_to(object, is_batch, place, is_device).or_raise(py)?;
+        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, stream.as_ref());
+        let copied = copied.or_raise(py)?;
         copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()
     }
+}
+
+/// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as
+/// the destination sees it.
+#[pyfunction]
+#[pyo3(name = "_buffer_to")]
+pub(crate) fn buffer_to<'py>(
+    buffer: &Bound<'py, PyAny>,
+    destination: &Bound<'py, PyAny>,
+    is_view: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = buffer.py();
+    let pyarrow = pyarrow(py)?;
+    span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
+    let Some(Place(place, is_device)) = Place::of(pyarrow, destination) else {
+        return Err(not_a_place(destination)?);
+    };
+    let (from, to) = (buffer.as_ptr().cast(), place.as_ptr().cast());
+    // SAFETY: live objects of their classes, and the GIL is held; the result is a new reference.
+    let made = unsafe {
+        let made = pyarrow.bridge.buffer_to(from, to, is_device, is_view).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, made.cast())?
+    };
+    match span(&made) {
+        Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
+        _ => Ok(made),
+    }
+}
+
+/// A record batch that reports the device that its data lies on, and whose nulls on a device are
+/// counted.  Other objects stay what they are.
+#[pyfunction]
+#[pyo3(name = "_placed")]
+pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = batch.py();
+    // SAFETY: a live object, and the GIL is held; the result is a new reference.
+    unsafe {
+        match pyarrow(py)?.bridge.placed(batch.as_ptr().cast()).or_raise(py)? {
+            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
+            None => Ok(batch),
+        }
+    }
+}
+
+fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
+    let kinds = [
+        (&pyarrow.array, DataKind::Array),
+        (&pyarrow.record_batch, DataKind::Batch),
+        (&pyarrow.chunked_array, DataKind::ChunkedArray),
+        (&pyarrow.table, DataKind::Table),
+    ];
+    kinds.into_iter().find(|(each, _)| class.is(each)).map(|(_, kind)| kind)
+}
+
+/// A destination, and whether it is a `pyarrow.Device`.
+struct Place<'a, 'py>(&'a Bound<'py, PyAny>, bool);
+
+impl<'a, 'py> Place<'a, 'py> {
+    fn of(pyarrow: &Pyarrow, destination: &'a Bound<'py, PyAny>) -> Option<Self> {
+        let is_device = is_of(destination, &pyarrow.device);
+        let is_place = is_device || is_of(destination, &pyarrow.memory_manager);
+        is_place.then_some(Self(destination, is_device))
+    }
+
+    /// The number of its device, if that is a GPU.
+    fn device(&self) -> PyResult<Option<u32>> {
+        let bridge = &pyarrow(self.0.py())?.bridge;
+        // SAFETY: a live object of its class, and the GIL is held.
+        Ok(unsafe { bridge.destination_device(self.0.as_ptr().cast(), self.1) })
+    }
+}
+
+/// The stream that is named, if device memory takes part in the copy.
+fn in_contexts(
+    named: Named,
+    object: &Bound<'_, PyAny>,
+    place: &Place<'_, '_>,
+) -> PyResult<Option<Stream>> {
+    let py = object.py();
+    // SAFETY: a live object, and the GIL is held.
+    let from = unsafe { pyarrow(py)?.bridge.device_of(object.as_ptr().cast()) };
+    let numbers: Vec<_> = place.device()?.into_iter().chain(from).collect();
+    if numbers.is_empty() {
+        return Ok(None);
+    }
+    let contexts =
+        py.detach(|| numbers.into_iter().map(Context::primary).collect::<Result<Vec<_>, _>>());
+    let contexts = contexts.or_raise(py)?;
+    named.within(py, &contexts.iter().collect::<Vec<_>>()).map(Some)
+}
+
+/// As pyarrow says it.
+fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    Ok(PyTypeError::new_err(format!(
+        "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, got \
+         {})",
+        destination.get_type().repr()?
+    )))
 }

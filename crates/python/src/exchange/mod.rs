@@ -22,6 +22,8 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         wrap_pyfunction!(c_device::export_places, module)?,
         wrap_pyfunction!(c_device::prepare, module)?,
         wrap_pyfunction!(copy_to::copy_to, module)?,
+        wrap_pyfunction!(copy_to::buffer_to, module)?,
+        wrap_pyfunction!(copy_to::placed, module)?,
         wrap_pyfunction!(c_device::prepare_import, module)?,
         wrap_pyfunction!(c_device::finish_import, module)?,
         wrap_pyfunction!(c_device::class_changed, module)?,

@@ -1,5 +1,6 @@
 //! `CudaBuffer`.
 
+use crate::arrays::asarray::{check_copied, converted};
 use crate::copies::{self, Target};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
@@ -553,6 +554,49 @@ impl Methods {
                 py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
             })
         })
+    }
+
+    /// The buffer's bytes as an array of NumPy, which calls this method:
+    /// ``numpy.asarray(buf)``.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : numpy.dtype, optional
+    ///     What to convert the bytes' values to, on the host; by default they stay
+    ///     ``uint8``.  To read the bytes as another type,
+    ///     use ``numpy.frombuffer(buf.copy_to_host(), dtype)``.
+    /// copy : bool, optional
+    ///     False is refused: the host does not reach device memory.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     A copy on the host, of one dimension.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `copy` is False.
+    /// OSError
+    ///     If the copy fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from pyarrow import cuda
+    /// >>> np.asarray(cuda.Context(0).buffer_from_data(b"\x01\x02\x03"))
+    /// array([1, 2, 3], dtype=uint8)
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        check_copied("a buffer", copy)?;
+        let bytes = Self::copy_to_host(slf, 0, -1, None, None, None, None)?;
+        let numpy = slf.py().import(intern!(slf.py(), "numpy"))?;
+        let array = numpy.call_method1(intern!(slf.py(), "frombuffer"), (bytes, "u1"))?;
+        converted(array, dtype)
     }
 
     /// The buffer's bytes in version 3 of the CUDA array interface.

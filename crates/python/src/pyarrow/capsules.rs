@@ -62,6 +62,10 @@ pub(crate) fn pointers(
             "pyarrow_unwrap_chunked_array",
             c"std::shared_ptr< arrow::ChunkedArray>  (PyObject *)",
         )?,
+        wrap_chunked_array: function(
+            "pyarrow_wrap_chunked_array",
+            c"PyObject *(std::shared_ptr< arrow::ChunkedArray>  const &)",
+        )?,
         unwrap_table: function(
             "pyarrow_unwrap_table",
             c"std::shared_ptr< arrow::Table>  (PyObject *)",

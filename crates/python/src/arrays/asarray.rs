@@ -1,0 +1,26 @@
+//! What `numpy.asarray` asks of objects in device memory, by `__array__`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Refuses NumPy's `copy=False` for what lies in device memory.
+pub(crate) fn check_copied(what: &str, copy: Option<bool>) -> PyResult<()> {
+    match copy {
+        Some(false) => Err(PyValueError::new_err(format!(
+            "{what} in device memory cannot be an array of NumPy without a copy"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// An array of NumPy as the dtype that `numpy.asarray` was asked for.
+pub(crate) fn converted<'py>(
+    array: Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match dtype.filter(|dtype| !dtype.is_none()) {
+        None => Ok(array),
+        // No second copy where the dtype is the same.
+        Some(dtype) => array.call_method("astype", (dtype, "K", "unsafe", true, false), None),
+    }
+}
