@@ -27,7 +27,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from . import _native
-from ._replacing import add, replace
+from ._replacing import add, named, replace
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
@@ -69,7 +69,7 @@ def _copies_chunks(cls: type) -> _Method:
         {cls.__name__}
             With the same chunks.
         """
-    return _named(copy_to, cls)
+    return named(copy_to, cls, "copy_to")
 
 
 def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
@@ -89,6 +89,7 @@ def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
     -------
     RecordBatchReader
     """
+    _native._check_has_data(self)
     # What is wrong with the arguments is said now, not when the first batch is read.
     pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
 
@@ -141,14 +142,6 @@ def _view_buffer(self: Any, destination: Any) -> Any:
     return _native._buffer_to(self, destination, is_view=True)
 
 
-def _named(function: _Method, cls: type, name: str | None = None) -> _Method:
-    """A function that looks like a method of a class."""
-    function.__name__ = name or function.__name__
-    function.__qualname__ = f"{cls.__name__}.{function.__name__}"
-    function.__module__ = cls.__module__
-    return function
-
-
 def install() -> None:
     """Replaces and adds the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
     if not _hook.is_enabled():
@@ -160,6 +153,6 @@ def install() -> None:
             replace(cls, "copy_to", lambda _raw, cls=cls, made_of=original: _copies(cls, made_of))
     for cls in (lib.ChunkedArray, lib.Table):
         add(cls, "copy_to", _copies_chunks(cls))
-    add(lib.RecordBatchReader, "copy_to", _named(_copy_reader, lib.RecordBatchReader, "copy_to"))
-    add(lib.Buffer, "copy", _named(_copy_buffer, lib.Buffer, "copy"))
-    add(lib.Buffer, "view", _named(_view_buffer, lib.Buffer, "view"))
+    add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))
+    add(lib.Buffer, "copy", named(_copy_buffer, lib.Buffer, "copy"))
+    add(lib.Buffer, "view", named(_view_buffer, lib.Buffer, "view"))

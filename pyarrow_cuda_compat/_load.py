@@ -53,13 +53,14 @@ _native._start(
 )
 _hook.install()
 
-from . import _addresses, _copy_to, _device_arrays, _tables, _watch  # noqa: E402  (need the classes)
+from . import _addresses, _copy_to, _device_arrays, _device_streams, _tables, _watch  # noqa: E402  (need the classes)
 
 _pickling.register()
 _addresses.watch()
 _device_arrays.install()
 _copy_to.install()
 _tables.install()
+_device_streams.install()
 _watch.follow("distributed", f"{__package__}.dask")
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):
     _watch.follow(_package, f"{__package__}._numba_kernels", "type_arrays")

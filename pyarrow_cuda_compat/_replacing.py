@@ -32,6 +32,13 @@ def add(cls: type, name: str, member: Any) -> None:
         _native._class_changed(cls)
 
 
+def named(function: Callable[..., Any], cls: type, name: str) -> Callable[..., Any]:
+    """A function that looks like a method of a class."""
+    function.__name__, function.__qualname__ = name, f"{cls.__name__}.{name}"
+    function.__module__ = cls.__module__
+    return function
+
+
 def _namespace(cls: type) -> dict[str, Any]:
     """The namespace of a class, or an empty one where it cannot be found."""
     # What a mapping proxy shows is the one thing that it refers to.

@@ -9,6 +9,10 @@ import pyarrow as pa
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 
 Release = ctypes.CFUNCTYPE(None, c_void_p)
+Answer = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
+Text = ctypes.CFUNCTYPE(ctypes.c_char_p, c_void_p)
+#: The same without a copy of the text, for producers.
+Place = ctypes.CFUNCTYPE(c_void_p, c_void_p)
 
 
 class ArrowArray(ctypes.Structure):
@@ -55,6 +59,38 @@ class ArrowDeviceArray(ctypes.Structure):
         moved = ArrowDeviceArray.from_buffer_copy(self)
         self.array.release = None
         return moved
+
+
+class ArrowDeviceArrayStream(ctypes.Structure):
+    _fields_ = (
+        ("device_type", c_int32),
+        ("get_schema", c_void_p),
+        ("get_next", c_void_p),
+        ("get_last_error", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    )
+
+    @property
+    def address(self):
+        return ctypes.addressof(self)
+
+    def schema(self):
+        """The schema, and what its producer answers."""
+        schema = ArrowSchema()
+        return Answer(self.get_schema)(self.address, schema.address), schema
+
+    def next(self):
+        """The next array, released at the end, and what its producer answers."""
+        array = ArrowDeviceArray()
+        return Answer(self.get_next)(self.address, array.address), array
+
+    def error(self):
+        text = Text(self.get_last_error)(self.address)
+        return text and text.decode()
+
+    def close(self):
+        Release(self.release)(self.address)
 
 
 class ArrowSchema(ctypes.Structure):
@@ -104,6 +140,68 @@ class Exported:
         for name, value in self.members.items():
             setattr(structure(array), name, value)
         return schema, array
+
+
+STREAM = b"arrow_device_array_stream"
+
+
+def stream_structure(capsule):
+    """The stream in a capsule, which has to outlive it."""
+    return ArrowDeviceArrayStream.from_address(_pointer(capsule, STREAM))
+
+
+class MadeStream:
+    """A stream that is made by hand of what pyarrow exports: `items` are objects that export
+    arrays, or numbers that `get_next` fails with; those with a text have it told.
+
+    Keep it until the consumer has released it; `released` tells.
+    """
+
+    def __init__(self, schema, items, device_type=CUDA, text=b"", **members):
+        self.schema, self.items, self.text = schema, list(items), ctypes.create_string_buffer(text)
+        self.released, self.kept = 0, []
+        self._functions = (
+            Answer(self._get_schema),
+            Answer(self._get_next),
+            Place(self._get_last_error),
+            Release(self._release),
+        )
+        places = [ctypes.cast(function, c_void_p).value for function in self._functions]
+        self.struct = ArrowDeviceArrayStream(device_type, *places)
+        for name, value in members.items():
+            setattr(self.struct, name, value)
+
+    def _get_schema(self, _stream, out):
+        if isinstance(self.schema, int):
+            return self.schema
+        self.schema._export_to_c(out)
+        return 0
+
+    def _get_next(self, _stream, out):
+        if not self.items:
+            ArrowDeviceArray.from_address(out).array.release = None
+            return 0
+        item = self.items.pop(0)
+        if isinstance(item, int):
+            return item
+        capsules = item.__arrow_c_device_array__()
+        self.kept.append(item)
+        moved = structure(capsules[1]).move()
+        ctypes.memmove(out, moved.address, ctypes.sizeof(moved))
+        return 0
+
+    def _get_last_error(self, _stream):
+        return ctypes.addressof(self.text) if self.text.value else None
+
+    def _release(self, stream):
+        self.released += 1
+        ArrowDeviceArrayStream.from_address(stream).release = None
+
+    def capsule(self):
+        return _new(self.struct.address, STREAM, None)
+
+    def __arrow_c_device_stream__(self, requested_schema=None, **options):
+        return self.capsule()
 
 
 class Made:

@@ -288,7 +288,18 @@ impl Bridge {
         unsafe { (self.api.has_arrays)(object) }
     }
 
-    /// Whether any data of such an object lies in device memory.
+    /// Whether a `pyarrow.RecordBatchReader` was ever initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live, and of that class; the GIL must be held.
+    pub unsafe fn has_reader(&self, reader: Object) -> bool {
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.has_reader)(reader) }
+    }
+
+    /// Whether any data of a `pyarrow.Array`, `ChunkedArray`, `RecordBatch` or `Table` lies in device
+    /// memory.
     ///
     /// # Safety
     ///
@@ -579,6 +590,59 @@ impl Bridge {
     ) -> Result<Option<Object>, Fault> {
         // SAFETY: guaranteed by the caller.
         unsafe { made_or_none(|failure| (self.api.finish_import)(object, array, failure)) }
+    }
+
+    /// Exports a `pyarrow.Table`, a `pyarrow.ChunkedArray`, or if it `is_reader` a
+    /// `pyarrow.RecordBatchReader`, as a stream of the C Device interface.  A reader is read up to the
+    /// first batch with memory, on whose device the stream is.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`] for another object, and for an uninitialised one; [`Kind::Invalid`] for data on
+    /// several devices; those of the reader.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live, a reader of its class, and `stream` a released
+    /// `ArrowDeviceArrayStream`; the GIL must be held.
+    pub unsafe fn export_stream(
+        &self,
+        object: Object,
+        is_reader: bool,
+        stream: *mut c_void,
+    ) -> Result<(), Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { filled(|failure| (self.api.export_stream)(object, is_reader, stream, failure)) }
+    }
+
+    /// Initialises a fresh `pyarrow.RecordBatchReader` with the batches of a stream of the C Device
+    /// interface, which is taken over, also on failure.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`] for a released stream; what its producer says.
+    ///
+    /// # Safety
+    ///
+    /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`; the GIL must
+    /// be held.
+    pub unsafe fn import_stream(&self, fresh: Object, stream: *mut c_void) -> Result<(), Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { filled(|failure| (self.api.import_stream)(fresh, stream, failure)) }
+    }
+
+    /// A new reference to a `pyarrow.ChunkedArray` of all arrays of such a stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`import_stream`](Self::import_stream).
+    ///
+    /// # Safety
+    ///
+    /// As [`import_stream`](Self::import_stream).
+    pub unsafe fn import_chunks(&self, stream: *mut c_void) -> Result<Object, Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { made(|failure| (self.api.import_chunks)(stream, failure)) }
     }
 
     /// A new reference to a `pyarrow.Array` without its data: an empty host buffer replaces each

@@ -586,7 +586,10 @@ pub(crate) struct BridgeApi {
     pub(crate) has_schema: unsafe extern "C" fn(schema: *mut PyObject) -> bool,
     /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
     pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// Whether any data of such an object lies in device memory, whatever the object reports.
+    /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
+    pub(crate) has_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
+    /// Whether any data of an Array, ChunkedArray, RecordBatch or Table lies in device memory, whatever
+    /// the object reports.
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
     /// The number of the device that the first such data lies on, -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
@@ -699,6 +702,25 @@ pub(crate) struct BridgeApi {
         array: *const c_void,
         failure: *mut Failure,
     ) -> *mut PyObject,
+
+    /// Exports a Table, a ChunkedArray, or if it `is_reader` a RecordBatchReader, to `stream`, a
+    /// released `ArrowDeviceArrayStream`.  A reader is read up to the first batch with memory.
+    pub(crate) export_stream: unsafe extern "C" fn(
+        object: *mut PyObject,
+        is_reader: bool,
+        stream: *mut c_void,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Initialises a fresh RecordBatchReader with the batches of an `ArrowDeviceArrayStream`, which is
+    /// taken over, also on failure.
+    pub(crate) import_stream: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        stream: *mut c_void,
+        failure: *mut Failure,
+    ) -> bool,
+    /// A ChunkedArray (new reference) of the arrays of such a stream.
+    pub(crate) import_chunks:
+        unsafe extern "C" fn(stream: *mut c_void, failure: *mut Failure) -> *mut PyObject,
 
     // Pickling.
     /// The array (new reference) without its data: an empty buffer replaces each buffer that is not

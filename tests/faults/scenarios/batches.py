@@ -1,5 +1,6 @@
 """Record batches, arrays and tables: messages, and copies to a device and back."""
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -62,6 +63,37 @@ def tables():
     assert pa.chunked_array(back).to_pylist() == [1, None, 3]
     batches = [batch.copy_to(CPU) for batch in table.to_batches()]
     assert pa.Table.from_batches(batches).column("a").to_pylist() == [1, None, 3]
+
+
+TABLE = pa.table(
+    {
+        "a": pa.chunked_array([[1, None], [3]]),
+        "s": pa.chunked_array([["x"], [None, "yy"]]),
+        "d": pa.chunked_array([LABELS.column(0).slice(0, 3)]),
+    }
+)
+
+
+@scenario()
+def whole_tables():
+    ctx = cuda.Context()
+    there = TABLE.copy_to(ctx.memory_manager)
+    assert there.copy_to(CPU).equals(TABLE)
+    assert there.copy_to(ctx.device).column("s").copy_to(CPU).equals(TABLE.column("s"))
+    batches = there.to_batches()
+    assert not any(batch.is_cpu for batch in batches)
+    assert pa.Table.from_batches(batches).copy_to(CPU).equals(TABLE)
+    assert there.to_reader().copy_to(CPU).read_all().equals(TABLE)
+
+
+@scenario()
+def buffers_to_destinations():
+    ctx = cuda.Context()
+    there = pa.py_buffer(b"some bytes").copy(ctx.device)
+    assert there.copy(ctx.memory_manager).copy(CPU).to_pybytes() == b"some bytes"
+    pinned = cuda.new_host_buffer(4)
+    np.frombuffer(pinned, np.uint8)[:] = [1, 2, 3, 4]
+    assert np.asarray(pinned.view(ctx.device)).tolist() == [1, 2, 3, 4]
 
 
 @scenario()

@@ -57,3 +57,21 @@ def slices():
     there = pa.array([1, None, 3, None]).copy_to(ctx.memory_manager)
     schema, array = there.slice(1).__arrow_c_device_array__()
     assert pa.Array._import_from_c_device_capsule(schema, array).copy_to(CPU).null_count == 2
+
+
+# Memory of which the driver does not know where it begins.
+@scenario(others="the memory at 0x[0-9a-f]+ ends after 0 bytes")
+def streams_of_batches():
+    """Null counts, events and empty buffers, of each of a stream's arrays."""
+    ctx = cuda.Context()
+    there = BATCH.copy_to(ctx.memory_manager)
+    batches = [there.slice(1), there.slice(0, 0), there]
+    reader = pa.RecordBatchReader.from_batches(BATCH.schema, batches)
+    stream = Stream(ctx)
+    cuda.CudaBuffer.from_buffer(there.column(0).buffers()[1]).fill(0, nbytes=1, stream=stream)
+    taken = pa.RecordBatchReader._import_from_c_device_capsule(reader.__arrow_c_device_stream__())
+    table = taken.read_all()
+    assert table.copy_to(CPU).column("s").to_pylist() == [None, "yy", "x", None, "yy"]
+    chunks = table.column("a").__arrow_c_device_stream__()
+    assert pa.ChunkedArray._import_from_c_device_capsule(chunks).copy_to(CPU).null_count == 2
+    table.__arrow_c_device_stream__()  # nobody takes it

@@ -1,6 +1,7 @@
 """Streams and events: copies, fills, waits, and streams of other libraries."""
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Event, Stream
@@ -9,6 +10,10 @@ from support.streams import Theirs
 from . import scenario
 
 DATA = np.arange(1000, dtype=np.uint8)
+CPU = pa.default_cpu_memory_manager()
+TABLE = pa.table(
+    {"a": pa.chunked_array([[1, None], [3]]), "s": pa.chunked_array([["x"], [None, "yy"]])}
+)
 
 
 @scenario()
@@ -76,3 +81,20 @@ def many():
         ctx.new_buffer(100).fill(1, stream=stream)
     del streams
     ctx.synchronize()
+
+
+@scenario()
+def copies_of_tables():
+    ctx = cuda.Context()
+    stream = Stream(ctx, non_blocking=True)
+    there = TABLE.copy_to(ctx.memory_manager, stream=stream)
+    again = there.copy_to(ctx.device, stream=stream)
+    del there  # its memory is in flight
+    assert again.copy_to(CPU, stream=stream).equals(TABLE)
+    pinned = cuda.new_host_buffer(80)
+    np.frombuffer(pinned, np.int64)[:] = range(10)
+    array = pa.Array.from_buffers(pa.int64(), 10, [None, pinned], null_count=0)
+    queued = pa.chunked_array([array, array]).copy_to(ctx.device, stream=stream)
+    del array, pinned  # it is in flight as well
+    stream.synchronize()
+    assert queued.copy_to(CPU).to_pylist() == [*range(10), *range(10)]

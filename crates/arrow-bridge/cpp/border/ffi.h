@@ -400,7 +400,10 @@ struct BridgeApi {
   bool (*has_schema)(PyObject *schema);
   /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
   bool (*has_arrays)(PyObject *object);
-  /// Whether any data of such an object lies in device memory, whatever the object reports.
+  /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
+  bool (*has_reader)(PyObject *reader);
+  /// Whether any data of an Array, ChunkedArray, RecordBatch or Table lies in device memory, whatever
+  /// the object reports.
   bool (*is_on_device)(PyObject *object);
   /// The number of the device that the first such data lies on, -1 for none.
   int32_t (*device_of)(PyObject *object);
@@ -478,6 +481,14 @@ struct BridgeApi {
   /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
   /// is read.
   PyObject *(*finish_import)(PyObject *object, const void *array, Failure *failure);
+  /// Exports a Table, a ChunkedArray, or if it `is_reader` a RecordBatchReader, to `stream`, a
+  /// released `ArrowDeviceArrayStream`.  A reader is read up to the first batch with memory.
+  bool (*export_stream)(PyObject *object, bool is_reader, void *stream, Failure *failure);
+  /// Initialises a fresh RecordBatchReader with the batches of an `ArrowDeviceArrayStream`, which is
+  /// taken over, also on failure.
+  bool (*import_stream)(PyObject *fresh, void *stream, Failure *failure);
+  /// A ChunkedArray (new reference) of the arrays of such a stream.
+  PyObject *(*import_chunks)(void *stream, Failure *failure);
   /// The array (new reference) without its data: an empty buffer replaces each buffer that is not
   /// plain host memory, which becomes its parent.
   PyObject *(*skeleton_of)(PyObject *array, Failure *failure);

@@ -32,6 +32,7 @@ constexpr BridgeApi kBridge{
     .has_batch = HasBatchEntry,
     .has_schema = HasSchemaEntry,
     .has_arrays = HasArraysEntry,
+    .has_reader = HasReaderEntry,
     .is_on_device = IsOnDeviceEntry,
     .device_of = DeviceOfEntry,
     .payload_open = PayloadOpenEntry,
@@ -47,6 +48,9 @@ constexpr BridgeApi kBridge{
     .finish_export = FinishExportEntry,
     .prepare_import = PrepareImportEntry,
     .finish_import = FinishImportEntry,
+    .export_stream = ExportStreamEntry,
+    .import_stream = ImportStreamEntry,
+    .import_chunks = ImportChunksEntry,
     .skeleton_of = SkeletonOfEntry,
     .assemble = AssembleEntry,
 };

@@ -34,6 +34,7 @@ bool ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* meta
 bool HasBatchEntry(PyObject* object) noexcept;
 bool HasSchemaEntry(PyObject* object) noexcept;
 bool HasArraysEntry(PyObject* object) noexcept;
+bool HasReaderEntry(PyObject* reader) noexcept;
 bool IsOnDeviceEntry(PyObject* object) noexcept;
 int32_t DeviceOfEntry(PyObject* object) noexcept;
 
@@ -54,6 +55,12 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
 
 PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept;
+
+// entries/streams.cc
+bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
+                       Failure* failure) noexcept;
+bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexcept;
+PyObject* ImportChunksEntry(void* exported, Failure* failure) noexcept;
 
 // entries/copies.cc
 PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,

@@ -1,13 +1,10 @@
 // What libarrow lacks around the C Device interface.
 #include "entries/entries.h"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "arrow/array/util.h"
 #include "arrow/c/abi.h"
 #include "arrow/c/bridge.h"
 #include "arrow/c/helpers.h"
@@ -16,6 +13,7 @@
 #include "border/status.h"
 #include "entries/require.h"
 #include "exchange/c_device.h"
+#include "exchange/complete.h"
 #include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
 #include "exchange/structure.h"
@@ -38,58 +36,38 @@ bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexce
   return succeeded;
 }
 
-arrow::Status CountNullsOf(const arrow::ArrayDataVector& columns) {
-  if (!HasUncountedNulls(columns)) return arrow::Status::OK();
-  WithoutGil unlocked;
-  return CountNulls(columns);
+arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::Array>& array) {
+  return WrapArray(array);
+}
+arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::RecordBatch>& batch) {
+  return WrapBatch(batch);
 }
 
-// Moves all empty buffers to `home`, and returns whether there were any.  Creating an offset there
-// waits for the default stream's work.
-arrow::Result<bool> Move(const Home& home, arrow::ArrayDataVector* columns) {
-  WithoutGil unlocked;
-  bool changed = false;
-  for (auto& column : *columns) {
-    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, home));
-    if (data == nullptr) continue;
-    column = std::move(data);
-    changed = true;
+// The replacement that `make` makes of the data without the GIL, null if that is the data itself.
+template <typename Data, typename Make>
+arrow::Result<PyObject*> Replaced(const Data& data, Make&& make) {
+  Data made;
+  {
+    WithoutGil unlocked;
+    ARROW_ASSIGN_OR_RAISE(made, make(data));
   }
-  return changed;
+  if (made == data) return nullptr;
+  return Wrap(made);
 }
 
-// The same data with everything at `home`, or null if it is there already.
-arrow::Result<PyObject*> MovedArray(const arrow::Array& array, const Home& home) {
-  arrow::ArrayDataVector columns{array.data()};
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
-  if (!changed) return nullptr;
-  return WrapArray(arrow::MakeArray(columns.front()));
+template <typename Data>
+arrow::Result<PyObject*> Prepared(const Data& data, const arrow::ArrayDataVector& columns) {
+  if (IsExportable(columns)) return nullptr;
+  return Replaced(data, [](const Data& data) { return Exportable(data); });
 }
 
-arrow::Result<PyObject*> MovedBatch(const arrow::RecordBatch& batch, const Home& home) {
-  auto columns = batch.column_data();
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
-  if (!changed) return nullptr;
-  return WrapBatch(arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns),
-                                            home.type, batch.GetSyncEvent()));
-}
-
-arrow::Result<PyObject*> PrepareArray(PyObject* object) {
+arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
+  if (is_batch) {
+    ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
+    return Prepared(batch, batch->column_data());
+  }
   ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
-  const arrow::ArrayDataVector columns{array->data()};
-  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
-  const auto home = HomeOf(columns);
-  if (!home.has_value()) return nullptr;
-  return MovedArray(*array, *home);
-}
-
-arrow::Result<PyObject*> PrepareBatch(PyObject* object) {
-  ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
-  const arrow::ArrayDataVector& columns = batch->column_data();
-  ARROW_RETURN_NOT_OK(CountNullsOf(columns));
-  const auto home = HomeOf(columns);
-  if (!home.has_value()) return nullptr;
-  return MovedBatch(*batch, *home);
+  return Prepared(array, {array->data()});
 }
 
 // Nothing is followed before this, neither here nor in libarrow.
@@ -145,24 +123,18 @@ arrow::DeviceAllocationType PlaceOf(const arrow::RecordBatch& batch) {
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
   PyObject* prepared = nullptr;
   Guard(failure, [&]() -> arrow::Status {
-    auto result = is_batch ? PrepareBatch(object) : PrepareArray(object);
-    return std::move(result).Value(&prepared);
+    return Prepared(object, is_batch).Value(&prepared);
   });
   return prepared;
 }
 
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
-  // The interface demands zeros, but libarrow leaves these bytes unchanged.
-  std::fill(std::begin(array->reserved), std::end(array->reserved), 0);
-  if (!IsOnGpu(*array)) return true;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
-    const auto columns = ColumnsOf(object);
-    Expose(columns);
-    // A newer pyarrow may have set an event already.
-    if (array->sync_event != nullptr) return arrow::Status::OK();
+    const auto columns = IsOnGpu(*array) ? ColumnsOf(object) : arrow::ArrayDataVector{};
+    if (columns.empty()) return FinishExport(columns, array);
     WithoutGil unlocked;
-    return AttachEvent(columns, array);
+    return FinishExport(columns, array);
   });
   return ReleaseUnless(succeeded, array, schema);
 }
@@ -198,12 +170,13 @@ PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* fai
   PyObject* finished = nullptr;
   Guard(failure, [&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(origin));
+    const auto at_home = [&](const auto& data) { return AtHome(data, home); };
     if (const auto array = UnwrapArray(object)) {
-      return MovedArray(*array, home).Value(&finished);
+      return Replaced(array, at_home).Value(&finished);
     }
     const auto batch = UnwrapBatch(object);
     if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
-    return MovedBatch(*batch, home).Value(&finished);
+    return Replaced(batch, at_home).Value(&finished);
   });
   return finished;
 }
@@ -213,7 +186,10 @@ PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
   Guard(failure, [&]() -> arrow::Status {
     const auto batch = UnwrapBatch(object);
     if (batch == nullptr || !IsOnDevice(*batch)) return arrow::Status::OK();
-    ARROW_RETURN_NOT_OK(CountNullsOf(batch->column_data()));
+    if (HasUncountedNulls(batch->column_data())) {
+      WithoutGil unlocked;
+      ARROW_RETURN_NOT_OK(CountNulls(batch->column_data()));
+    }
     const auto place = PlaceOf(*batch);
     if (batch->device_type() == place) return arrow::Status::OK();
     return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),

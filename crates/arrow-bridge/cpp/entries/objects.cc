@@ -16,6 +16,8 @@ bool HasArraysEntry(PyObject* object) noexcept {
          UnwrapChunkedArray(object) != nullptr || UnwrapTable(object) != nullptr;
 }
 
+bool HasReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
+
 bool IsOnDeviceEntry(PyObject* object) noexcept {
   if (const auto array = UnwrapArray(object)) return IsOnDevice(*array->data());
   if (const auto batch = UnwrapBatch(object)) return IsOnDevice(*batch);

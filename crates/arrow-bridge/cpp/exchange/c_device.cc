@@ -1,6 +1,7 @@
 #include "exchange/c_device.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "arrow/buffer.h"
@@ -114,12 +115,14 @@ bool IsOnGpu(const ArrowDeviceArray& array) {
   return array.device_type == ARROW_DEVICE_CUDA || array.device_type == ARROW_DEVICE_CUDA_MANAGED;
 }
 
-void Expose(const std::vector<std::shared_ptr<ArrayData>>& columns) {
+Status FinishExport(const std::vector<std::shared_ptr<ArrayData>>& columns,
+                    ArrowDeviceArray* exported) {
+  // The interface demands zeros, but libarrow leaves these bytes unchanged.
+  std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
+  if (!IsOnGpu(*exported)) return Status::OK();
   for (const auto& column : columns) ExposeBuffersOf(*column);
-}
-
-Status AttachEvent(const std::vector<std::shared_ptr<ArrayData>>& columns,
-                   ArrowDeviceArray* exported) {
+  // A newer pyarrow may have set an event already.
+  if (exported->sync_event != nullptr) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
   Events events;
   for (const auto& column : columns) AddEventsOf(*column, &events);

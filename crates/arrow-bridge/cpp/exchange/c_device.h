@@ -18,13 +18,10 @@ namespace arrow_cuda {
 // Whether GPU work may be pending on the structure's memory.
 bool IsOnGpu(const ArrowDeviceArray& array);
 
-// Exposes all device memory of `columns`.
-void Expose(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns);
-
-// Adds an event for the pending work of `columns`, if any, to the structure that was exported from
-// them.  The event lives until the structure is released.
-arrow::Status AttachEvent(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
-                          ArrowDeviceArray* exported);
+// Completes what libarrow has exported from `columns`: exposes their device memory, and adds an event
+// for their pending work, if there is any.  The event lives until the structure is released.
+arrow::Status FinishExport(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
+                           ArrowDeviceArray* exported);
 
 // Whether an event says when the structure's memory is ready.
 bool MayBePending(const ArrowDeviceArray& array);

@@ -62,7 +62,16 @@ struct MemoryManagerObject {
 };
 static_assert(sizeof(MemoryManagerObject) == 48);
 
-// This class has no cdef methods, so no vtable.
+// The last two classes have no cdef methods, so no vtable.
+struct ReaderObject {
+  ptrdiff_t refcount;
+  void* type;
+  PyObject* weakrefs;
+  // pyarrow's own subclass of it, which only gives up the GIL when it is destroyed.
+  std::shared_ptr<arrow::RecordBatchReader> reader;
+};
+static_assert(sizeof(ReaderObject) == 40);
+
 struct MemoObject {
   ptrdiff_t refcount;
   void* type;
@@ -143,6 +152,10 @@ std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager) {
   return reinterpret_cast<const MemoryManagerObject*>(manager)->manager;
 }
 
+std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader) {
+  return reinterpret_cast<const ReaderObject*>(reader)->reader;
+}
+
 FilePtr UnwrapFile(PyObject* native_file) {
   const auto* file = AsFile(native_file);
   return file == nullptr ? nullptr : file->file;
@@ -208,6 +221,10 @@ arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
   }
   Slot<void(PyObject*, const BufferPtr&)>(object->head.vtable, kBufferInit)(fresh, buffer);
   return arrow::Status::OK();
+}
+
+void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader) {
+  reinterpret_cast<ReaderObject*>(fresh)->reader = std::move(reader);
 }
 
 arrow::Status InitReadable(PyObject* fresh, FilePtr file) {

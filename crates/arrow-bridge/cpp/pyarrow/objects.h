@@ -28,6 +28,7 @@ std::shared_ptr<arrow::DataType> UnwrapType(PyObject* object);
 // The caller has checked the class.
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
 std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
+std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 
@@ -46,6 +47,8 @@ arrow::Result<PyObject*> WrapType(const std::shared_ptr<arrow::DataType>& type);
 
 // Initialise an object that `__new__` has just created.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
+// `fresh` is a pyarrow.RecordBatchReader; the caller has checked the class.
+void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader);
 arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
 arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);
 

@@ -17,20 +17,20 @@ use std::ptr;
 const CUDA: i32 = 2;
 
 /// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
-/// stream if one is given.  `class` is the class of pyarrow's that the method belongs to.  `None` if
+/// stream if one is given.  `cls` is the class of pyarrow's that the method belongs to.  `None` if
 /// pyarrow is to make the copy, or to refuse the destination: no device memory takes part in it, and
 /// pyarrow has such a method.
 #[pyfunction]
 #[pyo3(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
     object: &Bound<'py, PyAny>,
-    class: &Bound<'py, PyType>,
+    cls: &Bound<'py, PyType>,
     destination: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let Some(kind) = kind_of(pyarrow, class) else { return Err(expected("pyarrow class", class)) };
+    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
     let named = stream.map(|stream| ask("stream", stream)).transpose()?;
     let place = Place::of(pyarrow, destination);
     if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {

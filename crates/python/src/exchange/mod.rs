@@ -4,6 +4,7 @@ mod addresses;
 pub(crate) mod array_interface;
 mod c_device;
 mod copy_to;
+mod device_streams;
 pub(crate) mod dlpack;
 pub(crate) mod dtype;
 mod numba;
@@ -24,6 +25,10 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         wrap_pyfunction!(copy_to::copy_to, module)?,
         wrap_pyfunction!(copy_to::buffer_to, module)?,
         wrap_pyfunction!(copy_to::placed, module)?,
+        wrap_pyfunction!(device_streams::check_has_data, module)?,
+        wrap_pyfunction!(device_streams::export_stream, module)?,
+        wrap_pyfunction!(device_streams::import_stream, module)?,
+        wrap_pyfunction!(device_streams::import_chunks, module)?,
         wrap_pyfunction!(c_device::prepare_import, module)?,
         wrap_pyfunction!(c_device::finish_import, module)?,
         wrap_pyfunction!(c_device::class_changed, module)?,

@@ -189,10 +189,17 @@ pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(unsafe { pyarrow(object.py())?.bridge.is_on_device(object.as_ptr().cast()) })
 }
 
-/// Refuses what has no arrays, as an object of pyarrow's that `__new__` alone has made.
+/// Refuses what has no arrays, or reads none, as an object of pyarrow's that `__new__` alone has made.
 pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    // SAFETY: a live object, and the GIL is held.
-    let has_arrays = unsafe { pyarrow(object.py())?.bridge.has_arrays(object.as_ptr().cast()) };
+    let pyarrow = pyarrow(object.py())?;
+    let (pointer, is_reader) = (object.as_ptr().cast(), is_of(object, &pyarrow.batch_reader));
+    // SAFETY: a live object, a reader by its class, and the GIL is held.
+    let has_arrays = unsafe {
+        match is_reader {
+            true => pyarrow.bridge.has_reader(pointer),
+            false => pyarrow.bridge.has_arrays(pointer),
+        }
+    };
     if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
 }
 

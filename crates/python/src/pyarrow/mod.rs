@@ -30,6 +30,7 @@ pub(crate) struct Pyarrow {
     pub(crate) device: Py<PyType>,
     pub(crate) memory_manager: Py<PyType>,
     pub(crate) dictionary_memo: Py<PyType>,
+    pub(crate) batch_reader: Py<PyType>,
     /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
     pub(crate) as_buffer: Py<PyAny>,
     /// `allocate_buffer(size, memory_pool=, resizable=)`.
@@ -42,6 +43,7 @@ static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
 const BUFFER_SIZE: usize = 64;
 const NATIVE_FILE_SIZE: usize = 104;
 const DICTIONARY_MEMO_SIZE: usize = 48;
+const BATCH_READER_SIZE: usize = 40;
 const DEVICE_SIZE: usize = 48;
 const MEMORY_MANAGER_SIZE: usize = 48;
 
@@ -61,6 +63,8 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
     let dictionary_memo = class("DictionaryMemo")?;
     check_size(dictionary_memo.bind(py), DICTIONARY_MEMO_SIZE)?;
+    let batch_reader = class("RecordBatchReader")?;
+    check_size(batch_reader.bind(py), BATCH_READER_SIZE)?;
     let device = class("Device")?;
     let memory_manager = class("MemoryManager")?;
     check_size(device.bind(py), DEVICE_SIZE)?;
@@ -90,6 +94,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         device,
         memory_manager,
         dictionary_memo,
+        batch_reader,
         as_buffer: lib.getattr("as_buffer")?.unbind(),
         allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),
     })

@@ -1,0 +1,33 @@
+# Tables, chunked arrays and readers of batches go to a device and back.
+import pyarrow as pa
+from pyarrow import cuda
+
+ctx = cuda.Context()
+host = pa.default_cpu_memory_manager()
+before = ctx.bytes_allocated
+numbers = pa.array(range(1000))
+parts = pa.chunked_array([numbers.slice(0, 400), numbers.slice(400)])
+there = parts.copy_to(ctx.memory_manager)
+(there.type, there.num_chunks, there.is_cpu)
+# Memory that chunks share is copied once.
+ctx.bytes_allocated - before
+there.copy_to(host).equals(parts)
+del there
+words = pa.chunked_array([["one"] * 400, [None] * 600])
+table = pa.table({"x": parts, "s": words})
+there = table.copy_to(ctx.device)
+(there.is_cpu, there.schema.equals(table.schema), there.copy_to(host).equals(table))
+# Its batches know where they lie, as those of its reader do.
+[(batch.num_rows, batch.is_cpu) for batch in there.to_batches()]
+[batch.is_cpu for batch in there.to_reader(max_chunksize=500)]
+pa.Table.from_batches(there.to_batches()).copy_to(host).equals(table)
+# A reader copies each batch when it is read.
+reader = table.to_reader().copy_to(ctx.device)
+reader.read_next_batch().is_cpu
+reader.read_all().is_cpu
+there.to_reader().copy_to(host).read_all().equals(table)
+# What is no destination is refused.
+try:
+    table.copy_to(ctx)
+except TypeError as error:
+    print(str(error).partition(", got")[0])

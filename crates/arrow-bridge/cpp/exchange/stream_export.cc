@@ -1,0 +1,239 @@
+#include "exchange/stream_export.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "arrow/array/util.h"
+#include "arrow/c/bridge.h"
+#include "arrow/type.h"
+#include "exchange/c_device.h"
+#include "exchange/complete.h"
+#include "exchange/place.h"
+#include "memory/device.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+using ArrayPtr = std::shared_ptr<arrow::Array>;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+
+arrow::ArrayDataVector ColumnsOf(const arrow::Array& array) { return {array.data()}; }
+const arrow::ArrayDataVector& ColumnsOf(const arrow::RecordBatch& batch) {
+  return batch.column_data();
+}
+
+int64_t LengthOf(const arrow::Array& array) { return array.length(); }
+int64_t LengthOf(const arrow::RecordBatch& batch) { return batch.num_rows(); }
+
+// The same without values, on the host.
+arrow::Result<ArrayPtr> EmptyLike(const arrow::Array& array) {
+  return arrow::MakeEmptyArray(array.type());
+}
+arrow::Result<BatchPtr> EmptyLike(const arrow::RecordBatch& batch) {
+  return arrow::RecordBatch::MakeEmpty(batch.schema());
+}
+
+Status Export(const arrow::Schema& schema, ArrowSchema* out) {
+  return arrow::ExportSchema(schema, out);
+}
+Status Export(const arrow::DataType& type, ArrowSchema* out) {
+  return arrow::ExportType(type, out);
+}
+Status Export(const arrow::Array& array, ArrowDeviceArray* out) {
+  return arrow::ExportDeviceArray(array, nullptr, out);
+}
+Status Export(const arrow::RecordBatch& batch, ArrowDeviceArray* out) {
+  return arrow::ExportDeviceRecordBatch(batch, nullptr, out);
+}
+
+// What a stream does, for the functions in its structure.
+class Producer {
+ public:
+  virtual ~Producer() = default;
+  virtual Status GetSchema(ArrowSchema* out) = 0;
+  // Leaves `out` released at the end.
+  virtual Status GetNext(ArrowDeviceArray* out) = 0;
+
+  std::string error;
+};
+
+// A stream of `Data`, all of one `Type`.
+template <typename Type, typename Data>
+class ProducerOf : public Producer {
+ public:
+  // `next` gives null at the end.
+  using Next = std::function<arrow::Result<std::shared_ptr<Data>>()>;
+
+  ProducerOf(std::shared_ptr<Type> type, Next next)
+      : type_(std::move(type)), next_(std::move(next)) {}
+
+  // Reads on until there are values.
+  Status FindPlace() {
+    std::optional<Place> found;
+    bool has_values = false;
+    while (!has_values) {
+      ARROW_ASSIGN_OR_RAISE(auto data, next_());
+      if (data == nullptr) break;
+      ARROW_ASSIGN_OR_RAISE(const auto place, PlaceOf(ColumnsOf(*data)));
+      has_values = place.has_value() && LengthOf(*data) > 0;
+      if (has_values || !found.has_value()) found = place;
+      ahead_.push_back(std::move(data));
+    }
+    place_ = found.value_or(Place());
+    return Status::OK();
+  }
+
+  const Place& place() const { return place_; }
+
+  Status GetSchema(ArrowSchema* out) override { return Export(*type_, out); }
+
+  Status GetNext(ArrowDeviceArray* out) override {
+    ARROW_ASSIGN_OR_RAISE(auto data, Take());
+    if (data == nullptr) return Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto place, PlaceOf(ColumnsOf(*data)));
+    if (place.has_value() && *place != place_) {
+      if (LengthOf(*data) == 0) {
+        ARROW_ASSIGN_OR_RAISE(data, EmptyThere(*data));
+        return ExportThere(std::move(data), out);
+      }
+      return Status::Invalid("array ", taken_ - 1, " of the stream lies on ", place->ToString(),
+                             ", and the stream on ", place_.ToString(),
+                             ": a stream has one device, to which copy_to() brings the others");
+    }
+    return ExportThere(std::move(data), out);
+  }
+
+ private:
+  arrow::Result<std::shared_ptr<Data>> Take() {
+    ++taken_;
+    if (ahead_.empty()) return next_();
+    auto data = std::move(ahead_.front());
+    ahead_.pop_front();
+    return data;
+  }
+
+  arrow::Result<std::shared_ptr<Data>> EmptyThere(const Data& data) {
+    ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyLike(data));
+    if (place_.type != ARROW_DEVICE_CUDA) return empty;
+    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(place_.device));
+    return empty->CopyTo(device->default_memory_manager());
+  }
+
+  Status ExportThere(std::shared_ptr<Data> data, ArrowDeviceArray* out) {
+    ARROW_ASSIGN_OR_RAISE(data, Exportable(data));
+    if (place_.type == ARROW_DEVICE_CUDA) {
+      ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(place_.device));
+      const Home home{device->default_memory_manager(), arrow::DeviceAllocationType::kCUDA};
+      ARROW_ASSIGN_OR_RAISE(data, AtHome(data, home));
+    }
+    ARROW_RETURN_NOT_OK(Export(*data, out));
+    // What has no buffers is anywhere.
+    out->device_type = place_.type;
+    out->device_id = place_.device;
+    const Status finished = FinishExport(ColumnsOf(*data), out);
+    if (!finished.ok()) out->array.release(&out->array);
+    return finished;
+  }
+
+  const std::shared_ptr<Type> type_;
+  const Next next_;
+  std::deque<std::shared_ptr<Data>> ahead_;
+  Place place_;
+  int64_t taken_ = 0;
+};
+
+int NumberOf(const Status& status) {
+  switch (status.code()) {
+    case arrow::StatusCode::OutOfMemory:
+      return ENOMEM;
+    case arrow::StatusCode::NotImplemented:
+      return ENOSYS;
+    case arrow::StatusCode::IOError:
+      return EIO;
+    default:
+      return EINVAL;
+  }
+}
+
+Producer* ProducerIn(const ArrowDeviceArrayStream* stream) {
+  return static_cast<Producer*>(stream->private_data);
+}
+
+// Answers the consumer, whom no exception may reach.
+template <typename Work>
+int Answer(const ArrowDeviceArrayStream* stream, Work&& work) noexcept {
+  auto* producer = ProducerIn(stream);
+  try {
+    const Status status = work(producer);
+    if (status.ok()) return 0;
+    producer->error = status.message();
+    return NumberOf(status);
+  } catch (const std::bad_alloc&) {
+    producer->error.clear();
+    return ENOMEM;
+  } catch (...) {
+    producer->error.clear();
+    return EINVAL;
+  }
+}
+
+int GetSchema(ArrowDeviceArrayStream* self, ArrowSchema* out) {
+  return Answer(self, [&](Producer* producer) { return producer->GetSchema(out); });
+}
+
+int GetNext(ArrowDeviceArrayStream* self, ArrowDeviceArray* out) {
+  *out = ArrowDeviceArray{};
+  return Answer(self, [&](Producer* producer) { return producer->GetNext(out); });
+}
+
+const char* GetLastError(ArrowDeviceArrayStream* self) {
+  const auto& error = ProducerIn(self)->error;
+  return error.empty() ? nullptr : error.c_str();
+}
+
+void Release(ArrowDeviceArrayStream* self) {
+  delete ProducerIn(self);
+  self->private_data = nullptr;
+  self->release = nullptr;
+}
+
+template <typename Type, typename Data>
+Status Start(std::unique_ptr<ProducerOf<Type, Data>> producer, ArrowDeviceArrayStream* out) {
+  ARROW_RETURN_NOT_OK(producer->FindPlace());
+  out->device_type = producer->place().type;
+  out->get_schema = GetSchema;
+  out->get_next = GetNext;
+  out->get_last_error = GetLastError;
+  out->release = Release;
+  out->private_data = static_cast<Producer*>(producer.release());
+  return Status::OK();
+}
+
+}  // namespace
+
+Status ExportStream(std::shared_ptr<arrow::RecordBatchReader> reader,
+                    ArrowDeviceArrayStream* out) {
+  auto schema = reader->schema();
+  const auto next = [reader = std::move(reader)]() { return reader->Next(); };
+  using Batches = ProducerOf<arrow::Schema, arrow::RecordBatch>;
+  return Start(std::make_unique<Batches>(std::move(schema), next), out);
+}
+
+Status ExportStream(std::shared_ptr<arrow::ChunkedArray> array, ArrowDeviceArrayStream* out) {
+  auto type = array->type();
+  const auto next = [array = std::move(array), at = 0]() mutable -> arrow::Result<ArrayPtr> {
+    return at < array->num_chunks() ? array->chunk(at++) : nullptr;
+  };
+  using Chunks = ProducerOf<arrow::DataType, arrow::Array>;
+  return Start(std::make_unique<Chunks>(std::move(type), next), out);
+}
+
+}  // namespace arrow_cuda

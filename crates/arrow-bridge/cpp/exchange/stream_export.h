@@ -1,0 +1,21 @@
+// Batches and chunks as streams of the C Device interface.
+#pragma once
+
+#include <memory>
+
+#include "arrow/c/abi.h"
+#include "arrow/chunked_array.h"
+#include "arrow/record_batch.h"
+#include "arrow/status.h"
+
+namespace arrow_cuda {
+
+// Exports what follows one another as a stream, on the device of the first data that has values, up to
+// which it is read now.  Data without values goes to that device; values on another one are an error
+// of the stream.  The consumer may call the stream from any thread, with or without the GIL.
+arrow::Status ExportStream(std::shared_ptr<arrow::RecordBatchReader> reader,
+                           ArrowDeviceArrayStream* out);
+arrow::Status ExportStream(std::shared_ptr<arrow::ChunkedArray> array,
+                           ArrowDeviceArrayStream* out);
+
+}  // namespace arrow_cuda

@@ -1,0 +1,178 @@
+#include "exchange/stream_import.h"
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrow/c/bridge.h"
+#include "arrow/c/helpers.h"
+#include "arrow/type.h"
+#include "exchange/c_device.h"
+#include "exchange/complete.h"
+#include "exchange/place.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+using ArrayPtr = std::shared_ptr<arrow::Array>;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
+using Types = std::vector<std::shared_ptr<arrow::DataType>>;
+
+// A stream that was taken over.
+class Stream {
+ public:
+  static arrow::Result<Stream> Take(ArrowDeviceArrayStream* stream) {
+    if (stream->release == nullptr) {
+      return Status::Invalid("Cannot import released ArrowDeviceArrayStream");
+    }
+    Stream taken(stream);
+    if (taken.stream_.get_schema == nullptr || taken.stream_.get_next == nullptr) {
+      return Status::Invalid("the ArrowDeviceArrayStream lacks functions");
+    }
+    return taken;
+  }
+
+  Stream(Stream&& other) noexcept
+      : stream_(std::exchange(other.stream_, {})), device_(other.device_) {}
+
+  ~Stream() { Release(); }
+
+  void Release() {
+    if (stream_.release != nullptr) stream_.release(&stream_);
+    stream_ = {};
+  }
+
+  arrow::DeviceAllocationType device_type() const {
+    return static_cast<arrow::DeviceAllocationType>(stream_.device_type);
+  }
+
+  Status GetSchema(ArrowSchema* out) {
+    return Check(stream_.get_schema(&stream_, out), "get_schema");
+  }
+
+  // The next array, ready for libarrow to import; none at the end.
+  arrow::Result<std::optional<ArrowDeviceArray>> Next(bool is_batch, const Types& types) {
+    if (stream_.release == nullptr) return Status::Invalid("the stream is closed");
+    ArrowDeviceArray array{};
+    ARROW_RETURN_NOT_OK(Check(stream_.get_next(&stream_, &array), "get_next"));
+    if (ArrowArrayIsReleased(&array.array)) return std::nullopt;
+    Status status = CheckPlace({array.device_type, array.device_id});
+    if (status.ok()) status = PrepareImport(is_batch, ReadsData(types), &array);
+    if (status.ok()) return array;
+    ArrowArrayRelease(&array.array);
+    return status;
+  }
+
+ private:
+  explicit Stream(ArrowDeviceArrayStream* stream) : stream_(*stream) { stream->release = nullptr; }
+
+  Status CheckPlace(const Place& place) {
+    if (place.type != stream_.device_type) {
+      return Status::Invalid("the stream has an array on ", place.ToString(),
+                             ", which is another type of device than its own, ",
+                             static_cast<int>(stream_.device_type));
+    }
+    if (!device_.has_value()) device_ = place;
+    if (place != *device_) {
+      return Status::Invalid("the stream has an array on ", place.ToString(), " after one on ",
+                             device_->ToString(), ": a stream has one device");
+    }
+    return Status::OK();
+  }
+
+  Status Check(int code, const char* function) {
+    if (code == 0) return Status::OK();
+    const char* text = stream_.get_last_error == nullptr ? nullptr : stream_.get_last_error(&stream_);
+    const std::string said = text == nullptr ? std::strerror(code) : text;
+    switch (code) {
+      case ENOMEM:
+        return Status::OutOfMemory(said);
+      case ENOSYS:
+        return Status::NotImplemented(said);
+      case EINVAL:
+        return Status::Invalid(said);
+      default:
+        return Status::IOError(function, " of the stream failed: ", said);
+    }
+  }
+
+  ArrowDeviceArrayStream stream_;
+  std::optional<Place> device_;
+};
+
+// What libarrow makes of the structure, with its empty buffers where the others are, and its nulls
+// counted: those who add them up would have libarrow count them on the host.
+template <typename Data>
+arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* origin) {
+  // libarrow leaves what lies on an unknown device as it is.
+  if (!imported.ok()) ArrowArrayRelease(&origin->array);
+  ARROW_ASSIGN_OR_RAISE(auto data, std::move(imported));
+  if (IsOnGpu(*origin)) {
+    ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(*origin));
+    ARROW_ASSIGN_OR_RAISE(data, AtHome(data, home));
+  }
+  return Exportable(data);
+}
+
+class Reader : public arrow::RecordBatchReader {
+ public:
+  Reader(Stream stream, std::shared_ptr<arrow::Schema> schema)
+      : stream_(std::move(stream)), schema_(std::move(schema)), place_(stream_.device_type()) {
+    for (const auto& field : schema_->fields()) types_.push_back(field->type());
+  }
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  arrow::DeviceAllocationType device_type() const override { return place_; }
+
+  Status ReadNext(BatchPtr* batch) override {
+    batch->reset();
+    ARROW_ASSIGN_OR_RAISE(auto array, stream_.Next(true, types_));
+    if (!array.has_value()) return Status::OK();
+    return Finished(arrow::ImportDeviceRecordBatch(&*array, schema_), &*array).Value(batch);
+  }
+
+  Status Close() override {
+    stream_.Release();
+    return Status::OK();
+  }
+
+ private:
+  Stream stream_;
+  const std::shared_ptr<arrow::Schema> schema_;
+  const arrow::DeviceAllocationType place_;
+  Types types_;
+};
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ImportBatches(
+    ArrowDeviceArrayStream* exported) {
+  ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
+  ArrowSchema described{};
+  ARROW_RETURN_NOT_OK(stream.GetSchema(&described));
+  ARROW_ASSIGN_OR_RAISE(auto schema, arrow::ImportSchema(&described));
+  return std::make_shared<Reader>(std::move(stream), std::move(schema));
+}
+
+arrow::Result<std::shared_ptr<arrow::ChunkedArray>> ImportChunks(
+    ArrowDeviceArrayStream* exported) {
+  ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
+  ArrowSchema described{};
+  ARROW_RETURN_NOT_OK(stream.GetSchema(&described));
+  ARROW_ASSIGN_OR_RAISE(const auto type, arrow::ImportType(&described));
+  arrow::ArrayVector chunks;
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(auto array, stream.Next(false, {type}));
+    if (!array.has_value()) break;
+    ARROW_ASSIGN_OR_RAISE(auto chunk, Finished(arrow::ImportDeviceArray(&*array, type), &*array));
+    chunks.push_back(std::move(chunk));
+  }
+  return std::make_shared<arrow::ChunkedArray>(std::move(chunks), type);
+}
+
+}  // namespace arrow_cuda

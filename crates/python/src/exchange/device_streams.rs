@@ -1,0 +1,114 @@
+//! Streams of the C Device interface, in capsules.  The methods are added to pyarrow's classes in
+//! Python: `pyarrow_cuda_compat/_device_streams.py`.
+
+use super::pointers::in_capsule;
+use crate::errors::{OrRaise, expected};
+use crate::pyarrow::from_pyarrow::{check_has_arrays, is_of};
+use crate::pyarrow::{graft, pyarrow};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// The name of capsules that hold a stream.
+const STREAM: &CStr = c"arrow_device_array_stream";
+
+/// `ArrowDeviceArrayStream`; C++ compares the size with its own.
+#[repr(C)]
+struct Stream {
+    device_type: i32,
+    get_schema: *mut c_void,
+    get_next: *mut c_void,
+    get_last_error: *mut c_void,
+    release: Option<unsafe extern "C" fn(*mut Self)>,
+    private_data: *mut c_void,
+}
+
+const _: () = assert!(size_of::<Stream>() == 48);
+
+impl Stream {
+    fn released() -> Self {
+        let null = ptr::null_mut();
+        Self {
+            device_type: 0,
+            get_schema: null,
+            get_next: null,
+            get_last_error: null,
+            release: None,
+            private_data: null,
+        }
+    }
+}
+
+/// Refuses what has no data, as an object of pyarrow's that `__new__` alone has made.
+#[pyfunction]
+#[pyo3(name = "_check_has_data")]
+pub(crate) fn check_has_data(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    check_has_arrays(object)
+}
+
+/// A capsule with a stream of a table's batches, a chunked array's chunks or a reader's batches.
+#[pyfunction]
+#[pyo3(name = "_export_stream")]
+pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let pyarrow = pyarrow(py)?;
+    let stream = Box::into_raw(Box::new(Stream::released()));
+    // SAFETY: the capsule owns the structure, which its destructor frees.
+    let capsule = unsafe {
+        let capsule = ffi::PyCapsule_New(stream.cast(), STREAM.as_ptr(), Some(drop_capsule));
+        Bound::from_owned_ptr_or_err(py, capsule).inspect_err(|_| drop(Box::from_raw(stream)))?
+    };
+    let is_reader = is_of(object, &pyarrow.batch_reader);
+    // SAFETY: live objects, a reader of its class, and the GIL is held.
+    unsafe { pyarrow.bridge.export_stream(object.as_ptr().cast(), is_reader, stream.cast()) }
+        .or_raise(py)?;
+    Ok(capsule)
+}
+
+/// A `pyarrow.RecordBatchReader` of the stream in a capsule, which it takes over.
+#[pyfunction]
+#[pyo3(name = "_import_stream")]
+pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = capsule.py();
+    let pyarrow = pyarrow(py)?;
+    let stream = stream_in(capsule)?;
+    let class = pyarrow.batch_reader.bind(py);
+    let reader = graft::fresh(class, class)?;
+    // SAFETY: a fresh object of the class, and a capsule of the name; the GIL is held.
+    unsafe { pyarrow.bridge.import_stream(reader.as_ptr().cast(), stream) }.or_raise(py)?;
+    Ok(reader)
+}
+
+/// A `pyarrow.ChunkedArray` of the stream in a capsule, which is taken over.
+#[pyfunction]
+#[pyo3(name = "_import_chunks")]
+pub(crate) fn import_chunks<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = capsule.py();
+    let stream = stream_in(capsule)?;
+    // SAFETY: a capsule of the name; the GIL is held, and the result is a new reference.
+    unsafe {
+        let made = pyarrow(py)?.bridge.import_chunks(stream).or_raise(py)?;
+        Bound::from_owned_ptr_or_err(py, made.cast())
+    }
+}
+
+fn stream_in(capsule: &Bound<'_, PyAny>) -> PyResult<*mut c_void> {
+    in_capsule(capsule, Some(STREAM))
+        .ok_or_else(|| expected("'arrow_device_array_stream' capsule", capsule))
+}
+
+/// A consumer that has taken the stream over has marked it as released.
+unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
+    // SAFETY: Python calls this with the capsule, whose name never changes, and which owns the structure.
+    unsafe {
+        let stream = ffi::PyCapsule_GetPointer(capsule, STREAM.as_ptr()).cast::<Stream>();
+        if stream.is_null() {
+            return ffi::PyErr_Clear();
+        }
+        if let Some(release) = (*stream).release {
+            release(stream);
+        }
+        drop(Box::from_raw(stream));
+    }
+}
