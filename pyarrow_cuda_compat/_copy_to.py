@@ -20,14 +20,14 @@ For data on the CPU, a call takes about half a microsecond longer.  With
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from . import _native
-from ._replacing import add, named, replace
+from ._replacing import add, named, wrap
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
@@ -148,9 +148,7 @@ def install() -> None:
         return
     lib = pa.lib
     for cls in (lib.Array, lib.RecordBatch):
-        original = cls.copy_to
-        if not hasattr(original, "__wrapped__"):
-            replace(cls, "copy_to", lambda _raw, cls=cls, made_of=original: _copies(cls, made_of))
+        wrap(cls, "copy_to", partial(_copies, cls))
     for cls in (lib.ChunkedArray, lib.Table):
         add(cls, "copy_to", _copies_chunks(cls))
     add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from . import _native
 from ._pickling import lies_on_host
-from ._replacing import add, named, replace
+from ._replacing import add, named, wrap
 
 _Method = Callable[..., Any]
 
@@ -82,7 +82,7 @@ def _chunks(array: Any, requested: Any) -> Any:
 
 
 def _reader(reader: Any, requested: Any) -> Any:
-    """A reader that has read its first batch with rows, so that the caller gets what that raises."""
+    """A reader that has read its first batch with rows: the caller gets what that raises."""
     schema = reader.schema
 
     def cast(batch: Any) -> Any:
@@ -168,6 +168,4 @@ def install() -> None:
         (lib.ChunkedArray, _import_chunks),
     ):
         add(cls, name, staticmethod(named(function, cls, name)))
-    original = lib.RecordBatchReader.from_stream
-    if not hasattr(original, "__wrapped__"):
-        replace(lib.RecordBatchReader, "from_stream", lambda _raw: _from_stream(original))
+    wrap(lib.RecordBatchReader, "from_stream", _from_stream)

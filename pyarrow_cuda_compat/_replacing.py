@@ -24,6 +24,14 @@ def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:
     return True
 
 
+def wrap(cls: type, name: str, make: Callable[[Any], Any]) -> None:
+    """Puts what `make` makes of a method, as the class gives it, in its place, unless that was done
+    before."""
+    original = getattr(cls, name)
+    if not hasattr(original, "__wrapped__"):
+        replace(cls, name, lambda _raw: make(original))
+
+
 def add(cls: type, name: str, member: Any) -> None:
     """Adds a member to a class, unless the class, or one that it extends, has one of that name: it
     may come with a later pyarrow."""

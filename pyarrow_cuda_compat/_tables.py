@@ -22,7 +22,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from . import _native
-from ._replacing import replace
+from ._replacing import wrap
 
 _Method = Callable[..., Any]
 
@@ -94,6 +94,4 @@ def install() -> None:
         (lib._RecordBatchFileReader, "get_record_batch", _of_batch),
         (lib._RecordBatchFileReader, "get_batch_with_custom_metadata", _of_batch_with_metadata),
     ):
-        original = getattr(cls, name)
-        if not hasattr(original, "__wrapped__"):
-            replace(cls, name, lambda _raw, make=make, made_of=original: make(made_of))
+        wrap(cls, name, make)

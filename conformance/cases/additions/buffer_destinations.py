@@ -5,7 +5,7 @@ from pyarrow import cuda
 
 ctx = cuda.Context()
 host = pa.default_cpu_memory_manager()
-there = pa.py_buffer(b"some bytes").copy(ctx.device)
+there = pa.py_buffer(b"some bytes").copy(destination=ctx.device)
 (type(there) is cuda.CudaBuffer, there.size, there.device == ctx.device)
 back = there.copy(host)
 (back.is_cpu, back.to_pybytes())
