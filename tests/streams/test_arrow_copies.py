@@ -8,7 +8,8 @@ import pytest
 
 from pyarrow_cuda_compat import Stream
 from support.samples import CPU
-from support.streams import Theirs
+from support.streams import Theirs, pointer
+from support.work import Queue
 
 TABLE = pa.table(
     {"a": pa.chunked_array([[1, None], [3]]), "s": pa.chunked_array([["x", None, "yy"]])}
@@ -20,6 +21,18 @@ KINDS = {
     "table": TABLE,
 }
 EVERY = pytest.mark.parametrize("name", KINDS)
+
+
+@pytest.fixture
+def hold(driver, stream):
+    """Has the stream wait from the call on, and gives it with a function that lets it go on."""
+    queue = Queue(driver, pointer(stream))
+
+    def hold():
+        return stream, queue.hold()
+
+    yield hold
+    queue.finish()
 
 
 def pinned_array(cuda, values):
@@ -48,23 +61,25 @@ def test_every_way(ctx, other_ctx, name):
         assert data.copy_to(ctx.device, stream=None).copy_to(CPU).equals(data)
 
 
-def test_copies_of_device_memory_return_at_once(ctx, begin):
+def test_copies_of_device_memory_return_at_once(ctx, hold):
     memory, array = device_array(ctx, 0)
-    busy = begin()
+    busy, go_on = hold()
     memory.fill(1, stream=busy)
     copy = pa.table({"a": pa.chunked_array([array])}).copy_to(ctx.device, stream=busy)
     memory.fill(2, stream=busy)
     assert not busy.query()
+    go_on()
     busy.synchronize()
     assert set(copy.copy_to(CPU).column(0).to_pylist()) == {0x0101010101010101}
 
 
-def test_copies_of_pinned_memory_return_at_once(cuda, ctx, begin):
+def test_copies_of_pinned_memory_return_at_once(cuda, ctx, hold):
     array = pinned_array(cuda, range(100))
     batch = pa.record_batch([array, array.slice(0), pinned_array(cuda, [1] * 100)], list("abc"))
-    busy = begin()
+    busy, go_on = hold()
     there = batch.copy_to(ctx.device, stream=busy)
     assert not busy.query()
+    go_on()
     busy.synchronize()
     assert there.copy_to(CPU).column(0).to_pylist() == list(range(100))
     assert there.copy_to(CPU).column(2).to_pylist() == [1] * 100
@@ -97,17 +112,18 @@ def test_nulls_are_counted_when_the_stream_has_written_the_bitmap(ctx, begin):
     assert copy.copy_to(CPU).null_count == 6
 
 
-def test_queued_copies_keep_both_ends(cuda, ctx, begin):
+def test_queued_copies_keep_both_ends(cuda, ctx, hold):
     before = ctx.bytes_allocated
     memory, array = device_array(ctx, 5)
     pinned = pinned_array(cuda, range(100))
-    busy = begin()
+    busy, go_on = hold()
     copy = array.copy_to(ctx.device, stream=busy)
     lost = pinned.copy_to(ctx.device, stream=busy)
     del memory, array, pinned, lost
     gc.collect()
     assert not busy.query()
     assert ctx.bytes_allocated >= before + 3 * 800
+    go_on()
     busy.synchronize()
     assert set(copy.copy_to(CPU).to_pylist()) == {5}
     del copy
