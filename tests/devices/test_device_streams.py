@@ -391,3 +391,28 @@ def test_the_structures_functions_say_what_failed(ctx, other_ctx):
     assert (code, array.array.release, structure.error()) == (0, None, structure.error())
     assert ctypes.sizeof(structure) == 48
     assert Answer(structure.get_next)
+
+
+def test_structures_that_lie(ctx):
+    """Before anything follows them, as those of single arrays."""
+    schema = pa.schema([("a", pa.int8())])
+    values = ctx.buffer_from_data(bytes(8))
+    column = made_array(8, [None, values.address])
+    for changes in (
+        {"n_children": 2},
+        {"n_children": -1},
+        {"children": None},
+        {"length": -1},
+        {"offset": -1},
+        {"n_buffers": 99},
+        {"buffers": None, "n_buffers": 1},
+    ):
+        array = made_array(8, [None], [column])
+        for name, value in changes.items():
+            setattr(array, name, value)
+        made = Made(schema, array, owner=values)
+        stream = MadeStream(schema, [made])
+        with pytest.raises(pa.ArrowInvalid):
+            imported(stream).read_next_batch()
+        gc.collect()
+        assert (made.released, stream.released) == (1, 1)

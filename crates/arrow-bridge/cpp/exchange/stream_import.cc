@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "arrow/c/bridge.h"
 #include "arrow/c/helpers.h"
@@ -13,6 +12,7 @@
 #include "exchange/c_device.h"
 #include "exchange/complete.h"
 #include "exchange/place.h"
+#include "exchange/structure.h"
 
 namespace arrow_cuda {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using arrow::Status;
 using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-using Types = std::vector<std::shared_ptr<arrow::DataType>>;
+using TypePtr = std::shared_ptr<arrow::DataType>;
 
 // A stream that was taken over.
 class Stream {
@@ -50,18 +50,26 @@ class Stream {
     return static_cast<arrow::DeviceAllocationType>(stream_.device_type);
   }
 
-  Status GetSchema(ArrowSchema* out) {
-    return Check(stream_.get_schema(&stream_, out), "get_schema");
+  // The schema, ready for libarrow to import.
+  arrow::Result<ArrowSchema> GetSchema() {
+    ArrowSchema schema{};
+    ARROW_RETURN_NOT_OK(Check(stream_.get_schema(&stream_, &schema), "get_schema"));
+    const Status status = CheckStructure(schema);
+    if (status.ok()) return schema;
+    ArrowSchemaRelease(&schema);
+    return status;
   }
 
-  // The next array, ready for libarrow to import; none at the end.
-  arrow::Result<std::optional<ArrowDeviceArray>> Next(bool is_batch, const Types& types) {
+  // The next array, of that type, ready for libarrow to import; none at the end.
+  arrow::Result<std::optional<ArrowDeviceArray>> Next(bool is_batch, const TypePtr& type) {
     if (stream_.release == nullptr) return Status::Invalid("the stream is closed");
     ArrowDeviceArray array{};
     ARROW_RETURN_NOT_OK(Check(stream_.get_next(&stream_, &array), "get_next"));
     if (ArrowArrayIsReleased(&array.array)) return std::nullopt;
     Status status = CheckPlace({array.device_type, array.device_id});
-    if (status.ok()) status = PrepareImport(is_batch, ReadsData(types), &array);
+    Uncounted maps;
+    if (status.ok()) status = CheckStructure(array.array, *type, &maps);
+    if (status.ok()) status = PrepareImport(is_batch, ReadsData({type}), maps, &array);
     if (status.ok()) return array;
     ArrowArrayRelease(&array.array);
     return status;
@@ -121,9 +129,10 @@ arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* ori
 class Reader : public arrow::RecordBatchReader {
  public:
   Reader(Stream stream, std::shared_ptr<arrow::Schema> schema)
-      : stream_(std::move(stream)), schema_(std::move(schema)), place_(stream_.device_type()) {
-    for (const auto& field : schema_->fields()) types_.push_back(field->type());
-  }
+      : stream_(std::move(stream)),
+        schema_(std::move(schema)),
+        type_(arrow::struct_(schema_->fields())),
+        place_(stream_.device_type()) {}
 
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
 
@@ -131,7 +140,7 @@ class Reader : public arrow::RecordBatchReader {
 
   Status ReadNext(BatchPtr* batch) override {
     batch->reset();
-    ARROW_ASSIGN_OR_RAISE(auto array, stream_.Next(true, types_));
+    ARROW_ASSIGN_OR_RAISE(auto array, stream_.Next(true, type_));
     if (!array.has_value()) return Status::OK();
     return Finished(arrow::ImportDeviceRecordBatch(&*array, schema_), &*array).Value(batch);
   }
@@ -144,8 +153,8 @@ class Reader : public arrow::RecordBatchReader {
  private:
   Stream stream_;
   const std::shared_ptr<arrow::Schema> schema_;
+  const TypePtr type_;
   const arrow::DeviceAllocationType place_;
-  Types types_;
 };
 
 }  // namespace
@@ -153,8 +162,7 @@ class Reader : public arrow::RecordBatchReader {
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ImportBatches(
     ArrowDeviceArrayStream* exported) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
-  ArrowSchema described{};
-  ARROW_RETURN_NOT_OK(stream.GetSchema(&described));
+  ARROW_ASSIGN_OR_RAISE(auto described, stream.GetSchema());
   ARROW_ASSIGN_OR_RAISE(auto schema, arrow::ImportSchema(&described));
   return std::make_shared<Reader>(std::move(stream), std::move(schema));
 }
@@ -162,12 +170,11 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ImportBatches(
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> ImportChunks(
     ArrowDeviceArrayStream* exported) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
-  ArrowSchema described{};
-  ARROW_RETURN_NOT_OK(stream.GetSchema(&described));
+  ARROW_ASSIGN_OR_RAISE(auto described, stream.GetSchema());
   ARROW_ASSIGN_OR_RAISE(const auto type, arrow::ImportType(&described));
   arrow::ArrayVector chunks;
   while (true) {
-    ARROW_ASSIGN_OR_RAISE(auto array, stream.Next(false, {type}));
+    ARROW_ASSIGN_OR_RAISE(auto array, stream.Next(false, type));
     if (!array.has_value()) break;
     ARROW_ASSIGN_OR_RAISE(auto chunk, Finished(arrow::ImportDeviceArray(&*array, type), &*array));
     chunks.push_back(std::move(chunk));
