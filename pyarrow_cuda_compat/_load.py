@@ -53,7 +53,15 @@ _native._start(
 )
 _hook.install()
 
-from . import _addresses, _copy_to, _device_arrays, _device_streams, _tables, _watch  # noqa: E402  (need the classes)
+from . import (  # noqa: E402  (need the classes)
+    _addresses,
+    _copy_to,
+    _device_arrays,
+    _device_streams,
+    _guards,
+    _tables,
+    _watch,
+)
 
 _pickling.register()
 _addresses.watch()
@@ -61,6 +69,7 @@ _device_arrays.install()
 _copy_to.install()
 _tables.install()
 _device_streams.install()
+_guards.install()
 _watch.follow("distributed", f"{__package__}.dask")
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):
     _watch.follow(_package, f"{__package__}._numba_kernels", "type_arrays")

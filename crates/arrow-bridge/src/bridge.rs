@@ -298,8 +298,7 @@ impl Bridge {
         unsafe { (self.api.has_reader)(reader) }
     }
 
-    /// Whether any data of a `pyarrow.Array`, `ChunkedArray`, `RecordBatch` or `Table` lies in device
-    /// memory.
+    /// Whether any data of an array, a chunked array, a record batch, a table or a `pyarrow.Buffer`, lies in device memory.
     ///
     /// # Safety
     ///
@@ -317,6 +316,13 @@ impl Bridge {
     pub unsafe fn device_of(&self, object: Object) -> Option<u32> {
         // SAFETY: guaranteed by the caller.
         u32::try_from(unsafe { (self.api.device_of)(object) }).ok()
+    }
+
+    /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
+    #[must_use]
+    pub fn has_devices(&self) -> bool {
+        // SAFETY: it takes nothing, and reads one flag.
+        unsafe { (self.api.has_devices)() }
     }
 
     /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host.

@@ -588,11 +588,13 @@ pub(crate) struct BridgeApi {
     pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
     /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
     pub(crate) has_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
-    /// Whether any data of an Array, ChunkedArray, RecordBatch or Table lies in device memory, whatever
+    /// Whether any data of such an object, or of a `pyarrow.Buffer`, lies in device memory, whatever
     /// the object reports.
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
     /// The number of the device that the first such data lies on, -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
+    /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
+    pub(crate) has_devices: unsafe extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
     /// Takes a batch that lies entirely on the host.

@@ -8,6 +8,7 @@
 //! | `files/` | readers and writers |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
 //! | `exchange/` | DLPack, the CUDA array interface, Numba, pickles, the C Device interface |
+//! | `guards/` | functions of pyarrow's that read data on the host, and what they do with other data |
 //! | `arrays/` | typed arrays, on top of the protocols in `exchange/` |
 //! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
 //! | `sequences.rs` | sequences from outside, each with a bound |
@@ -34,6 +35,7 @@ mod copies;
 mod errors;
 mod exchange;
 mod files;
+mod guards;
 mod info;
 mod interpreter;
 mod ipc;
@@ -100,5 +102,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     streams::register(&names)?;
     ipc::register(&names)?;
     exchange::register(&names)?;
+    guards::register(&names)?;
     arrays::register(&names)
 }

@@ -402,11 +402,13 @@ struct BridgeApi {
   bool (*has_arrays)(PyObject *object);
   /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
   bool (*has_reader)(PyObject *reader);
-  /// Whether any data of an Array, ChunkedArray, RecordBatch or Table lies in device memory, whatever
+  /// Whether any data of such an object, or of a `pyarrow.Buffer`, lies in device memory, whatever
   /// the object reports.
   bool (*is_on_device)(PyObject *object);
   /// The number of the device that the first such data lies on, -1 for none.
   int32_t (*device_of)(PyObject *object);
+  /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
+  bool (*has_devices)();
   /// Takes a batch that lies entirely on the host.
   Payload *(*payload_open)(PyObject *batch, Failure *failure);
   /// Lays out the message: the concatenation of the ranges, which are valid until the next call.

@@ -35,6 +35,7 @@ constexpr BridgeApi kBridge{
     .has_reader = HasReaderEntry,
     .is_on_device = IsOnDeviceEntry,
     .device_of = DeviceOfEntry,
+    .has_devices = HasDevicesEntry,
     .payload_open = PayloadOpenEntry,
     .payload_ranges = PayloadRangesEntry,
     .payload_release = PayloadReleaseEntry,

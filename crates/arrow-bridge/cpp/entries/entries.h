@@ -37,6 +37,7 @@ bool HasArraysEntry(PyObject* object) noexcept;
 bool HasReaderEntry(PyObject* reader) noexcept;
 bool IsOnDeviceEntry(PyObject* object) noexcept;
 int32_t DeviceOfEntry(PyObject* object) noexcept;
+bool HasDevicesEntry() noexcept;
 
 // entries/messages.cc
 Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept;

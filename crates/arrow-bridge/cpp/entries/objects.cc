@@ -2,7 +2,9 @@
 #include "entries/entries.h"
 
 #include "entries/require.h"
+#include "memory/device.h"
 #include "memory/on_device.h"
+#include "memory/resolve.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
@@ -22,10 +24,13 @@ bool IsOnDeviceEntry(PyObject* object) noexcept {
   if (const auto array = UnwrapArray(object)) return IsOnDevice(*array->data());
   if (const auto batch = UnwrapBatch(object)) return IsOnDevice(*batch);
   if (const auto array = UnwrapChunkedArray(object)) return IsOnDevice(*array);
-  const auto table = UnwrapTable(object);
-  return table != nullptr && IsOnDevice(*table);
+  if (const auto table = UnwrapTable(object)) return IsOnDevice(*table);
+  const auto buffer = UnwrapBuffer(object);
+  return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
 }
 
 int32_t DeviceOfEntry(PyObject* object) noexcept { return DeviceOf(ColumnsOf(object)); }
+
+bool HasDevicesEntry() noexcept { return Device::HasAny(); }
 
 }  // namespace arrow_cuda

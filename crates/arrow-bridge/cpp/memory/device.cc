@@ -1,5 +1,6 @@
 #include "memory/device.h"
 
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -28,7 +29,11 @@ std::mutex& DevicesMutex() {
   return *mutex;
 }
 
+std::atomic<bool> has_any = false;
+
 }  // namespace
+
+bool Device::HasAny() { return has_any.load(std::memory_order_relaxed); }
 
 arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
   if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
@@ -49,6 +54,7 @@ arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
   device->memory_manager_ = std::make_shared<MemoryManager>(device);
   std::lock_guard lock(DevicesMutex());
   const auto [place, inserted] = Devices().try_emplace(key, device);
+  has_any = true;
   // Another thread was first: break the reference cycle of the unused device.
   if (!inserted) device->memory_manager_.reset();
   return place->second;

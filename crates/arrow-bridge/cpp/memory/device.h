@@ -18,6 +18,9 @@ class Device : public arrow::Device {
   // The only instance for this GPU; fails for a number that no GPU has.
   static arrow::Result<std::shared_ptr<Device>> Get(int64_t number);
 
+  // Whether there is any: libarrow's data in device memory always has one.
+  static bool HasAny();
+
   int32_t number() const { return number_; }
 
   const char* type_name() const override;

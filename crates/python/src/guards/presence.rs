@@ -1,0 +1,91 @@
+//! Whether data that a function is given may lie on a device.
+
+use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
+use crate::pyarrow::{Pyarrow, pyarrow};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// How deep lists and dicts are looked into: `pa.concat_arrays([array])`,
+/// `pa.table({"column": [array]})`.
+const DEPTH: usize = 3;
+
+/// Whether data of an object, or of one in a list, tuple or dict, lies on a device.  A reader of
+/// record batches, and any other iterator that is no file, counts as if it did: only what it gives
+/// can tell.
+#[pyfunction]
+#[pyo3(name = "_may_be_on_device")]
+pub(crate) fn may_be_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let pyarrow = pyarrow(object.py())?;
+    Ok(pyarrow.bridge.has_devices() && is_there(pyarrow, object, DEPTH)?)
+}
+
+/// The same for the arguments of a call.
+pub(super) fn any_may_be_on_device(
+    arguments: &Bound<'_, PyTuple>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<bool> {
+    let pyarrow = pyarrow(arguments.py())?;
+    if !pyarrow.bridge.has_devices() {
+        return Ok(false);
+    }
+    for each in arguments.iter_borrowed() {
+        if is_there(pyarrow, &each, DEPTH)? {
+            return Ok(true);
+        }
+    }
+    keywords.map_or(Ok(false), |keywords| is_any_there(pyarrow, keywords, DEPTH))
+}
+
+fn is_there(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if has_data(pyarrow, object) {
+        return is_on_device(object);
+    }
+    if depth == 0 {
+        return Ok(false);
+    }
+    if let Ok(list) = object.cast::<PyList>() {
+        for each in list {
+            if is_there(pyarrow, &each, depth - 1)? {
+                return Ok(true);
+            }
+        }
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        for each in tuple.iter_borrowed() {
+            if is_there(pyarrow, &each, depth - 1)? {
+                return Ok(true);
+            }
+        }
+    } else if let Ok(dict) = object.cast::<PyDict>() {
+        return is_any_there(pyarrow, dict, depth - 1);
+    } else {
+        return Ok(is_iterator(object) && !is_of(object, &pyarrow.native_file));
+    }
+    Ok(false)
+}
+
+fn is_iterator(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object, and the GIL is held.
+    unsafe { ffi::PyIter_Check(object.as_ptr()) != 0 }
+}
+
+fn is_any_there(pyarrow: &Pyarrow, dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<bool> {
+    for (_, value) in dict {
+        if is_there(pyarrow, &value, depth)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn has_data(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>) -> bool {
+    [
+        &pyarrow.array,
+        &pyarrow.chunked_array,
+        &pyarrow.table,
+        &pyarrow.record_batch,
+        &pyarrow.buffer,
+    ]
+    .into_iter()
+    .any(|class| is_of(object, class))
+}

@@ -1,0 +1,76 @@
+"""What of pyarrow reads its data on the host, and what happens to data that lies on a device.
+
+=========  =====================================================================================
+`REFUSE`   ``NotImplementedError``, in pyarrow's words and with the way out
+`BRING`    the data is copied to the host: the result leaves the device anyway
+`COUNT`    the nulls of each array are counted, which pyarrow itself would do on the host
+=========  =====================================================================================
+
+Each row names a module, members of it, and what happens to all of their arguments that hold data,
+``self`` among them: arrays, chunked arrays, record batches, tables and buffers, alone or in lists,
+tuples and dicts, and what readers and other iterators give.  A name is that of a function, of a
+method as ``Class.method``, of a property likewise, or of a class, whose construction is meant.  Where
+modules offer a function of another, the one that defines it has the row.
+
+What is not here either refuses such data itself, or passes it on without reading it:
+``tests/guards`` calls all of pyarrow and finds what does neither.
+"""
+
+from __future__ import annotations
+
+REFUSE, BRING, COUNT = "refuse", "bring", "count"
+
+TABLE: tuple[tuple[str, str, str], ...] = (
+    # Every function of `pyarrow.compute`, and what arrays and tables do by them.
+    ("pyarrow._compute", "Function.call", REFUSE),
+    ("pyarrow._compute", "SetLookupOptions.__init__", REFUSE),
+    # Queries.
+    ("pyarrow._acero", "TableSourceNodeOptions.__init__", REFUSE),
+    ("pyarrow._acero", "RecordBatchReaderSourceNodeOptions.__init__", REFUSE),
+    ("pyarrow._dataset", "InMemoryDataset", REFUSE),
+    ("pyarrow._dataset", "Scanner.from_batches", REFUSE),
+    ("pyarrow._dataset", "Scanner.take Dataset.take Fragment.take", REFUSE),
+    # Arrays and what is made of them.
+    ("pyarrow.lib", "concat_arrays concat_batches", REFUSE),
+    ("pyarrow.lib", "Array.diff Array.equals ChunkedArray.equals", REFUSE),
+    ("pyarrow.lib", "RecordBatch.equals Table.equals", REFUSE),
+    ("pyarrow.lib", "Array.to_tensor FixedShapeTensorArray.to_numpy_ndarray", REFUSE),
+    ("pyarrow.lib", "FixedShapeTensorArray.to_tensor", REFUSE),
+    ("pyarrow.lib", "BaseListArray.flatten BaseListArray.value_lengths", REFUSE),
+    ("pyarrow.lib", "BaseListArray.value_parent_indices StructArray.flatten", REFUSE),
+    ("pyarrow.lib", "BinaryArray.total_values_length", REFUSE),
+    ("pyarrow.lib", "LargeBinaryArray.total_values_length", REFUSE),
+    ("pyarrow.lib", "BooleanArray.true_count BooleanArray.false_count", REFUSE),
+    ("pyarrow.lib", "DictionaryArray.from_arrays", REFUSE),
+    ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
+    ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
+    ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
+    ("pyarrow.lib", "chunked_array", COUNT),
+    # Streams of batches for other libraries, in host memory.
+    ("pyarrow.lib", "RecordBatchReader.__arrow_c_stream__", REFUSE),
+    ("pyarrow.lib", "RecordBatchReader._export_to_c RecordBatchReader.cast", REFUSE),
+    # Files and messages.  Readers of every format make files of buffers by `as_buffer`.
+    ("pyarrow.lib", "as_buffer compress decompress", BRING),
+    ("pyarrow.lib", "Codec.compress Codec.decompress", BRING),
+    ("pyarrow.lib", "output_stream FixedSizeBufferWriter", REFUSE),
+    ("pyarrow.lib", "NativeFile.write Buffer.equals", BRING),
+    ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", BRING),
+    ("pyarrow.lib", "_CRecordBatchWriter.write_table", BRING),
+    ("pyarrow._csv", "write_csv", BRING),
+    ("pyarrow._feather", "write_feather", BRING),
+    ("pyarrow.feather", "write_feather", BRING),
+    ("pyarrow._orc", "ORCWriter.write", BRING),
+    ("pyarrow._parquet", "ParquetWriter.write_table", BRING),
+    ("pyarrow.parquet.core", "ParquetWriter.write ParquetWriter.write_batch", BRING),
+    ("pyarrow.parquet.core", "ParquetWriter.write_table", BRING),
+    ("pyarrow.dataset", "write_dataset", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_metadata", BRING),
+    ("pyarrow._flight", "RecordBatchStream GeneratorStream", BRING),
+    # Plans and options, which are read as they are taken in.
+    ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", BRING),
+    ("pyarrow._substrait", "run_query BoundExpressions.from_substrait", BRING),
+    ("pyarrow._substrait", "deserialize_expressions deserialize_schema", BRING),
+)

@@ -1,0 +1,105 @@
+"""Puts guards before what pyarrow can do with data on the host only: see `_guarded`.
+
+A guard is an object of the extension, which takes a function's place.  It looks at the arguments, and
+calls the function as it is unless one of them lies on a device.  Classes get it in place, modules
+wherever they have the function.  A module that is not imported yet is changed right after its import.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
+from typing import Any
+
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
+
+from . import _native, _watch
+from ._guarded import BRING, COUNT, REFUSE, TABLE
+from ._host_copies import bring, count, refuse
+from ._replacing import replace
+
+_HAPPENS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
+
+
+def install() -> None:
+    """Guards what the table names, once each, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    if not _hook.is_enabled():
+        return
+    for module in dict.fromkeys(module for module, _, _ in TABLE):
+        _watch.follow(module, __name__, "guard")
+
+
+def guard(module: str) -> None:
+    """Guards what the table names of a module that is imported."""
+    guards: dict[int, tuple[Any, Any]] = {}
+    for names, happens in ((names, happens) for of, names, happens in TABLE if of == module):
+        for name in names.split():
+            owner, _, member = name.rpartition(".")
+            found = vars(sys.modules[module]).get(owner or name)
+            if isinstance(found, type):
+                _guard_class(found, member if owner else "", happens)
+            elif found is not None and not isinstance(found, _native._Guard):
+                guards[id(found)] = found, _guarded(found, f"{module}.{name}", happens)
+    _replace_everywhere(guards)
+
+
+def _guard_class(cls: type, member: str, happens: str) -> None:
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    if not member:
+        treat = _HAPPENS[happens]
+
+        def elsewhere(arguments: tuple[Any, ...], keywords: dict[str, Any] | None) -> Any:
+            return treat(arguments, name), treat(keywords, name)
+
+        _native._guard_construction(cls, elsewhere)
+        return
+
+    def make(original: Any) -> Any:
+        if isinstance(original, staticmethod | classmethod):
+            return type(original)(_guarded(original.__func__, f"{name}.{member}", happens))
+        if isinstance(original, _native._Guard):
+            return original
+        if not callable(original):
+            return property(_guarded(original.__get__, f"{name}.{member}", happens))
+        return _guarded(original, f"{name}.{member}", happens)
+
+    if cls.__flags__ & _HEAP:
+        if member in vars(cls):
+            setattr(cls, member, make(vars(cls)[member]))
+    else:
+        replace(cls, member, make)
+
+
+#: Of classes that Python made, whose slots follow their attributes.
+_HEAP = 1 << 9
+
+
+def _guarded(function: Any, name: str, happens: str) -> Any:
+    treat = _HAPPENS[happens]
+    shown = name.replace("pyarrow.lib.", "pyarrow.").replace("pyarrow._", "pyarrow.")
+
+    def elsewhere(
+        function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None
+    ) -> Any:
+        return function(*treat(arguments, shown), **(treat(keywords, shown) or {}))
+
+    return update_wrapper(_native._Guard(function, elsewhere), function)
+
+
+def _replace_everywhere(guards: dict[int, tuple[Any, Any]]) -> None:
+    """Puts guards into all modules that have imported the functions by their names."""
+    if not guards:
+        return
+    for names in _namespaces():
+        for name, value in list(names.items()):
+            found = guards.get(id(value))
+            if found is not None:
+                names[name] = found[1]
+
+
+def _namespaces() -> Iterator[dict[str, Any]]:
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", None)
+        if isinstance(names, dict):
+            yield names

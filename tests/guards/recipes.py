@@ -1,0 +1,270 @@
+"""Which arguments to call pyarrow's functions with, by the names of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .values import ARRAYS, CONTENTS, Place, sink, stream_of, writer_of
+from .walk import Entry
+
+#: Makes an argument whose data is at a place.
+Maker = Callable[[Place], Any]
+
+
+def _arrays(*kinds: str) -> dict[str, Maker]:
+    return {kind: lambda place, kind=kind: place.array(kind) for kind in kinds}
+
+
+def _contents(*kinds: str) -> dict[str, Maker]:
+    return {f"buffer of {kind}": lambda place, kind=kind: place.buffer(kind) for kind in kinds}
+
+
+_CHUNKED: dict[str, Maker] = {
+    "chunked": lambda place: place.chunked(),
+    "chunked strings": lambda place: place.chunked("strings"),
+}
+_BATCH: dict[str, Maker] = {"batch": lambda place: place.batch()}
+_TABLE: dict[str, Maker] = {"table": lambda place: place.table()}
+_READER: dict[str, Maker] = {"reader": lambda place: place.reader()}
+_GENERIC: dict[str, Maker] = {"generic buffer": lambda place: place.generic_buffer()}
+_TABULAR = _TABLE | _BATCH
+_ARRAY = _arrays(*ARRAYS) | _CHUNKED
+_BUFFER = _contents("text", "int64s") | _GENERIC
+_SOURCE = _contents(*CONTENTS)
+_DATA = _arrays("ints", "strings", "lists") | _CHUNKED | _TABULAR | _READER | _BUFFER
+_BATCHES: dict[str, Maker] = {
+    "batches": lambda place: [place.batch(), place.batch()],
+    "iterator": lambda place: iter([place.batch()]),
+    "reader": lambda place: place.reader(),
+    "table": lambda place: place.table(),
+}
+_TABLES: dict[str, Maker] = {
+    "tables": lambda place: [place.table(), place.table()],
+    "batches": lambda place: [place.batch(), place.batch()],
+}
+
+
+def _several(*kinds: str) -> dict[str, Maker]:
+    return {
+        f"two of {kind}": lambda place, kind=kind: [place.array(kind), place.array(kind)]
+        for kind in kinds
+    }
+
+
+#: Parameters that take data.  The first is what the host gives where another is tried.
+DATA: dict[str, dict[str, Maker]] = (
+    dict.fromkeys(
+        "array arr values x y strings lists input timestamps dividend divisor base exponent left "
+        "right fill_value container items value ints dates times s1 s2 start end left_input b "
+        "right_input input1 input2 days key element lhs rhs cond then otherwise storage".split(),
+        _ARRAY,
+    )
+    | dict.fromkeys(
+        ["mask", "selection_filter"], _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")}
+    )
+    | dict.fromkeys(
+        ["indices", "index"], _arrays("indices") | {"chunked": lambda p: p.chunked("indices")}
+    )
+    | dict.fromkeys(["offsets", "sizes", "value_offsets"], _arrays("offsets", "long offsets") | _GENERIC)
+    | dict.fromkeys(["run_ends"], _arrays("offsets"))
+    | dict.fromkeys(["types", "type_codes"], _arrays("codes"))
+    | dict.fromkeys(["dictionary", "keys"], _arrays("strings", "ints"))
+    | dict.fromkeys(["value_set"], _arrays("unsliced", "ints", "strings") | _CHUNKED)
+    | dict.fromkeys(["replacements"], _arrays("unsliced"))
+    | dict.fromkeys(["children"], _several("ints", "strings"))
+    | dict.fromkeys(
+        ["arrays", "chunks"],
+        _several(*ARRAYS)
+        | {"chunked": lambda p: [p.chunked(), p.chunked()], "slices": lambda p: p.slices()},
+    )
+    | dict.fromkeys(["columns", "names"], {})
+    | dict.fromkeys(["table", "right_table", "batch", "record_batch", "df"], _TABULAR)
+    | dict.fromkeys(["struct_array"], _arrays("structs"))
+    | dict.fromkeys(["batches", "recordbatches"], _BATCHES)
+    | dict.fromkeys(["tables"], _TABLES)
+    | dict.fromkeys(["column", "col"], _arrays("ints", "strings") | _CHUNKED)
+    | dict.fromkeys(["table_or_batch", "data", "obj", "o", "other", "args", "value_"], _DATA)
+    | dict.fromkeys(["source", "input_file", "reader", "message"], _SOURCE | _DATA)
+    | dict.fromkeys(["buf", "buffer", "null_bitmap", "validity"], _BUFFER | _SOURCE)
+    | dict.fromkeys(["buffers"], {"buffers": lambda p: [None, p.generic_buffer()]})
+    | dict.fromkeys(["tensor"], {})
+    | dict.fromkeys(["lines"], {"lines": lambda p: [p.buffer("text")]})
+    | dict.fromkeys(["dataset", "right_dataset"], {"dataset": lambda p: p.dataset()})
+    | dict.fromkeys(["decl"], {"declaration": lambda p: p.declaration()})
+    | dict.fromkeys(["serialized"], _BUFFER)
+)
+
+#: Arguments without data, for parameters that have no default.
+PLAIN: dict[str, Callable[[], Any]] = {
+    "schema": lambda: pa.schema([("a", pa.int64()), ("s", pa.string()), ("d", pa.dictionary(pa.int32(), pa.string()))]),
+    "target_schema": lambda: pa.schema([("a", pa.float64()), ("s", pa.string()), ("d", pa.string())]),
+    "names": lambda: ["a", "b"],
+    "columns": lambda: ["a"],
+    "type": pa.int64,
+    "target_type": pa.float64,
+    "length": lambda: 4,
+    "i": lambda: 0,
+    "field_": lambda: pa.field("z", pa.int64()),
+    "sink": sink,
+    "where": sink,
+    "dest": sink,
+    "output_file": sink,
+    "stream_or_path": sink,
+    "base_dir": lambda: "written",
+    "root_path": lambda: "written",
+    "format": lambda: "feather",
+    "keys": lambda: ["a"],
+    "right_keys": lambda: ["a"],
+    "on": lambda: "a",
+    "by": lambda: "a",
+    "right_on": lambda: "a",
+    "right_by": lambda: "s",
+    "tolerance": lambda: 1,
+    "sorting": lambda: "a",
+    "sort_keys": lambda: [("a", "ascending")],
+    "aggregations": lambda: [("a", "sum")],
+    "expression": lambda: None,
+    "func_name": lambda: "sum",
+    "function_name": lambda: "sum",
+    "pattern": lambda: "a",
+    "separator": lambda: "a",
+    "width": lambda: 5,
+    "start": lambda: 0,
+    "stop": lambda: 1,
+    "replacement": lambda: "z",
+    "format_spec": str,
+    "unit": lambda: "s",
+    "timezone": lambda: "UTC",
+    "k": lambda: 1,
+    "n": lambda: 1,
+    "q": lambda: 0.5,
+    "pivot": lambda: 1,
+    "key_names": lambda: ["a"],
+    "query_key": lambda: pa.scalar("k"),
+    "occurrence": lambda: "first",
+    "codec": lambda: "lz4",
+    "decompressed_size": lambda: 12,
+    "metadata": dict,
+    "dictionary_type": lambda: pa.dictionary(pa.int32(), pa.string()),
+    "list_size": lambda: 2,
+    "nbytes": lambda: 3,
+    "offset": lambda: 0,
+    "n_buffers": lambda: 1,
+    "null_count": lambda: 0,
+    "typ": lambda: pa.fixed_shape_tensor(pa.int32(), (2,)),
+    "options": lambda: None,
+    "memory_pool": lambda: None,
+    "filter": lambda: None,
+    "mask": lambda: [True, False, True, False],
+    "offsets": lambda: [0, 1, 3, 4],
+    "form": lambda: "NFC",
+    "input_stream": lambda: pa.BufferReader(b"text"),
+    "filesystem": lambda: None,
+    "memory_manager": pa.default_cpu_memory_manager,
+    "destination": pa.default_cpu_memory_manager,
+    "descriptor": lambda: None,
+    "indices": lambda: [0, 1],
+    "new_name": lambda: "z",
+    "chunksize": lambda: 2,
+    "path": lambda: "written",
+    "copy": lambda: None,
+    "run_end_type": pa.int32,
+    "position": lambda: 0,
+    "pos": lambda: 0,
+}
+
+_ANY: dict[str, Maker] = (
+    _arrays("ints") | {"chunked": lambda p: p.chunked()} | _TABULAR | _contents("text")
+)
+
+
+def arguments_for(name: str) -> dict[str, Maker]:
+    """What carries data and may be given for a parameter; of one that is unknown, anything."""
+    found = DATA.get(name)
+    if found is None:
+        return {} if name in PLAIN else _ANY
+    return found
+
+
+def plain(name: str) -> Any:
+    """An argument of the host's for a parameter."""
+    if name in PLAIN:
+        return PLAIN[name]()
+    makers = DATA.get(name)
+    return next(iter(makers.values()))(Place(False)) if makers else None
+
+
+#: Objects to call the methods of a class on, whose data is at a place.
+OBJECTS: dict[str, dict[str, Maker]] = {
+    "Array": _arrays(*ARRAYS),
+    "ChunkedArray": {
+        f"chunks of {kind}": lambda place, kind=kind: place.chunked(kind) for kind in ARRAYS
+    },
+    "RecordBatch": _BATCH | {"numbers": lambda p: p.numbers()},
+    "Table": _TABLE | {"numbers": lambda p: pa.Table.from_batches([p.numbers()])},
+    "Buffer": _BUFFER,
+    "RecordBatchReader": _READER,
+    "Message": {"message": lambda p: p.message()},
+    "Dataset": {"dataset": lambda p: p.dataset()},
+    "Scanner": {"scanner": lambda p: p.scanner()},
+    "Fragment": {"fragment": lambda p: p.fragment()},
+    "Declaration": {"declaration": lambda p: p.declaration()},
+    "TableGroupBy": {"groups": lambda p: p.grouped()},
+    "NativeFile": {
+        "reader": lambda p: pa.BufferReader(p.buffer("text")),
+        "buffered": lambda p: pa.BufferedInputStream(pa.BufferReader(p.buffer("text")), 4),
+        "compressed": lambda p: pa.CompressedInputStream(pa.BufferReader(p.buffer("compressed")), "zstd"),
+    }
+    | {
+        name: lambda p, name=name: stream_of(name)
+        for name in (
+            "BufferOutputStream", "PythonFile", "OSFile", "CompressedOutputStream",
+            "BufferedOutputStream", "FixedSizeBufferWriter", "MockOutputStream",
+        )
+    },
+    "ParquetWriter": {"writer": lambda p: writer_of("ParquetWriter")},
+    "ORCWriter": {"writer": lambda p: writer_of("ORCWriter")},
+    "CSVWriter": {"writer": lambda p: writer_of("CSVWriter")},
+    "_CRecordBatchWriter": {n: lambda p, n=n: writer_of(n) for n in ("stream", "file", "CSVWriter")},
+    "Function": {
+        n: lambda p, n=n: pa.compute.get_function(n)
+        for n in ("sum", "add", "filter", "take", "unique", "is_null", "sort_indices", "cast")
+    },
+    "Codec": {"codec": lambda p: pa.Codec("zstd")},
+    "Tensor": {},
+    "_PyArrowColumn": {"column": lambda p: p.column()},
+    "_PyArrowBuffer": {},
+    "_PyArrowDataFrame": {"frame": lambda p: p.frame()},
+}  # fmt: skip
+
+
+def objects_of(cls: type) -> dict[str, Maker]:
+    """Objects of a class: of it or of classes above or below it that `OBJECTS` has."""
+    found: dict[str, Maker] = {}
+    for base in cls.__mro__:
+        found = found or OBJECTS.get(base.__name__, {})
+    if not found:
+        for name, makers in OBJECTS.items():
+            if any(name == each.__name__ for each in _below(cls)):
+                found = found | makers
+    return found
+
+
+def _below(cls: type) -> Iterator[type]:
+    for each in type.__subclasses__(cls):
+        yield each
+        yield from _below(each)
+
+
+#: Calls whose parameters have other meanings, or no names: positional and named arguments.
+SPECIAL: dict[str, dict[str, Callable[[Place], tuple[Any, ...]]]] = {
+    "pyarrow.lib:BufferReader": {k: lambda p, k=k: (p.buffer(k),) for k in CONTENTS},
+    "pyarrow.lib:FixedSizeBufferWriter": {"buffer": lambda p: (p.buffer("text"),)},
+    "pyarrow._compute:Function.call": {
+        f"{n} of it": lambda p, n=n: ([n],) for n in ()
+    },
+}
