@@ -4,6 +4,7 @@
 `REFUSE`   ``NotImplementedError``, in pyarrow's words and with the way out
 `BRING`    the data is copied to the host: the result leaves the device anyway
 `COUNT`    the nulls of each array are counted, which pyarrow itself would do on the host
+`SLICE`    each chunk is sliced, and its nulls counted
 =========  =====================================================================================
 
 Each row names a module, members of it, and what happens to all of their arguments that hold data,
@@ -18,7 +19,7 @@ What is not here either refuses such data itself, or passes it on without readin
 
 from __future__ import annotations
 
-REFUSE, BRING, COUNT = "refuse", "bring", "count"
+REFUSE, BRING, COUNT, SLICE = "refuse", "bring", "count", "slice"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
@@ -33,6 +34,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     # Arrays and what is made of them.
     ("pyarrow.lib", "concat_arrays concat_batches", REFUSE),
     ("pyarrow.lib", "Array.diff Array.equals ChunkedArray.equals", REFUSE),
+    ("pyarrow.lib", "ChunkedArray._assert_cpu", REFUSE),
     ("pyarrow.lib", "RecordBatch.equals Table.equals", REFUSE),
     ("pyarrow.lib", "Array.to_tensor FixedShapeTensorArray.to_numpy_ndarray", REFUSE),
     ("pyarrow.lib", "FixedShapeTensorArray.to_tensor", REFUSE),
@@ -45,7 +47,15 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
-    ("pyarrow.lib", "chunked_array", COUNT),
+    # What counts the nulls of its chunks, and what is made of arrays.
+    ("pyarrow.lib", "chunked_array Table.from_arrays Table.from_batches", COUNT),
+    ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
+    ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", COUNT),
+    ("pyarrow.lib", "ListViewArray.from_arrays LargeListViewArray.from_arrays", COUNT),
+    ("pyarrow.lib", "FixedSizeListArray.from_arrays MapArray.from_arrays", COUNT),
+    ("pyarrow.lib", "StructArray.from_arrays", COUNT),
+    ("pyarrow.lib", "UnionArray.from_dense UnionArray.from_sparse", COUNT),
+    ("pyarrow.lib", "ChunkedArray.slice Table.slice", SLICE),
     # Streams of batches for other libraries, in host memory.
     ("pyarrow.lib", "RecordBatchReader.__arrow_c_stream__", REFUSE),
     ("pyarrow.lib", "RecordBatchReader._export_to_c RecordBatchReader.cast", REFUSE),
@@ -54,6 +64,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "Codec.compress Codec.decompress", BRING),
     ("pyarrow.lib", "output_stream FixedSizeBufferWriter", REFUSE),
     ("pyarrow.lib", "NativeFile.write Buffer.equals", BRING),
+    ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", BRING),
     ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", BRING),
     ("pyarrow.lib", "_CRecordBatchWriter.write_table", BRING),
     ("pyarrow._csv", "write_csv", BRING),
@@ -64,6 +75,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.parquet.core", "ParquetWriter.write ParquetWriter.write_batch", BRING),
     ("pyarrow.parquet.core", "ParquetWriter.write_table", BRING),
     ("pyarrow.dataset", "write_dataset", BRING),
+    ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", BRING),
+    ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", BRING),

@@ -14,9 +14,9 @@ from typing import Any
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
-from . import _native, _watch
-from ._guarded import BRING, COUNT, REFUSE, TABLE
-from ._host_copies import bring, count, refuse
+from . import _assertions, _native, _watch
+from ._guarded import BRING, COUNT, REFUSE, SLICE, TABLE
+from ._host_copies import bring, count, refuse, slice_chunks
 from ._replacing import replace
 
 _HAPPENS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
@@ -26,6 +26,7 @@ def install() -> None:
     """Guards what the table names, once each, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
+    _assertions.install()
     for module in dict.fromkeys(module for module, _, _ in TABLE):
         _watch.follow(module, __name__, "guard")
 
@@ -76,6 +77,8 @@ _HEAP = 1 << 9
 
 
 def _guarded(function: Any, name: str, happens: str) -> Any:
+    if happens == SLICE:
+        return update_wrapper(_native._Guard(function, _sliced), function)
     treat = _HAPPENS[happens]
     shown = name.replace("pyarrow.lib.", "pyarrow.").replace("pyarrow._", "pyarrow.")
 
@@ -85,6 +88,10 @@ def _guarded(function: Any, name: str, happens: str) -> Any:
         return function(*treat(arguments, shown), **(treat(keywords, shown) or {}))
 
     return update_wrapper(_native._Guard(function, elsewhere), function)
+
+
+def _sliced(_function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None) -> Any:
+    return slice_chunks(*arguments, **(keywords or {}))
 
 
 def _replace_everywhere(guards: dict[int, tuple[Any, Any]]) -> None:

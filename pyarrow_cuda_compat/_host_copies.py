@@ -40,6 +40,9 @@ def _each(value: Any, treat: Callable[[Any], Any]) -> Any:
         return type(value)(_each(each, treat) for each in value)
     if type(value) is dict:
         return {key: _each(each, treat) for key, each in value.items()}
+    if isinstance(value, pa.Message):
+        body = value.body
+        return value if body is None or body.is_cpu else treat(value)
     if isinstance(value, pa.RecordBatchReader):
         batches = (_each(batch, treat) for batch in value)
         return pa.RecordBatchReader.from_batches(value.schema, batches)
@@ -72,7 +75,9 @@ def _way_out(data: Any) -> str:
 
 
 def _counted(data: Any) -> Any:
-    return _native._prepare(data, False) if isinstance(data, pa.Array) else data
+    if isinstance(data, pa.Array | pa.RecordBatch):
+        _native._count_nulls(data)
+    return data  # that of chunks is known
 
 
 def to_host(data: Any) -> Any:
@@ -81,9 +86,30 @@ def to_host(data: Any) -> Any:
         return CudaBuffer.from_buffer(data).copy_to_host()
     if isinstance(data, pa.Array | pa.RecordBatch):
         return data.copy_to(_HOST)
+    if isinstance(data, pa.Message):
+        return _message_to_host(data)
     if isinstance(data, pa.ChunkedArray):
         return pa.chunked_array([chunk.copy_to(_HOST) for chunk in data.chunks], data.type)
     return _table_to_host(data)
+
+
+def slice_chunks(data: Any, offset: int = 0, length: int | None = None) -> Any:
+    """`ChunkedArray.slice` and `Table.slice`."""
+    if isinstance(data, pa.Table):
+        columns = [slice_chunks(column, offset, length) for column in data.columns]
+        return _native._assemble(data.schema, columns)
+    if offset < 0:
+        raise IndexError("Offset must be non-negative")
+    rest = len(data) if length is None else length
+    chunks = []
+    for chunk in data.chunks:
+        taken = chunk.slice(min(offset, len(chunk)), max(rest, 0))
+        offset -= min(offset, len(chunk))
+        rest -= len(taken)
+        if len(taken):
+            _native._count_nulls(taken)
+            chunks.append(taken)
+    return pa.chunked_array(chunks or [data.chunk(0).slice(0, 0)], data.type)
 
 
 def _table_to_host(table: Any) -> Any:
@@ -96,3 +122,12 @@ def _table_to_host(table: Any) -> Any:
         ]
         return pa.Table.from_batches(batches, table.schema)
     return _native._assemble(table.schema, [to_host(column) for column in table.columns])
+
+
+def _message_to_host(message: Any) -> Any:
+    """The same message, encapsulated and read again."""
+    metadata = message.metadata.to_pybytes()
+    padding = b"\0" * (-len(metadata) % 8)
+    size = len(metadata) + len(padding)
+    start = b"\xff\xff\xff\xff" + size.to_bytes(4, "little") + metadata + padding
+    return pa.ipc.read_message(start + to_host(message.body).to_pybytes())

@@ -138,6 +138,10 @@ def _with(function: Callable[..., Any], parameters: list[Any], given: dict[str, 
     return function(*positional, **named)
 
 
+#: What reads its data later.
+_LAZY = ("Declaration", "InMemoryDataset", "Scanner", "FileFragment", "ParquetFileFragment")
+
+
 def told(value: Any) -> Any:
     """What a result holds, wherever it lies, in a form that can be compared."""
     if isinstance(value, tuple | list):
@@ -165,6 +169,8 @@ def told(value: Any) -> Any:
         return value.tolist()
     if hasattr(value, "__next__"):
         return [told(each) for _, each in zip(range(20), value, strict=False)]
+    if type(value).__name__ in _LAZY:
+        return told(value.to_table())
     if isinstance(value, bytes | str | int | float | bool | type(None) | dict):
         return value
     return type(value).__name__

@@ -122,6 +122,7 @@ class Place:
     """Makes values on the host, or on the device."""
 
     def __init__(self, on_device: bool) -> None:
+        self.is_on_device = on_device
         self._manager = cuda.Context(0).memory_manager if on_device else None
 
     def put(self, value: Any) -> Any:

@@ -298,7 +298,8 @@ impl Bridge {
         unsafe { (self.api.has_reader)(reader) }
     }
 
-    /// Whether any data of an array, a chunked array, a record batch, a table or a `pyarrow.Buffer`, lies in device memory.
+    /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in
+    /// device memory.
     ///
     /// # Safety
     ///
@@ -436,6 +437,21 @@ impl Bridge {
     pub unsafe fn prepare(&self, object: Object, is_batch: bool) -> Result<Option<Object>, Fault> {
         // SAFETY: guaranteed by the caller.
         unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, failure)) }
+    }
+
+    /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
+    /// Other objects have none.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Invalid`] for a bitmap that is too short, and driver errors.
+    ///
+    /// # Safety
+    ///
+    /// The object must be live; the GIL must be held.
+    pub unsafe fn count_nulls(&self, object: Object) -> Result<(), Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { filled(|failure| (self.api.count_nulls)(object, failure)) }
     }
 
     /// A new reference to a copy of an object with data in the memory of `destination`: all of its

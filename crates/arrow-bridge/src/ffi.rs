@@ -645,6 +645,9 @@ pub(crate) struct BridgeApi {
         is_batch: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
+    /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
+    pub(crate) count_nulls:
+        unsafe extern "C" fn(object: *mut PyObject, failure: *mut Failure) -> bool,
     /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
     /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
     /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself

@@ -441,6 +441,8 @@ struct BridgeApi {
   /// replacement, all of it on one device, or null without a failure if the object needs no change.
   /// Fails for an object of another kind and for an uninitialised one.
   PyObject *(*prepare)(PyObject *object, bool is_batch, Failure *failure);
+  /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
+  bool (*count_nulls)(PyObject *object, Failure *failure);
   /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
   /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
   /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself

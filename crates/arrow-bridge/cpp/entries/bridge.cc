@@ -42,6 +42,7 @@ constexpr BridgeApi kBridge{
     .read_batch = ReadBatchEntry,
     .expect_metadata = ExpectMetadataEntry,
     .prepare = PrepareEntry,
+    .count_nulls = CountNullsEntry,
     .copy_to = CopyToEntry,
     .destination_device = DestinationDeviceEntry,
     .buffer_to = BufferToEntry,

@@ -50,6 +50,7 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
 
 // entries/exchange.cc
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept;
+bool CountNullsEntry(PyObject* object, Failure* failure) noexcept;
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept;
 PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
                              Failure* failure) noexcept;

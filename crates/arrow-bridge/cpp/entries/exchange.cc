@@ -128,6 +128,10 @@ PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexce
   return prepared;
 }
 
+bool CountNullsEntry(PyObject* object, Failure* failure) noexcept {
+  return Guard(failure, [&] { return CountNullsOf(ColumnsOf(object)); });
+}
+
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {

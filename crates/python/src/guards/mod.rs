@@ -4,7 +4,9 @@
 //! guards, which call them as they are unless an argument lies on a device.  What happens then says
 //! a table in Python: `pyarrow_cuda_compat/_guarded.py`.
 
+mod assertions;
 mod construction;
+mod counts;
 mod guard;
 mod presence;
 
@@ -15,6 +17,8 @@ use pyo3::wrap_pyfunction;
 pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
     names.private(&wrap_pyfunction!(presence::may_be_on_device, module)?)?;
+    names.private(&wrap_pyfunction!(assertions::guard_assertion, module)?)?;
+    names.private(&wrap_pyfunction!(counts::count_nulls, module)?)?;
     names.private(&wrap_pyfunction!(construction::guard_construction, module)?)?;
     module.setattr("_Guard", module.py().get_type::<guard::Guard>())
 }

@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 /// `pa.table({"column": [array]})`.
 const DEPTH: usize = 3;
 
-/// Whether data of an object, or of one in a list, tuple or dict, lies on a device.  A reader of
-/// record batches, and any other iterator that is no file, counts as if it did: only what it gives
-/// can tell.
+/// Whether data of an object, or of one in a list, tuple or dict, lies on a device.  A
+/// message counts as if it did, as do readers of record batches and other iterators that are no files:
+/// what they give tells.
 #[pyfunction]
 #[pyo3(name = "_may_be_on_device")]
 pub(crate) fn may_be_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -59,7 +59,8 @@ fn is_there(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>, depth: usize) -> PyRes
     } else if let Ok(dict) = object.cast::<PyDict>() {
         return is_any_there(pyarrow, dict, depth - 1);
     } else {
-        return Ok(is_iterator(object) && !is_of(object, &pyarrow.native_file));
+        let may_hold = is_iterator(object) && !is_of(object, &pyarrow.native_file);
+        return Ok(may_hold || is_of(object, &pyarrow.message));
     }
     Ok(false)
 }

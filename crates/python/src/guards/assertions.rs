@@ -1,0 +1,82 @@
+//! pyarrow's own check that data lies on the host.
+//!
+//! Most methods of its arrays, record batches and tables begin by it.  It looks at the first buffer
+//! only, and at what a record batch was said to be when it was made; so it overlooks the batches that
+//! libarrow reads from messages in device memory, and arrays of which a part lies there.  It is a
+//! C function in a table of the class, where this one takes its place.
+
+use crate::pyarrow::from_pyarrow::is_on_device;
+use crate::pyarrow::pyarrow;
+use crate::sequences::objects;
+use pyo3::exceptions::PyNotImplementedError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+/// `void (object)`; a failure sets a Python exception.
+type Assertion = unsafe extern "C" fn(object: *mut ffi::PyObject);
+
+/// The functions that stand in for pyarrow's, and those: each of the three classes has its own.
+const OURS: [Assertion; 3] = [assert_on_host::<0>, assert_on_host::<1>, assert_on_host::<2>];
+static THEIRS: [OnceLock<Assertion>; 3] = [const { OnceLock::new() }; 3];
+
+/// Replaces the function at a place in the `__pyx_vtable__` of each of the classes: one class, and
+/// those that extend it and have the same function.  `number` is that of the class, from 0 to 2.
+#[pyfunction]
+#[pyo3(name = "_guard_assertion")]
+pub(crate) fn guard_assertion(
+    classes: &Bound<'_, PyAny>,
+    place: usize,
+    number: usize,
+) -> PyResult<()> {
+    let (Some(ours), Some(theirs)) = (OURS.get(number), THEIRS.get(number)) else { return Ok(()) };
+    for class in objects(classes)? {
+        let table = class.getattr("__pyx_vtable__")?.cast_into::<PyCapsule>()?;
+        // SAFETY: the capsule has no name; the package has read in pyarrow's own declarations that
+        // the table has such a function at that place.
+        unsafe {
+            let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null());
+            if table.is_null() {
+                return Err(PyErr::fetch(class.py()));
+            }
+            let entry = table.cast::<*mut c_void>().add(place);
+            let found = *entry;
+            let original =
+                *theirs.get_or_init(|| std::mem::transmute::<*mut c_void, Assertion>(found));
+            if found == original as *mut c_void {
+                *entry = *ours as *mut c_void;
+            }
+        }
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObject) {
+    Python::attach(|py| {
+        // SAFETY: pyarrow calls this with the object itself.
+        let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+        match is_there(&object) {
+            Ok(false) => {
+                if let Some(original) = THEIRS.get(NUMBER).and_then(OnceLock::get) {
+                    // SAFETY: what pyarrow itself would have called.
+                    unsafe { original(object.as_ptr()) };
+                }
+            }
+            Ok(true) => refused().restore(py),
+            Err(error) => error.restore(py),
+        }
+    });
+}
+
+fn is_there(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(pyarrow(object.py())?.bridge.has_devices() && is_on_device(object)?)
+}
+
+fn refused() -> PyErr {
+    PyNotImplementedError::new_err(
+        "Implemented only for data on CPU device: copy_to(pyarrow.default_cpu_memory_manager()) \
+         copies an array or a record batch there; CuPy and cuDF compute on the device",
+    )
+}

@@ -1,0 +1,15 @@
+//! Null counts, which libarrow would take from bitmaps in host memory.
+
+use crate::errors::OrRaise;
+use crate::pyarrow::pyarrow;
+use pyo3::prelude::*;
+
+/// Counts the nulls of an array, or of the columns of a record batch, which nobody has counted.  The
+/// counts are stored where libarrow looks for them.
+#[pyfunction]
+#[pyo3(name = "_count_nulls")]
+pub(crate) fn count_nulls(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = object.py();
+    // SAFETY: a live object, and the GIL is held.
+    unsafe { pyarrow(py)?.bridge.count_nulls(object.as_ptr().cast()) }.or_raise(py)
+}

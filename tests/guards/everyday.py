@@ -1,0 +1,587 @@
+"""Calls as programs write them, which say more than one argument at a time does.
+
+Each takes a `Place` and returns what can be compared, or raises.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.acero as acero
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.dataset as ds
+import pyarrow.feather as feather
+import pyarrow.interchange
+import pyarrow.ipc as ipc
+import pyarrow.json as json
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+from pyarrow import cuda
+
+from .values import ARRAYS, Place
+
+EVERYDAY: dict[str, Callable[[Place], Any]] = {}
+
+
+def everyday(function: Callable[[Place], Any]) -> Callable[[Place], Any]:
+    EVERYDAY[function.__name__.replace("_", " ").strip()] = function
+    return function
+
+
+def _add(**calls: Callable[[Place], Any]) -> None:
+    for name, call in calls.items():
+        EVERYDAY[name.replace("_", " ")] = call
+
+
+def _numbers_table(place: Place) -> Any:
+    return pa.Table.from_batches([place.numbers(), place.numbers()])
+
+
+def _sink(write: Callable[[Any], Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    write(sink)
+    return sink.getvalue().to_pybytes()
+
+
+# Slices, whose nulls nobody has counted.
+_add(
+    slice_of_an_array=lambda p: p.array("ints").slice(1, 2),
+    slice_of_strings=lambda p: p.array("strings").slice(1),
+    slice_of_slices=lambda p: p.array("ints")[1:][1:],
+    step_of_an_array=lambda p: p.array("ints")[::2],
+    back_of_an_array=lambda p: p.array("ints")[::-1],
+    item_of_an_array=lambda p: p.array("ints")[0],
+    chunked_array_of_a_slice=lambda p: pa.chunked_array([p.array("ints").slice(1, 2)]),
+    chunked_array_of_slices=lambda p: pa.chunked_array(p.slices()),
+    chunked_array_of_an_iterator=lambda p: pa.chunked_array(iter(p.slices())),
+    chunked_array_of_nested_slices=lambda p: pa.chunked_array([p.array("structs").slice(1, 2)]),
+    chunked_array_with_a_type=lambda p: pa.chunked_array(p.slices(), type=pa.int64()),
+    chunked_array_of_none=lambda p: pa.chunked_array([], type=pa.int64()),
+    slice_of_a_chunked_array=lambda p: p.chunked().slice(1, 3),
+    index_of_a_chunked_array=lambda p: p.chunked()[1:4],
+    item_of_a_chunked_array=lambda p: p.chunked()[0],
+    combine_chunks=lambda p: p.chunked().combine_chunks(),
+    combine_one_chunk=lambda p: pa.chunked_array([p.array("ints")]).combine_chunks(),
+    slice_of_a_batch=lambda p: p.batch().slice(1, 2),
+    slice_of_a_table=lambda p: p.table().slice(1, 3),
+    index_of_a_table=lambda p: p.table()[1:3],
+    table_of_slices=lambda p: pa.table({"a": p.array("ints").slice(1, 2)}),
+    table_of_arrays=lambda p: pa.Table.from_arrays(p.slices()[:1] * 2, names=["a", "b"]),
+    table_of_sliced_batches=lambda p: pa.Table.from_batches([p.batch().slice(1, 2)]),
+    table_of_an_iterator=lambda p: pa.Table.from_batches(iter([p.batch().slice(1)])),
+    table_of_structs=lambda p: pa.Table.from_struct_array(p.array("structs").slice(1, 1)),
+    table_of_pylists=lambda p: pa.Table.from_pydict({"a": p.array("ints").slice(1)}),
+    table_of_a_batch=lambda p: pa.table(p.batch().slice(1)),
+    table_of_a_reader=lambda p: p.reader().read_all().slice(1),
+    batch_of_slices=lambda p: pa.record_batch({"a": p.array("ints").slice(1, 2)}),
+    batch_of_structs=lambda p: pa.RecordBatch.from_struct_array(p.array("structs").slice(1, 1)),
+    batches_of_a_table=lambda p: p.table().to_batches(max_chunksize=2),
+    reader_of_a_table=lambda p: p.table().to_reader(max_chunksize=2),
+    batches_of_a_sliced_table=lambda p: p.table().slice(1).to_batches(),
+    set_a_column=lambda p: p.table().set_column(0, "z", pa.chunked_array(p.slices() * 2)),
+    add_a_sliced_column=lambda p: _numbers_table(p).append_column(
+        "z", pa.chunked_array(p.slices() * 2)
+    ),
+    add_a_column_of_arrays=lambda p: p.table().slice(0, 4).append_column("z", p.array("ints")),
+    columns_of_a_table=lambda p: p.table().select(["a"]).slice(2),
+    drop_columns=lambda p: p.table().drop_columns(["a"]).slice(1),
+    rename_columns=lambda p: p.table().rename_columns(["x", "y", "z"]).slice(1),
+    concat_tables=lambda p: pa.concat_tables([p.table(), p.table().slice(1)]),
+    concat_tables_of_an_iterator=lambda p: pa.concat_tables(iter([p.table(), p.table()])),
+    concat_permissive=lambda p: pa.concat_tables(
+        [p.table(), p.table().select(["a"])], promote_options="permissive"
+    ),
+    concat_default=lambda p: pa.concat_tables(
+        [p.table(), p.table().select(["a"])], promote_options="default"
+    ),
+    combine_table=lambda p: p.table().combine_chunks(),
+    flatten_table=lambda p: pa.table({"s": p.array("structs")}).flatten(),
+    flatten_chunks=lambda p: pa.chunked_array([p.array("structs")]).flatten(),
+    field_of_structs=lambda p: p.array("structs").field("x"),
+    field_of_sliced_structs=lambda p: p.array("structs").slice(1).field(0),
+    values_of_lists=lambda p: p.array("lists").values,
+    offsets_of_lists=lambda p: p.array("lists").offsets,
+    keys_of_maps=lambda p: p.array("maps").keys,
+    items_of_maps=lambda p: p.array("maps").items,
+    dictionary_of_an_array=lambda p: p.array("dictionary").dictionary,
+    indices_of_an_array=lambda p: p.array("dictionary").indices,
+    decoded_dictionary=lambda p: p.array("dictionary").dictionary_decode(),
+    unified_dictionaries=lambda p: p.chunked("dictionary").unify_dictionaries(),
+    unified_table=lambda p: p.table().unify_dictionaries(),
+    union_field=lambda p: p.array("dense").field(0),
+    union_codes=lambda p: p.array("dense").type_codes,
+    run_values=lambda p: p.array("runs").values,
+    storage_of_tensors=lambda p: p.array("tensors").storage,
+    view_of_an_array=lambda p: p.array("unsliced").view(pa.uint64()),
+    view_of_a_slice=lambda p: p.array("ints").slice(1).view(pa.float64()),
+    cast_of_a_slice=lambda p: p.array("ints").slice(1).cast(pa.float64()),
+    null_count_of_a_slice=lambda p: p.array("ints").slice(1, 2).null_count,
+    null_count_of_a_table=lambda p: p.chunked().null_count,
+    validate=lambda p: p.array("ints").slice(1).validate(full=True),
+    validate_table=lambda p: p.table().validate(full=True),
+    validate_table_quickly=lambda p: p.table().slice(1).validate(),
+    validate_batch=lambda p: p.batch().validate(full=True),
+    shallow_copy=lambda p: copy.copy(p.table()),
+    deep_copy=lambda p: copy.deepcopy(p.table().slice(1)),
+    pickled=lambda p: pickle.loads(pickle.dumps(p.table())),
+    pickled_slice=lambda p: pickle.loads(pickle.dumps(p.array("ints").slice(1, 2))),
+    pickled_reader_batches=lambda p: pickle.loads(pickle.dumps(list(p.reader()))),
+    nbytes=lambda p: p.table().nbytes,
+    total_size=lambda p: p.table().slice(1).get_total_buffer_size(),
+    printed=lambda p: str(p.array("ints").slice(1)),
+    printed_chunks=lambda p: p.chunked().to_string(),
+    printed_table=lambda p: str(p.table()),
+    printed_batch=lambda p: p.batch().to_string(preview_cols=2),
+    printed_buffer=lambda p: len(str(p.buffer())) > 0,
+)
+
+# NumPy and Python.
+_add(
+    to_numpy=lambda p: p.array("unsliced").to_numpy(),
+    to_numpy_copied=lambda p: p.array("ints").to_numpy(zero_copy_only=False),
+    asarray=lambda p: np.asarray(p.array("unsliced")),
+    asarray_of_chunks=lambda p: np.asarray(p.chunked()),
+    asarray_of_a_table=lambda p: np.asarray(_numbers_table(p)),
+    asarray_of_a_batch=lambda p: np.asarray(p.numbers()),
+    from_dlpack=lambda p: np.from_dlpack(p.array("unsliced")),
+    frombuffer=lambda p: np.frombuffer(p.generic_buffer(), np.int64),
+    to_pylist=lambda p: p.table().to_pylist(),
+    to_pydict=lambda p: p.batch().to_pydict(),
+    iterated=lambda p: list(p.array("ints")),
+    iterated_chunks=lambda p: list(p.chunked()),
+    compared=lambda p: p.array("ints") == p.array("ints"),
+    compared_with_the_host=lambda p: Place(False).array("ints").equals(p.array("ints")),
+    compared_chunks=lambda p: p.chunked() == p.chunked(),
+    compared_tables=lambda p: p.table() == p.table(),
+    compared_batches=lambda p: p.batch() == p.batch(),
+    compared_batches_with_the_host=lambda p: Place(False).batch().equals(p.batch()),
+    compared_itself=lambda p: (lambda a: a.equals(a))(p.array("ints")),
+    in_an_array=lambda p: 3 in p.array("ints"),
+    array_of_arrays=lambda p: pa.array([p.array("ints"), p.array("ints")]),
+    array_of_an_array=lambda p: pa.array(p.array("ints")),
+    array_of_an_array_as=lambda p: pa.array(p.array("ints"), pa.float64()),
+    array_of_chunks=lambda p: pa.array(p.chunked()),
+    array_of_a_tuple=lambda p: pa.array((1, p.array("ints")), pa.list_(pa.int64())),
+    scalar_of_an_array=lambda p: pa.scalar(p.array("ints")),
+    scalar_of_a_type=lambda p: pa.scalar(p.array("ints"), pa.list_(pa.int64())),
+    bytes_of_a_buffer=lambda p: bytes(p.generic_buffer()),
+    hex_of_a_buffer=lambda p: p.generic_buffer().hex(),
+    pybytes_of_a_buffer=lambda p: p.generic_buffer().to_pybytes(),
+    item_of_a_buffer=lambda p: p.generic_buffer()[0],
+    slice_of_a_buffer=lambda p: p.generic_buffer().slice(8, 8),
+    equal_buffers=lambda p: p.buffer().equals(p.buffer()),
+    equal_to_the_host=lambda p: pa.py_buffer(b"a,b\n1,2\n3,4\n").equals(p.buffer()),
+    equal_to_bytes=lambda p: p.buffer() == b"a,b\n1,2\n3,4\n",
+    pickled_buffer=lambda p: pickle.loads(pickle.dumps(p.buffer())),
+    pickled_generic_buffer=lambda p: pickle.loads(pickle.dumps(p.generic_buffer())),
+    memoryview_of_a_buffer=lambda p: bytes(memoryview(p.generic_buffer())),
+    from_buffers=lambda p: pa.Array.from_buffers(pa.int64(), 4, [None, p.generic_buffer()]),
+    strings_from_buffers=lambda p: pa.StringArray.from_buffers(
+        4, *reversed(p.array("strings").buffers()[1:][::-1])
+    ),
+    struct_of_arrays=lambda p: pa.StructArray.from_arrays(p.slices()[:1] * 2, ["a", "b"]),
+    struct_with_a_mask=lambda p: pa.StructArray.from_arrays(
+        [p.array("unsliced")], ["a"], mask=p.array("mask")
+    ),
+    list_of_arrays=lambda p: pa.ListArray.from_arrays(p.array("offsets"), p.array("unsliced")),
+    list_with_a_mask=lambda p: pa.ListArray.from_arrays(
+        pa.array([0, 1, 2, 3, 4], pa.int32()), p.array("unsliced"), mask=p.array("mask")
+    ),
+    list_over_a_device=lambda p: pa.ListArray.from_arrays([0, 1, 4], p.array("unsliced")),
+    list_view_of_arrays=lambda p: pa.ListViewArray.from_arrays(
+        p.array("offsets"), p.array("offsets"), p.array("unsliced")
+    ),
+    fixed_size_lists=lambda p: pa.FixedSizeListArray.from_arrays(p.array("unsliced"), 2),
+    map_of_arrays=lambda p: pa.MapArray.from_arrays(
+        p.array("offsets"), p.array("strings").slice(0, 3), p.array("unsliced")
+    ),
+    dictionary_of_arrays=lambda p: pa.DictionaryArray.from_arrays(
+        p.array("indices"), p.array("strings")
+    ),
+    dictionary_of_host_indices=lambda p: pa.DictionaryArray.from_arrays(
+        pa.array([0, 1]), p.array("strings")
+    ),
+    dictionary_unsafe=lambda p: pa.DictionaryArray.from_arrays(
+        p.array("indices"), p.array("strings"), safe=False
+    ),
+    dense_union=lambda p: pa.UnionArray.from_dense(
+        p.array("codes"), p.array("offsets"), p.slices()
+    ),
+    sparse_union=lambda p: pa.UnionArray.from_sparse(
+        p.array("codes"), [p.array("ints"), p.array("strings")]
+    ),
+    runs_of_arrays=lambda p: pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 4, 5, 6], pa.int32()), p.array("ints")
+    ),
+    extension_array=lambda p: pa.ExtensionArray.from_storage(
+        pa.fixed_shape_tensor(pa.int32(), (2,)), p.array("pairs")
+    ),
+    tensors_as_numpy=lambda p: p.array("tensors").to_numpy_ndarray(),
+    tensors_as_tensor=lambda p: p.array("tensors").to_tensor(),
+    statistics=lambda p: p.array("ints").statistics is None,
+    interchange=lambda p: pa.interchange.from_dataframe(p.table().__dataframe__()),
+    table_of_mixed_columns=lambda p: pa.table(
+        {"a": p.array("ints"), "b": ARRAYS["ints"]()}
+    ).slice(1),
+    batch_of_mixed_columns=lambda p: pa.record_batch({"a": p.array("ints"), "b": ARRAYS["ints"]()}),
+    struct_of_mixed_columns=lambda p: pa.StructArray.from_arrays(
+        [p.array("ints"), ARRAYS["ints"]()], ["a", "b"]
+    ),
+    chunks_of_mixed_arrays=lambda p: pa.chunked_array([p.array("ints"), ARRAYS["ints"]()]),
+)
+
+# Computing.
+_add(
+    filtered=lambda p: p.array("ints").filter(p.array("mask")),
+    filtered_by_the_host=lambda p: p.array("ints").filter(ARRAYS["mask"]()),
+    host_filtered=lambda p: ARRAYS["ints"]().filter(p.array("mask")),
+    filtered_table=lambda p: p.table().filter(p.table()["a"]),
+    table_filtered_by_an_expression=lambda p: p.table().filter(pc.field("a") > 1),
+    batch_filtered_by_an_expression=lambda p: p.batch().filter(pc.field("a") > 1),
+    taken=lambda p: p.array("ints").take([0, 1]),
+    taken_from_a_table=lambda p: p.table().take([0, 1]),
+    host_taken=lambda p: Place(False).table().take(p.array("indices")),
+    sorted_array=lambda p: p.array("ints").sort(),
+    sorted_table=lambda p: p.table().sort_by("a"),
+    sorted_batch=lambda p: p.batch().sort_by([("a", "descending")]),
+    grouped=lambda p: p.table().group_by("s").aggregate([("a", "sum")]),
+    joined=lambda p: p.table().join(p.table(), "s"),
+    host_joined=lambda p: Place(False).table().select(["a", "s"]).join(p.table(), "s"),
+    joined_asof=lambda p: _numbers_table(p).join_asof(_numbers_table(p), "a", "b", 1),
+    cast_table=lambda p: p.table().cast(Place(False).table().schema),
+    cast_table_to_others=lambda p: _numbers_table(p).cast(
+        pa.schema([("a", pa.float64()), ("b", pa.string())])
+    ),
+    drop_null=lambda p: p.table().drop_null(),
+    fill_null=lambda p: p.array("ints").fill_null(0),
+    is_null=lambda p: p.chunked().is_null(),
+    unique=lambda p: p.chunked().unique(),
+    value_counts=lambda p: p.array("strings").value_counts(),
+    dictionary_encode=lambda p: p.array("strings").dictionary_encode(),
+    index_of_a_value=lambda p: p.array("ints").index(1),
+    total=lambda p: pc.sum(p.array("ints")),
+    total_of_floats=lambda p: p.array("floats").sum(),
+    added=lambda p: p.array("ints") + p.array("ints") if hasattr(pa.Array, "__add__") else 0,
+    added_by_function=lambda p: pc.add(1, p.array("ints")),
+    called_by_name=lambda p: pc.call_function("add", [p.array("ints"), 1]),
+    called_with_chunks=lambda p: pc.call_function("sum", [p.chunked()]),
+    called_with_a_tuple=lambda p: pc.get_function("sum").call((p.array("ints"),)),
+    called_with_an_iterator=lambda p: pc.get_function("sum").call(iter([p.array("ints")])),
+    coalesced=lambda p: pc.coalesce(p.array("ints"), 0),
+    if_else=lambda p: pc.if_else(p.array("mask"), 1, 0),
+    is_in=lambda p: pc.is_in(ARRAYS["ints"](), value_set=p.array("ints")),
+    is_in_host=lambda p: pc.is_in(p.array("ints"), value_set=ARRAYS["ints"]()),
+    index_in=lambda p: pc.index_in(ARRAYS["ints"](), p.array("ints")),
+    expression_is_in=lambda p: Place(False).table().filter(pc.field("a").isin(p.array("ints"))),
+    struct_field=lambda p: pc.struct_field(p.array("structs"), [0]),
+    indices_nonzero=lambda p: pc.indices_nonzero(p.chunked()),
+    random=lambda p: len(pc.random(3)),
+    replaced_with_mask=lambda p: pc.replace_with_mask(
+        ARRAYS["unsliced"](), ARRAYS["mask"](), p.array("unsliced").slice(2)
+    ),
+    declared=lambda p: p.declaration().to_table(),
+    declared_reader=lambda p: acero.Declaration(
+        "record_batch_reader_source", acero.RecordBatchReaderSourceNodeOptions(p.reader())
+    ).to_table(),
+    declared_filter=lambda p: acero.Declaration.from_sequence(
+        [
+            p.declaration(),
+            acero.Declaration("filter", acero.FilterNodeOptions(pc.field("a") > 1)),
+        ]
+    ).to_table(),
+    declared_in_a_reader=lambda p: list(p.declaration().to_reader()),
+)
+
+# Datasets.
+_add(
+    dataset_of_a_table=lambda p: p.dataset().to_table(),
+    dataset_of_a_batch=lambda p: ds.dataset(p.batch()).to_table(),
+    dataset_of_tables=lambda p: ds.dataset([p.table(), p.table()]).to_table(),
+    dataset_of_a_reader=lambda p: ds.InMemoryDataset(p.reader()).to_table(),
+    dataset_filtered=lambda p: p.dataset().to_table(filter=pc.field("a") > 1),
+    dataset_counted=lambda p: p.dataset().count_rows(),
+    dataset_head=lambda p: p.dataset().head(2),
+    scanner_of_batches=lambda p: p.scanner().to_table(),
+    scanner_of_a_reader=lambda p: ds.Scanner.from_batches(p.reader()).to_table(),
+    scanner_filtered=lambda p: ds.Scanner.from_batches(
+        p.reader(), filter=pc.field("a") > 1
+    ).to_table(),
+    scanner_head=lambda p: p.scanner().head(2),
+    dataset_joined=lambda p: p.dataset().join(p.dataset(), "s").to_table(),
+    dataset_taken=lambda p: ds.dataset(Place(False).table()).take(p.array("indices")),
+)
+
+
+@everyday
+def write_dataset(place: Place) -> Any:
+    ds.write_dataset(place.table(), "written table", format="parquet", existing_data_behavior="overwrite_or_ignore")
+    return ds.dataset("written table").to_table()
+
+
+@everyday
+def write_dataset_of_a_reader(place: Place) -> Any:
+    ds.write_dataset(place.reader(), "written reader", format="feather", existing_data_behavior="overwrite_or_ignore")
+    return ds.dataset("written reader", format="feather").to_table()
+
+
+@everyday
+def write_dataset_of_batches(place: Place) -> Any:
+    numbers = place.numbers()
+    ds.write_dataset(iter([numbers]), "written batches", schema=numbers.schema, format="csv", existing_data_behavior="overwrite_or_ignore")
+    return ds.dataset("written batches", format="csv").to_table()
+
+
+@everyday
+def write_partitioned(place: Place) -> Any:
+    pq.write_to_dataset(place.table().select(["a", "s"]), "written parts", partition_cols=["s"], existing_data_behavior="delete_matching")
+    return ds.dataset("written parts").to_table().sort_by("a")
+
+
+# Writers.
+_add(
+    write_parquet=lambda p: pq.read_table(pa.py_buffer(_sink(lambda s: pq.write_table(p.table(), s)))),
+    write_parquet_in_groups=lambda p: pq.read_table(
+        pa.py_buffer(_sink(lambda s: pq.write_table(p.table().slice(1), s, row_group_size=3)))
+    ),
+    write_csv=lambda p: _sink(lambda s: csv.write_csv(_numbers_table(p), s)),
+    write_csv_of_a_batch=lambda p: _sink(lambda s: csv.write_csv(p.numbers(), s)),
+    write_feather=lambda p: feather.read_table(
+        pa.py_buffer(_sink(lambda s: feather.write_feather(p.table(), s)))
+    ),
+    write_feather_1=lambda p: feather.read_table(
+        pa.py_buffer(_sink(lambda s: feather.write_feather(_numbers_table(p), s, version=1)))
+    ),
+    write_orc=lambda p: orc.read_table(
+        pa.py_buffer(_sink(lambda s: orc.write_table(_numbers_table(p), s)))
+    ),
+    write_to_python=lambda p: (lambda f: (pa.PythonFile(f, "w").write(p.buffer()), f.getvalue())[1])(
+        io.BytesIO()
+    ),
+    write_lines=lambda p: _sink(lambda s: s.writelines([p.buffer(), p.generic_buffer()])),
+    write_generic_buffer=lambda p: _sink(lambda s: s.write(p.generic_buffer())),
+    upload=lambda p: _sink(lambda s: s.upload(pa.BufferReader(p.buffer()))),
+    write_compressed=lambda p: pa.CompressedInputStream(
+        pa.BufferReader(_sink(lambda s: _closed(pa.CompressedOutputStream(s, "gzip"), p.buffer()))),
+        "gzip",
+    ).read(),
+    compress=lambda p: pa.decompress(pa.compress(p.buffer(), "lz4"), 12, "lz4"),
+    decompress=lambda p: pa.decompress(p.buffer("compressed"), 12, "zstd"),
+    codec=lambda p: pa.Codec("zstd").decompress(p.buffer("compressed"), 12),
+    write_into_a_buffer=lambda p: (
+        lambda b: (pa.FixedSizeBufferWriter(b).write(p.buffer()), b)[1]
+    )(pa.allocate_buffer(12)),
+    serialize_batch=lambda p: p.batch().serialize(),
+    serialize_schema=lambda p: p.batch().schema.serialize(),
+)
+
+
+def _closed(stream: Any, data: Any) -> None:
+    with stream:
+        stream.write(data)
+
+
+def _stream(place: Place, how: Callable[[Any], Any], opens: Any = ipc.new_stream) -> Any:
+    sink = pa.BufferOutputStream()
+    with opens(sink, place.batch().schema) as writer:
+        how(writer)
+    reader = ipc.open_stream if opens is ipc.new_stream else ipc.open_file
+    return reader(sink.getvalue()).read_all()
+
+
+_add(
+    stream_of_a_batch=lambda p: _stream(p, lambda w: w.write_batch(p.batch())),
+    stream_of_a_slice=lambda p: _stream(p, lambda w: w.write_batch(p.batch().slice(1, 2))),
+    stream_of_metadata=lambda p: _stream(
+        p, lambda w: w.write_batch(p.batch(), custom_metadata={"a": "b"})
+    ),
+    stream_of_a_table=lambda p: _stream(p, lambda w: w.write_table(p.table())),
+    stream_of_pieces=lambda p: _stream(p, lambda w: w.write_table(p.table(), max_chunksize=1)),
+    stream_of_either=lambda p: _stream(p, lambda w: w.write(p.table())),
+    file_of_a_batch=lambda p: _stream(p, lambda w: w.write(p.batch()), ipc.new_file),
+    file_of_a_table=lambda p: _stream(p, lambda w: w.write_table(p.table()), ipc.new_file),
+)
+
+# Readers of device memory.
+_add(
+    open_stream=lambda p: ipc.open_stream(p.buffer("stream")).read_all(),
+    open_stream_of_a_slice=lambda p: ipc.open_stream(p.buffer("stream").slice(0)).read_all(),
+    open_file=lambda p: ipc.open_file(p.buffer("file")).read_all(),
+    open_file_batch=lambda p: ipc.open_file(p.buffer("file")).get_batch(0),
+    read_message=lambda p: ipc.read_message(p.buffer("message")).body,
+    read_messages=lambda p: [m.type for m in ipc.MessageReader.open_stream(p.buffer("stream"))],
+    read_schema=lambda p: str(ipc.read_schema(p.buffer("schema"))),
+    read_tensor=lambda p: ipc.read_tensor(p.buffer("tensor")),
+    read_record_batch=lambda p: ipc.read_record_batch(
+        p.buffer("message"), Place(False).numbers().schema
+    ),
+    read_parquet=lambda p: pq.read_table(p.buffer("parquet")),
+    read_parquet_file=lambda p: pq.ParquetFile(p.buffer("parquet")).read(),
+    read_parquet_reader=lambda p: pq.read_table(pa.BufferReader(p.buffer("parquet"))),
+    read_parquet_metadata=lambda p: pq.read_metadata(p.buffer("parquet")).num_rows,
+    read_parquet_schema=lambda p: str(pq.read_schema(p.buffer("parquet"))),
+    read_feather=lambda p: feather.read_table(p.buffer("feather")),
+    read_orc=lambda p: orc.read_table(p.buffer("orc")),
+    read_csv=lambda p: csv.read_csv(p.buffer("text")),
+    open_csv=lambda p: csv.open_csv(p.buffer("text")).read_all(),
+    read_json=lambda p: json.read_json(p.buffer("json")),
+    fragment_of_a_buffer=lambda p: ds.ParquetFileFormat()
+    .make_fragment(p.buffer("parquet"))
+    .to_table(),
+    fragment_of_csv=lambda p: ds.CsvFileFormat().make_fragment(p.buffer("text")).to_table(),
+    inspected_buffer=lambda p: str(ds.IpcFileFormat().inspect(p.buffer("file"))),
+    input_stream=lambda p: pa.input_stream(p.buffer("text")).read(),
+    input_stream_compressed=lambda p: pa.input_stream(
+        p.buffer("compressed"), compression="zstd"
+    ).read(),
+    read_at=lambda p: pa.BufferReader(p.buffer("text")).read_at(3, 2),
+    read_buffer=lambda p: pa.BufferReader(p.buffer("text")).read_buffer(),
+    read_lines=lambda p: pa.BufferReader(p.buffer("text")).readlines(),
+    read_into=lambda p: pa.BufferReader(p.buffer("text")).readinto(bytearray(3)),
+    transcoded=lambda p: pa.transcoding_input_stream(
+        pa.BufferReader(p.buffer("text")), "utf8", "utf16"
+    ).read(),
+    read_generic_buffer=lambda p: pa.BufferReader(p.generic_buffer()).read(),
+    py_buffer_of_a_buffer=lambda p: pa.py_buffer(p.generic_buffer()),
+)
+
+
+def _cuda_reader(contents: str) -> Callable[[Place], Any]:
+    """A file that the host reads from, in either place."""
+
+    def open_(place: Place) -> Any:
+        buffer = place.buffer(contents)
+        return cuda.BufferReader(buffer) if not buffer.is_cpu else pa.BufferReader(buffer)
+
+    return open_
+
+
+_add(
+    cuda_stream=lambda p: ipc.open_stream(_cuda_reader("stream")(p)).read_all(),
+    cuda_stream_summed=lambda p: pc.sum(ipc.open_stream(_cuda_reader("stream")(p)).read_all()["a"]),
+    cuda_stream_printed=lambda p: str(ipc.open_stream(_cuda_reader("stream")(p)).read_all()),
+    cuda_stream_validated=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
+    .read_next_batch()
+    .validate(full=True),
+    cuda_stream_listed=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
+    .read_next_batch()
+    .to_pylist(),
+    cuda_stream_exported=lambda p: pa.table(ipc.open_stream(_cuda_reader("stream")(p))),
+    cuda_stream_cast=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
+    .cast(pa.schema([("a", pa.float64()), ("b", pa.int64())]))
+    .read_all(),
+    cuda_stream_written=lambda p: _sink(
+        lambda s: csv.write_csv(ipc.open_stream(_cuda_reader("stream")(p)), s)
+    ),
+    cuda_stream_in_a_dataset=lambda p: ds.Scanner.from_batches(
+        ipc.open_stream(_cuda_reader("stream")(p)), filter=pc.field("a") > 1
+    ).to_table(),
+    cuda_file=lambda p: ipc.open_file(_cuda_reader("file")(p)).read_all(),
+    cuda_tensor=lambda p: ipc.read_tensor(_cuda_reader("tensor")(p)),
+    cuda_tensor_as_numpy=lambda p: np.asarray(ipc.read_tensor(_cuda_reader("tensor")(p))),
+    cuda_message=lambda p: ipc.read_message(_cuda_reader("message")(p)).body,
+    cuda_message_serialized=lambda p: p.message().serialize(),
+    cuda_message_aligned=lambda p: p.message().serialize(alignment=64),
+    cuda_message_written=lambda p: _sink(lambda s: p.message().serialize_to(s)),
+    cuda_message_compared=lambda p: p.message().equals(p.message()),
+    cuda_message_body=lambda p: p.message().body,
+    cuda_message_metadata=lambda p: p.message().metadata,
+    cuda_message_batch=lambda p: ipc.read_record_batch(p.message(), Place(False).numbers().schema),
+    cuda_parquet=lambda p: pq.read_table(_cuda_reader("parquet")(p)),
+    cuda_csv=lambda p: csv.read_csv(_cuda_reader("text")(p)),
+    cuda_json=lambda p: json.read_json(_cuda_reader("json")(p)),
+    cuda_orc=lambda p: orc.read_table(_cuda_reader("orc")(p)),
+    cuda_feather=lambda p: feather.read_table(_cuda_reader("feather")(p)),
+    cuda_compressed=lambda p: pa.CompressedInputStream(_cuda_reader("compressed")(p), "zstd").read(),
+    cuda_buffered=lambda p: pa.BufferedInputStream(_cuda_reader("text")(p), 4).read(),
+    cuda_read_buffer=lambda p: _cuda_reader("text")(p).read_buffer(),
+    cuda_copied_to_a_file=lambda p: _sink(lambda s: s.upload(_cuda_reader("text")(p))),
+    reader_exported=lambda p: pa.RecordBatchReader.from_stream(p.reader()).read_all(),
+    reader_cast=lambda p: p.reader().cast(p.batch().schema).read_all(),
+    reader_as_a_capsule=lambda p: type(p.reader().__arrow_c_stream__()).__name__,
+    table_as_a_capsule=lambda p: type(p.table().__arrow_c_stream__()).__name__,
+    chunks_as_a_capsule=lambda p: type(p.chunked().__arrow_c_stream__()).__name__,
+    batch_as_a_capsule=lambda p: type(p.batch().__arrow_c_array__()).__name__,
+    array_as_a_capsule=lambda p: type(p.array("ints").__arrow_c_array__()).__name__,
+)
+
+
+def _batch_of_a_stream(place: Place) -> Any:
+    """On the device a batch that libarrow takes for one on the host."""
+    batch = Place(False).batch()
+    sink = pa.BufferOutputStream()
+    with ipc.new_stream(sink, batch.schema) as writer:
+        writer.write(batch)
+    data = sink.getvalue()
+    if place is not None and place.is_on_device:
+        return next(ipc.open_stream(cuda.BufferReader(cuda.Context(0).buffer_from_data(data))))
+    return next(ipc.open_stream(data))
+
+
+def _mixed(place: Place) -> Any:
+    """A struct, a part of which lies on the host."""
+    return pa.StructArray.from_arrays([ARRAYS["ints"](), place.array("strings")], ["a", "b"])
+
+
+def _mixed_lists(place: Place) -> Any:
+    return pa.ListArray.from_arrays([0, 1, 4], place.array("unsliced"))
+
+
+for _kind, _make in {
+    "streamed batch": _batch_of_a_stream,
+    "mixed struct": _mixed,
+    "mixed lists": _mixed_lists,
+    "mixed batch": lambda p: pa.record_batch({"a": ARRAYS["ints"](), "b": p.array("strings")}),
+    "mixed table": lambda p: pa.table({"a": ARRAYS["ints"](), "b": p.array("strings")}),
+    "mixed chunks": lambda p: pa.chunked_array([ARRAYS["ints"](), p.array("ints")]),
+}.items():
+    for _what, _use in {
+        "is listed": lambda v: v.to_pylist(),
+        "is validated": lambda v: v.validate(full=True),
+        "is checked": lambda v: v.validate(),
+        "is printed": str,
+        "is shown": repr,
+        "is counted": lambda v: v.nbytes,
+        "is measured": lambda v: v.get_total_buffer_size(),
+        "is sliced": lambda v: v.slice(1, 2),
+        "is item": lambda v: v[0],
+        "is iterated": list,
+        "is pickled": lambda v: pickle.loads(pickle.dumps(v)),
+        "is copied": copy.copy,
+        "is copied deeply": copy.deepcopy,
+        "is copied to the host": lambda v: v.copy_to(pa.default_cpu_memory_manager()),
+        "is copied to the device": lambda v: v.copy_to(cuda.Context(0).memory_manager).copy_to(pa.default_cpu_memory_manager()),
+        "is exported": lambda v: pa.record_batch(v) if isinstance(v, pa.RecordBatch) else pa.array(v),
+        "is a capsule": lambda v: [type(x).__name__ for x in v.__arrow_c_array__()],
+        "is a device capsule": lambda v: [type(x).__name__ for x in v.__arrow_c_device_array__()],
+        "is serialized": lambda v: v.serialize(),
+        "is filtered": lambda v: v.filter(ARRAYS["mask"]()),
+        "is taken from": lambda v: v.take([0]),
+        "is compared": lambda v: v.equals(v),
+        "is an array": np.asarray,
+        "is a tensor": lambda v: v.to_tensor(),
+        "is flattened": lambda v: v.flatten(),
+        "is a struct": lambda v: v.to_struct_array(),
+        "is in a table": lambda v: pa.Table.from_batches([v.slice(1)]),
+        "is in a chunked array": lambda v: pa.chunked_array([v.slice(1)]),
+        "is written": lambda v: _sink(lambda s: ipc.new_stream(s, v.schema).write(v)),
+        "is in parquet": lambda v: _sink(lambda s: pq.write_table(pa.table(v), s)) is None,
+        "is in batches": lambda v: v.to_batches(),
+        "is combined": lambda v: v.combine_chunks(),
+        "is cast": lambda v: v.cast(v.schema if hasattr(v, "schema") else v.type),
+        "is nulls": lambda v: v.null_count,
+        "is null": lambda v: v.is_null(),
+        "is a frame": lambda v: v.__dataframe__().get_column(0).size(),
+        "is sorted": lambda v: v.sort_by("a"),
+        "is hashed": lambda v: pc.count(v),
+        "is struct field": lambda v: v.field(0),
+        "is of columns": lambda v: v.columns,
+        "is sent": lambda v: cuda.read_record_batch(cuda.serialize_record_batch(v, cuda.Context(0)), v.schema),
+    }.items():
+        EVERYDAY[f"{_kind} {_what}"] = lambda p, make=_make, use=_use: use(make(p))
