@@ -8,7 +8,7 @@ from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, shapes
 
 CUDA = pa.DeviceAllocationType.CUDA
 CUDA_HOST = pa.DeviceAllocationType.CUDA_HOST
-ON_CPU_ONLY = "^Implemented only for data on CPU device$"
+ON_CPU_ONLY = "^Implemented only for data on CPU device"
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -171,6 +172,8 @@ def told(value: Any) -> Any:
         return [told(each) for _, each in zip(range(20), value, strict=False)]
     if type(value).__name__ in _LAZY:
         return told(value.to_table())
+    if isinstance(value, str):
+        return re.sub(r"0x[0-9a-f]+", "0x", value)
     if isinstance(value, bytes | str | int | float | bool | type(None) | dict):
         return value
     return type(value).__name__

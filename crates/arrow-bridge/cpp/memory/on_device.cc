@@ -26,8 +26,10 @@ const arrow::Buffer* DeviceBufferOf(const arrow::ArrayData& data) {
 }  // namespace
 
 bool IsOnDevice(const arrow::ArrayData& data) {
+  // An empty one that says it is the host's is never read, whatever it is a slice of.
   const auto is_there = [](const auto& buffer) {
-    return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
+    return buffer != nullptr &&
+           (!buffer->is_cpu() || (buffer->size() > 0 && IsOnDevice(*buffer)));
   };
   const auto is_child_there = [](const auto& child) { return child && IsOnDevice(*child); };
   return std::any_of(data.buffers.begin(), data.buffers.end(), is_there) ||
