@@ -72,8 +72,8 @@ def _guard_class(cls: type, member: str, happens: str) -> None:
         replace(cls, member, make)
 
 
-#: Classes whose methods know device memory.
-_OURS = (_native.CudaBuffer, _native.BufferReader, _native.BufferWriter)
+#: Files over device memory, whose methods know what to do.
+_FILES = (_native.BufferReader, _native.BufferWriter)
 #: Of classes that Python made, whose slots follow their attributes.
 _HEAP = 1 << 9
 
@@ -87,7 +87,7 @@ def _guarded(function: Any, name: str, happens: str) -> Any:
     def elsewhere(
         function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None
     ) -> Any:
-        if isinstance(arguments[0] if arguments else None, _OURS):
+        if isinstance(arguments[0] if arguments else None, _FILES):
             return function(*arguments, **(keywords or {}))
         return function(*treat(arguments, shown), **(treat(keywords, shown) or {}))
 

@@ -57,8 +57,7 @@ def _is_file(value: Any) -> bool:
 
 def _refuse(data: Any, name: str) -> Any:
     raise NotImplementedError(
-        f"Implemented only for data on CPU device: {name} reads it in host memory. "
-        f"{_way_out(data)}"
+        f"Implemented only for data on CPU device: {name} reads it in host memory. {_way_out(data)}"
     )
 
 
@@ -103,12 +102,13 @@ def slice_chunks(data: Any, offset: int = 0, length: int | None = None) -> Any:
     rest = len(data) if length is None else length
     chunks = []
     for chunk in data.chunks:
-        taken = chunk.slice(min(offset, len(chunk)), max(rest, 0))
-        offset -= min(offset, len(chunk))
-        rest -= len(taken)
-        if len(taken):
+        if offset >= len(chunk) and not chunks:
+            offset -= len(chunk)
+        elif rest > 0:
+            taken = chunk.slice(offset, rest)
             _native._count_nulls(taken)
             chunks.append(taken)
+            offset, rest = 0, rest - len(taken)
     return pa.chunked_array(chunks or [data.chunk(0).slice(0, 0)], data.type)
 
 
@@ -118,7 +118,8 @@ def _table_to_host(table: Any) -> Any:
     if len(lengths) == 1:
         # What lies side by side is copied together.
         batches = [
-            _native._assemble(table.schema, list(each)).copy_to(_HOST) for each in zip(*chunks, strict=True)
+            _native._assemble(table.schema, list(each)).copy_to(_HOST)
+            for each in zip(*chunks, strict=True)
         ]
         return pa.Table.from_batches(batches, table.schema)
     return _native._assemble(table.schema, [to_host(column) for column in table.columns])

@@ -44,6 +44,8 @@ class Call:
     make: Callable[[Place], Any]
 
     def __str__(self) -> str:
+        if self.entry.module == "everyday":
+            return f"everyday:{self.what}"
         return f"{self.entry}({self.what})"
 
 
@@ -94,9 +96,7 @@ def _of_objects(entry: Entry) -> Iterator[Call]:
                 argument: Callable[[Place], Any] = argument,
             ) -> Any:
                 value = make(_HOST)
-                return value, _with(
-                    getattr(value, entry.name), parameters, {name: argument(place)}
-                )
+                return value, _with(getattr(value, entry.name), parameters, {name: argument(place)})
 
             yield Call(entry, f"host {what}, {name}={kind}", call)
 
@@ -155,7 +155,10 @@ def told(value: Any) -> Any:
     if isinstance(value, pa.Array | pa.RecordBatch):
         value = value.copy_to(pa.default_cpu_memory_manager())
         value.validate(full=True)
-        return [str(value.schema if isinstance(value, pa.RecordBatch) else value.type), value.to_pylist()]
+        return [
+            str(value.schema if isinstance(value, pa.RecordBatch) else value.type),
+            value.to_pylist(),
+        ]
     if isinstance(value, pa.Buffer):
         return value.to_pybytes() if value.is_cpu else _bytes_of(value)
     if isinstance(value, pa.Scalar):

@@ -227,9 +227,9 @@ _add(
     tensors_as_tensor=lambda p: p.array("tensors").to_tensor(),
     statistics=lambda p: p.array("ints").statistics is None,
     interchange=lambda p: pa.interchange.from_dataframe(p.table().__dataframe__()),
-    table_of_mixed_columns=lambda p: pa.table(
-        {"a": p.array("ints"), "b": ARRAYS["ints"]()}
-    ).slice(1),
+    table_of_mixed_columns=lambda p: pa.table({"a": p.array("ints"), "b": ARRAYS["ints"]()}).slice(
+        1
+    ),
     batch_of_mixed_columns=lambda p: pa.record_batch({"a": p.array("ints"), "b": ARRAYS["ints"]()}),
     struct_of_mixed_columns=lambda p: pa.StructArray.from_arrays(
         [p.array("ints"), ARRAYS["ints"]()], ["a", "b"]
@@ -321,32 +321,55 @@ _add(
 
 @everyday
 def write_dataset(place: Place) -> Any:
-    ds.write_dataset(place.table(), "written table", format="parquet", existing_data_behavior="overwrite_or_ignore")
+    ds.write_dataset(
+        place.table(),
+        "written table",
+        format="parquet",
+        existing_data_behavior="overwrite_or_ignore",
+    )
     return ds.dataset("written table").to_table()
 
 
 @everyday
 def write_dataset_of_a_reader(place: Place) -> Any:
-    ds.write_dataset(place.reader(), "written reader", format="feather", existing_data_behavior="overwrite_or_ignore")
+    ds.write_dataset(
+        place.reader(),
+        "written reader",
+        format="feather",
+        existing_data_behavior="overwrite_or_ignore",
+    )
     return ds.dataset("written reader", format="feather").to_table()
 
 
 @everyday
 def write_dataset_of_batches(place: Place) -> Any:
     numbers = place.numbers()
-    ds.write_dataset(iter([numbers]), "written batches", schema=numbers.schema, format="csv", existing_data_behavior="overwrite_or_ignore")
+    ds.write_dataset(
+        iter([numbers]),
+        "written batches",
+        schema=numbers.schema,
+        format="csv",
+        existing_data_behavior="overwrite_or_ignore",
+    )
     return ds.dataset("written batches", format="csv").to_table()
 
 
 @everyday
 def write_partitioned(place: Place) -> Any:
-    pq.write_to_dataset(place.table().select(["a", "s"]), "written parts", partition_cols=["s"], existing_data_behavior="delete_matching")
+    pq.write_to_dataset(
+        place.table().select(["a", "s"]),
+        "written parts",
+        partition_cols=["s"],
+        existing_data_behavior="delete_matching",
+    )
     return ds.dataset("written parts").to_table().sort_by("a")
 
 
 # Writers.
 _add(
-    write_parquet=lambda p: pq.read_table(pa.py_buffer(_sink(lambda s: pq.write_table(p.table(), s)))),
+    write_parquet=lambda p: pq.read_table(
+        pa.py_buffer(_sink(lambda s: pq.write_table(p.table(), s)))
+    ),
     write_parquet_in_groups=lambda p: pq.read_table(
         pa.py_buffer(_sink(lambda s: pq.write_table(p.table().slice(1), s, row_group_size=3)))
     ),
@@ -361,9 +384,9 @@ _add(
     write_orc=lambda p: orc.read_table(
         pa.py_buffer(_sink(lambda s: orc.write_table(_numbers_table(p), s)))
     ),
-    write_to_python=lambda p: (lambda f: (pa.PythonFile(f, "w").write(p.buffer()), f.getvalue())[1])(
-        io.BytesIO()
-    ),
+    write_to_python=lambda p: (
+        lambda f: (pa.PythonFile(f, "w").write(p.buffer()), f.getvalue())[1]
+    )(io.BytesIO()),
     write_lines=lambda p: _sink(lambda s: s.writelines([p.buffer(), p.generic_buffer()])),
     write_generic_buffer=lambda p: _sink(lambda s: s.write(p.generic_buffer())),
     upload=lambda p: _sink(lambda s: s.upload(pa.BufferReader(p.buffer()))),
@@ -374,9 +397,9 @@ _add(
     compress=lambda p: pa.decompress(pa.compress(p.buffer(), "lz4"), 12, "lz4"),
     decompress=lambda p: pa.decompress(p.buffer("compressed"), 12, "zstd"),
     codec=lambda p: pa.Codec("zstd").decompress(p.buffer("compressed"), 12),
-    write_into_a_buffer=lambda p: (
-        lambda b: (pa.FixedSizeBufferWriter(b).write(p.buffer()), b)[1]
-    )(pa.allocate_buffer(12)),
+    write_into_a_buffer=lambda p: (lambda b: (pa.FixedSizeBufferWriter(b).write(p.buffer()), b)[1])(
+        pa.allocate_buffer(12)
+    ),
     serialize_batch=lambda p: p.batch().serialize(),
     serialize_schema=lambda p: p.batch().schema.serialize(),
 )
@@ -431,9 +454,9 @@ _add(
     read_csv=lambda p: csv.read_csv(p.buffer("text")),
     open_csv=lambda p: csv.open_csv(p.buffer("text")).read_all(),
     read_json=lambda p: json.read_json(p.buffer("json")),
-    fragment_of_a_buffer=lambda p: ds.ParquetFileFormat()
-    .make_fragment(p.buffer("parquet"))
-    .to_table(),
+    fragment_of_a_buffer=lambda p: (
+        ds.ParquetFileFormat().make_fragment(p.buffer("parquet")).to_table()
+    ),
     fragment_of_csv=lambda p: ds.CsvFileFormat().make_fragment(p.buffer("text")).to_table(),
     inspected_buffer=lambda p: str(ds.IpcFileFormat().inspect(p.buffer("file"))),
     input_stream=lambda p: pa.input_stream(p.buffer("text")).read(),
@@ -466,16 +489,18 @@ _add(
     cuda_stream=lambda p: ipc.open_stream(_cuda_reader("stream")(p)).read_all(),
     cuda_stream_summed=lambda p: pc.sum(ipc.open_stream(_cuda_reader("stream")(p)).read_all()["a"]),
     cuda_stream_printed=lambda p: str(ipc.open_stream(_cuda_reader("stream")(p)).read_all()),
-    cuda_stream_validated=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
-    .read_next_batch()
-    .validate(full=True),
-    cuda_stream_listed=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
-    .read_next_batch()
-    .to_pylist(),
+    cuda_stream_validated=lambda p: (
+        ipc.open_stream(_cuda_reader("stream")(p)).read_next_batch().validate(full=True)
+    ),
+    cuda_stream_listed=lambda p: (
+        ipc.open_stream(_cuda_reader("stream")(p)).read_next_batch().to_pylist()
+    ),
     cuda_stream_exported=lambda p: pa.table(ipc.open_stream(_cuda_reader("stream")(p))),
-    cuda_stream_cast=lambda p: ipc.open_stream(_cuda_reader("stream")(p))
-    .cast(pa.schema([("a", pa.float64()), ("b", pa.int64())]))
-    .read_all(),
+    cuda_stream_cast=lambda p: (
+        ipc.open_stream(_cuda_reader("stream")(p))
+        .cast(pa.schema([("a", pa.float64()), ("b", pa.int64())]))
+        .read_all()
+    ),
     cuda_stream_written=lambda p: _sink(
         lambda s: csv.write_csv(ipc.open_stream(_cuda_reader("stream")(p)), s)
     ),
@@ -498,7 +523,9 @@ _add(
     cuda_json=lambda p: json.read_json(_cuda_reader("json")(p)),
     cuda_orc=lambda p: orc.read_table(_cuda_reader("orc")(p)),
     cuda_feather=lambda p: feather.read_table(_cuda_reader("feather")(p)),
-    cuda_compressed=lambda p: pa.CompressedInputStream(_cuda_reader("compressed")(p), "zstd").read(),
+    cuda_compressed=lambda p: pa.CompressedInputStream(
+        _cuda_reader("compressed")(p), "zstd"
+    ).read(),
     cuda_buffered=lambda p: pa.BufferedInputStream(_cuda_reader("text")(p), 4).read(),
     cuda_read_buffer=lambda p: _cuda_reader("text")(p).read_buffer(),
     cuda_copied_to_a_file=lambda p: _sink(lambda s: s.upload(_cuda_reader("text")(p))),
@@ -556,8 +583,12 @@ for _kind, _make in {
         "is copied": copy.copy,
         "is copied deeply": copy.deepcopy,
         "is copied to the host": lambda v: v.copy_to(pa.default_cpu_memory_manager()),
-        "is copied to the device": lambda v: v.copy_to(cuda.Context(0).memory_manager).copy_to(pa.default_cpu_memory_manager()),
-        "is exported": lambda v: pa.record_batch(v) if isinstance(v, pa.RecordBatch) else pa.array(v),
+        "is copied to the device": lambda v: v.copy_to(cuda.Context(0).memory_manager).copy_to(
+            pa.default_cpu_memory_manager()
+        ),
+        "is exported": lambda v: (
+            pa.record_batch(v) if isinstance(v, pa.RecordBatch) else pa.array(v)
+        ),
         "is a capsule": lambda v: [type(x).__name__ for x in v.__arrow_c_array__()],
         "is a device capsule": lambda v: [type(x).__name__ for x in v.__arrow_c_device_array__()],
         "is serialized": lambda v: v.serialize(),
@@ -582,6 +613,8 @@ for _kind, _make in {
         "is hashed": lambda v: pc.count(v),
         "is struct field": lambda v: v.field(0),
         "is of columns": lambda v: v.columns,
-        "is sent": lambda v: cuda.read_record_batch(cuda.serialize_record_batch(v, cuda.Context(0)), v.schema),
+        "is sent": lambda v: cuda.read_record_batch(
+            cuda.serialize_record_batch(v, cuda.Context(0)), v.schema
+        ),
     }.items():
         EVERYDAY[f"{_kind} {_what}"] = lambda p, make=_make, use=_use: use(make(p))

@@ -64,12 +64,15 @@ DATA: dict[str, dict[str, Maker]] = (
         _ARRAY,
     )
     | dict.fromkeys(
-        ["mask", "selection_filter"], _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")}
+        ["mask", "selection_filter"],
+        _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")},
     )
     | dict.fromkeys(
         ["indices", "index"], _arrays("indices") | {"chunked": lambda p: p.chunked("indices")}
     )
-    | dict.fromkeys(["offsets", "sizes", "value_offsets"], _arrays("offsets", "long offsets") | _GENERIC)
+    | dict.fromkeys(
+        ["offsets", "sizes", "value_offsets"], _arrays("offsets", "long offsets") | _GENERIC
+    )
     | dict.fromkeys(["run_ends"], _arrays("offsets"))
     | dict.fromkeys(["types", "type_codes"], _arrays("codes"))
     | dict.fromkeys(["dictionary", "keys"], _arrays("strings", "ints"))
@@ -100,8 +103,12 @@ DATA: dict[str, dict[str, Maker]] = (
 
 #: Arguments without data, for parameters that have no default.
 PLAIN: dict[str, Callable[[], Any]] = {
-    "schema": lambda: pa.schema([("a", pa.int64()), ("s", pa.string()), ("d", pa.dictionary(pa.int32(), pa.string()))]),
-    "target_schema": lambda: pa.schema([("a", pa.float64()), ("s", pa.string()), ("d", pa.string())]),
+    "schema": lambda: pa.schema(
+        [("a", pa.int64()), ("s", pa.string()), ("d", pa.dictionary(pa.int32(), pa.string()))]
+    ),
+    "target_schema": lambda: pa.schema(
+        [("a", pa.float64()), ("s", pa.string()), ("d", pa.string())]
+    ),
     "names": lambda: ["a", "b"],
     "columns": lambda: ["a"],
     "type": pa.int64,
@@ -263,8 +270,7 @@ def _below(cls: type) -> Iterator[type]:
 #: Calls whose parameters have other meanings, or no names: positional and named arguments.
 SPECIAL: dict[str, dict[str, Callable[[Place], tuple[Any, ...]]]] = {
     "pyarrow.lib:BufferReader": {k: lambda p, k=k: (p.buffer(k),) for k in CONTENTS},
-    "pyarrow.lib:FixedSizeBufferWriter": {"buffer": lambda p: (p.buffer("text"),)},
-    "pyarrow._compute:Function.call": {
-        f"{n} of it": lambda p, n=n: ([n],) for n in ()
+    "pyarrow.lib:FixedSizeBufferWriter": {
+        "buffer": lambda p: (pa.allocate_buffer(8) if not p.is_on_device else p.buffer("text"),)
     },
 }

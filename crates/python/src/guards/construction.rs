@@ -2,7 +2,7 @@
 //!
 //! To construct an object of a compiled class, Python looks up no method, but takes what slots of the
 //! type have.  So the slots are written: `tp_new` and `tp_init` become functions that look at the
-//! arguments, and then call what was there.
+//! arguments, and then call what was there.  A shortcut past them, `tp_vectorcall`, is taken out.
 
 use super::presence::any_may_be_on_device;
 use crate::pyarrow::not_started;
@@ -12,9 +12,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::ffi::{c_int, c_void};
 
-/// How much of a type is searched for a slot, in words: `tp_new`, the last one, is the 40th in
+/// How much of a type is searched for a slot, in words: `tp_vectorcall`, the last one, is the 51st in
 /// CPython 3.11 to 3.14.
-const WORDS: usize = 48;
+const WORDS: usize = 51;
 
 /// What becomes of the construction of a class.
 #[pyclass(frozen)]
@@ -49,11 +49,15 @@ pub(crate) fn guard_construction(
     }
     // SAFETY: a live type, which has both slots, and the GIL is held, so that nobody else uses them.
     unsafe {
-        let (Some(new), Some(init)) =
-            (slot(class, ffi::Py_tp_new), slot(class, ffi::Py_tp_init))
-        else {
-            return Ok(false);
-        };
+        let type_object = class.as_type_ptr();
+        let new = place_of(class, ffi::PyType_GetSlot(type_object, ffi::Py_tp_new));
+        let init = place_of(class, ffi::PyType_GetSlot(type_object, ffi::Py_tp_init));
+        let (Some(new), Some(init)) = (new, init) else { return Ok(false) };
+        let shortcut = PyVectorcall_Function(class.as_ptr());
+        if !shortcut.is_null() {
+            let Some(place) = place_of(class, shortcut) else { return Ok(false) };
+            *place = std::ptr::null_mut();
+        }
         let construction = Construction {
             new: std::mem::transmute::<*mut c_void, ffi::newfunc>(*new),
             init: std::mem::transmute::<*mut c_void, ffi::initproc>(*init),
@@ -67,23 +71,25 @@ pub(crate) fn guard_construction(
     Ok(true)
 }
 
-/// Where a type has a slot; none where that cannot be told.
+/// Where a type has something in a slot; none where that cannot be told.
 ///
 /// # Safety
 ///
 /// As long as the type is alive, nobody else may use the place.
-unsafe fn slot(class: &Bound<'_, PyType>, number: c_int) -> Option<*mut *mut c_void> {
-    // SAFETY: a live type, which is larger than that, and aligned.
-    let (content, words) = unsafe {
-        let type_object = class.as_type_ptr();
-        let words = type_object.cast::<*mut c_void>();
-        (ffi::PyType_GetSlot(type_object, number), std::slice::from_raw_parts_mut(words, WORDS))
-    };
+unsafe fn place_of(class: &Bound<'_, PyType>, content: *mut c_void) -> Option<*mut *mut c_void> {
+    // SAFETY: a live type, which is at least that large, and aligned.
+    let words =
+        unsafe { std::slice::from_raw_parts_mut(class.as_type_ptr().cast::<*mut c_void>(), WORDS) };
     let mut places = words.iter_mut().filter(|word| **word == content);
     match (places.next(), places.next()) {
         (Some(place), None) if !content.is_null() => Some(place),
         _ => None,
     }
+}
+
+unsafe extern "C" {
+    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
+    fn PyVectorcall_Function(callable: *mut ffi::PyObject) -> *mut c_void;
 }
 
 /// A `tp_new`, of a class in `CONSTRUCTIONS` and of those that extend it.
@@ -124,9 +130,8 @@ unsafe extern "C" fn guarded_init(
 ) -> c_int {
     Python::attach(|py| {
         // SAFETY: Python calls this as `tp_init`: with an object, a tuple, and a dict or null.
-        let (object, arguments) = unsafe {
-            (Bound::from_borrowed_ptr(py, object), borrowed(py, arguments, keywords))
-        };
+        let (object, arguments) =
+            unsafe { (Bound::from_borrowed_ptr(py, object), borrowed(py, arguments, keywords)) };
         let done = checked(&object.get_type(), arguments).map(|(construction, (given, named))| {
             let named = named.map_or(std::ptr::null_mut(), |named| named.as_ptr());
             // SAFETY: the slot's own function, with a tuple, and a dict or null.

@@ -80,13 +80,7 @@ fn is_any_there(pyarrow: &Pyarrow, dict: &Bound<'_, PyDict>, depth: usize) -> Py
 }
 
 fn has_data(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>) -> bool {
-    [
-        &pyarrow.array,
-        &pyarrow.chunked_array,
-        &pyarrow.table,
-        &pyarrow.record_batch,
-        &pyarrow.buffer,
-    ]
-    .into_iter()
-    .any(|class| is_of(object, class))
+    [&pyarrow.array, &pyarrow.chunked_array, &pyarrow.table, &pyarrow.record_batch, &pyarrow.buffer]
+        .into_iter()
+        .any(|class| is_of(object, class))
 }

@@ -1,0 +1,87 @@
+"""Makes all calls, or those whose names contain an argument, and prints what is wrong.
+
+python -m guards [--json FILE] [NAME...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+from . import trial
+from .calls import Call, calls_of
+from .everyday import EVERYDAY
+from .excused import UNREACHED, is_excused
+from .flights import FLIGHTS
+from .walk import Entry, entries
+
+_RIGHT = {trial.SAME, trial.SAME_ERROR, trial.REFUSED, trial.CRASHED_ON_HOST}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="guards", description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = entries()
+    calls = [call for entry in found for call in calls_of(entry)]
+    calls += [Call(_EVERYDAY, name, make) for name, make in (EVERYDAY | FLIGHTS).items()]
+    if arguments.names:
+        calls = [each for each in calls if any(name in str(each) for name in arguments.names)]
+    results = trial.run(calls, len(os.sched_getaffinity(0)))
+    wrong = wrong_of(calls, results)
+    if not arguments.names:
+        wrong |= {name: ["is not reached by any call"] for name in unreached(found, calls, results)}
+    for name, why in sorted(wrong.items()):
+        print(name, *why)
+    counts = Counter(verdict for verdict, _, _ in results.values())
+    print(f"{len(calls)} calls of {len({str(each.entry) for each in calls})} names:")
+    for verdict, count in counts.most_common():
+        print(f"{count:7} {verdict}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"wrong": wrong, "counts": counts}))
+    return bool(wrong)
+
+
+_EVERYDAY = Entry("everyday", "", "", "function")
+
+
+def wrong_of(
+    calls: list[Call], results: dict[str, tuple[str, object, object]]
+) -> dict[str, list[object]]:
+    """The calls that came to what they should not."""
+    wrong: dict[str, list[object]] = {}
+    for name in map(str, calls):
+        verdict, host, device = results.get(name, ("not made", None, None))
+        is_right = verdict in _RIGHT or (verdict != trial.CRASHED and is_excused(name))
+        if not is_right:
+            wrong[name] = [verdict, host, device]
+    return wrong
+
+
+def unreached(
+    found: list[Entry], calls: list[Call], results: dict[str, tuple[str, object, object]]
+) -> list[str]:
+    """Entries with several parameters that every call failed of, perhaps for another one's sake."""
+    came_to: dict[str, set[str]] = {}
+    for call in calls:
+        came_to.setdefault(str(call.entry), set()).add(results[str(call)][0])
+    failed = {trial.SAME_ERROR, trial.CRASHED_ON_HOST}
+    return [
+        str(entry)
+        for entry in found
+        if came_to.get(str(entry), set()) <= failed
+        and str(entry) in came_to
+        and sum(each.default is each.empty for each in entry.parameters()) > 1
+        and str(entry) not in UNREACHED
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

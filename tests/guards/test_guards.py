@@ -1,0 +1,200 @@
+"""Data on a device that reaches what pyarrow does on the host only."""
+
+import importlib
+import inspect
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from pyarrow_cuda_compat import _native
+from pyarrow_cuda_compat._guarded import TABLE
+from pyarrow_cuda_compat._load import SUPPORTED
+from support.samples import CPU
+
+TESTS = Path(__file__).parents[1]
+WAY_OUT = "^Implemented only for data on CPU device.* copy_to\\(.*CuPy and cuDF"
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """What calls of all of pyarrow came to, each with data on the host and on the device."""
+    found = tmp_path_factory.mktemp("guards") / "outcome.json"
+    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-m", "guards", "--json", str(found)]
+    subprocess.run(command, env=environment, capture_output=True, check=False, timeout=280)
+    return json.loads(found.read_text())
+
+
+@pytest.mark.elsewhere
+def test_all_of_pyarrow_answers_or_refuses(outcome):
+    """No crash, no hang, no other answer than on the host; and no name that no call reaches."""
+    assert outcome["wrong"] == {}
+    counts = outcome["counts"]
+    assert counts["refused"] > 10_000 and counts["the same answer"] > 4_000
+
+
+NAMED = [(module, name) for module, names, _ in TABLE for name in names.split()]
+#: What the older of the supported versions does not have.
+NEW = {"Array.to_tensor", "RecordBatchReaderSourceNodeOptions.__init__"}
+
+
+def member_of(module, name):
+    found = importlib.import_module(module)
+    for part in name.split("."):
+        found = found and getattr(found, part, None)
+    return found
+
+
+@pytest.mark.parametrize(("module", "name"), NAMED)
+def test_rows_name_what_there_is(module, name):
+    found = member_of(module, name)
+    if found is None:
+        assert name in NEW and pa.cpp_version_info.major < max(SUPPORTED)
+    elif not inspect.isclass(found):  # of a construction nothing can be seen
+        found = found.fget if isinstance(found, property) else found
+        assert isinstance(getattr(found, "__func__", found), _native._Guard)
+
+
+def test_no_name_is_listed_twice():
+    assert len(set(NAMED)) == len(NAMED)
+
+
+def test_guards_look_like_what_they_guard(ctx):
+    for guard in (pa.concat_arrays, pa.Table.slice, pa.Array.diff):
+        original = guard.__wrapped__
+        assert (guard.__name__, guard.__doc__) == (original.__name__, original.__doc__)
+        assert inspect.signature(guard) == inspect.signature(original)
+        assert inspect.isroutine(guard) or callable(guard)
+    assert pickle.loads(pickle.dumps(pa.concat_arrays)) is pa.concat_arrays
+    array = pa.array([1, 2])
+    assert array.equals.__self__ is array
+    assert array.equals(other=array)
+    assert pa.Array.equals(array, array)
+    with pytest.raises(TypeError, match="takes exactly 1 positional argument"):
+        array.equals()
+
+
+def test_what_is_refused_says_the_way_out(ctx):
+    array = pa.array([3, 1, None]).copy_to(ctx.memory_manager)
+    table = pa.table({"a": array})
+    for work in (
+        lambda: pc.sum(array),
+        lambda: pc.is_in(pa.array([1]), value_set=array),
+        lambda: array.to_pylist(),
+        lambda: array[0],
+        lambda: table.sort_by("a"),
+        lambda: pa.concat_arrays([pa.array([1]), array]),
+        lambda: pa.concat_arrays(each for each in (array, array)),
+        lambda: pa.table({"a": pa.array([1, 2, 3])}).join(table, "a"),
+    ):
+        with pytest.raises(NotImplementedError, match=WAY_OUT):
+            work()
+    assert pc.sum(array.copy_to(CPU)).as_py() == 4
+    with pytest.raises(NotImplementedError, match=r"pyarrow\.cuda\.BufferWriter"):
+        pa.FixedSizeBufferWriter(ctx.new_buffer(8))
+    with pytest.raises(NotImplementedError, match=r"pyarrow\.cuda\.BufferWriter"):
+        pa.output_stream(ctx.new_buffer(8))
+
+
+def test_constructors_of_other_classes_stay(ctx):
+    class Writer(pa.FixedSizeBufferWriter):
+        pass
+
+    with pytest.raises(NotImplementedError, match="CPU device"):
+        Writer(ctx.new_buffer(8))
+    buffer = pa.allocate_buffer(4)
+    with Writer(buffer) as writer:
+        writer.write(ctx.buffer_from_data(b"1234"))
+    assert buffer.to_pybytes() == b"1234"
+    with pytest.raises(TypeError):
+        pa.FixedSizeBufferWriter()
+
+
+PARTS = [(0, None), (1, 2), (2, None), (0, 0), (5, 1), (7, None), (99, 3), (3, 99)]
+
+
+@pytest.mark.parametrize(("offset", "length"), PARTS)
+def test_chunks_are_sliced_as_on_the_host(ctx, offset, length):
+    chunks = [pa.array([1, None, 3]), pa.array([], pa.int64()), pa.array([None, 5, 6, 7])]
+    there = [chunk.copy_to(ctx.memory_manager) for chunk in chunks]
+    expected = pa.chunked_array(chunks).slice(offset, length)
+    found = pa.chunked_array(there).slice(offset, length)
+    assert not found.is_cpu
+    assert [chunk.copy_to(CPU) for chunk in found.chunks] == expected.chunks
+    schema = pa.schema([("a", pa.int64())], metadata={"b": "c"})
+    table = pa.table([pa.chunked_array(there)], schema=schema).slice(offset, length)
+    assert (table.schema, table.num_rows) == (schema, len(expected))
+    assert table.schema.metadata == schema.metadata
+
+
+def test_negative_offsets_are_refused_as_on_the_host(ctx):
+    there = pa.chunked_array([pa.array([1, None]).copy_to(ctx.memory_manager)])
+    for data in (there, pa.table({"a": there}), pa.chunked_array([[1, None]])):
+        with pytest.raises(IndexError, match="Offset must be non-negative"):
+            data.slice(-1)
+
+
+BEFORE = """
+import sys
+import pyarrow as pa
+from pyarrow import concat_arrays, BufferReader
+from pyarrow.compute import sum
+from pyarrow import cuda
+assert not {"pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero", "pyarrow._orc"} & set(sys.modules)
+array = pa.array([1, None]).copy_to(cuda.Context(0).memory_manager)
+for work in (lambda: concat_arrays([array]), lambda: sum(array)):
+    try:
+        work()
+    except NotImplementedError:
+        print("refused")
+assert BufferReader(cuda.Context(0).buffer_from_data(b"abc")).read() == b"abc"
+import pyarrow.parquet as pq
+sink = pa.BufferOutputStream()
+pq.write_table(pa.table({"a": array}), sink)
+print(pq.read_table(pa.BufferReader(sink.getvalue())).to_pydict())
+"""
+
+
+def test_what_was_imported_before_and_what_comes_later(run_python):
+    assert run_python(BEFORE) == (0, "refused\nrefused\n{'a': [1, None]}\n", "")
+
+
+OFF = """
+import pyarrow as pa, pyarrow_cuda_compat
+from pyarrow_cuda_compat import _native
+import pyarrow.parquet, pyarrow.dataset
+assert not any(isinstance(each, _native._Guard) for each in vars(pa).values())
+assert not any(isinstance(each, _native._Guard) for each in vars(pa.Array).values())
+print(type(pa.lib.concat_arrays).__name__)
+"""
+
+
+def test_without_the_hook_nothing_is_guarded(run_python):
+    environment = {"PYARROW_CUDA_COMPAT_HOOK": "0"}
+    assert run_python(OFF, **environment) == (0, "cython_function_or_method\n", "")
+
+
+def test_writers_and_readers_use_memory_of_the_host_only_once(ctx):
+    """What is brought is released again."""
+    batch = pa.record_batch({"a": list(range(1000))})
+    there = batch.copy_to(ctx.memory_manager)
+    before = pa.total_allocated_bytes()
+    for _ in range(3):
+        sink = pa.MockOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(there)
+    assert pa.total_allocated_bytes() == before
+
+
+def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
+    source, target = ctx.buffer_from_data(b"12345678"), ctx.new_buffer(8)
+    with cuda.BufferWriter(target) as writer:
+        writer.write(source)
+    assert target.to_pybytes() == b"12345678"
