@@ -10,7 +10,7 @@ variables configure it:
 ``PYARROW_CUDA_DRIVER``        the driver library: the real driver by default, ``sim`` for
                                the simulated device, or the path of a library
 ``PYARROW_CUDA_COMPAT_HOOK``   with ``0``, ``pyarrow.cuda`` does not find this package, and
-                               the methods of pyarrow's own arrays stay unchanged
+                               pyarrow's own classes and functions stay unchanged
 =============================  ==========================================================
 
 Examples

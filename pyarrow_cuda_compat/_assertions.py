@@ -35,12 +35,14 @@ def _methods(declarations: str, name: str) -> list[str]:
     if found is None:
         return []
     base = _methods(declarations, found[1]) if found[1] else []
-    return base + [each for each in _METHOD.findall(found[2]) if each not in base]
+    own: list[str] = _METHOD.findall(found[2])
+    return base + [each for each in own if each not in base]
 
 
 def _classes(cls: type) -> Iterator[type]:
     """A class and those that extend it, each with a table of its own."""
     if "__pyx_vtable__" in vars(cls):
         yield cls
-        for each in cls.__subclasses__():
+        subclasses: list[type] = cls.__subclasses__()
+        for each in subclasses:
             yield from _classes(each)

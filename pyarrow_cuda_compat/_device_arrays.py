@@ -12,7 +12,7 @@ counts the nulls of slices as if bitmaps were host        counts them on a copy 
 memory, when it exports arrays or imports batches, and
 crashes
 ``pa.chunked_array`` crashes on copies of slices, for     counts them before the copy is made
-the same reason
+the same reason (of slices themselves: `_guards`)
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy

@@ -8,10 +8,10 @@
 =========  =====================================================================================
 
 Each row names a module, members of it, and what happens to all of their arguments that hold data,
-``self`` among them: arrays, chunked arrays, record batches, tables and buffers, alone or in lists,
-tuples and dicts, and what readers and other iterators give.  A name is that of a function, of a
-method as ``Class.method``, of a property likewise, or of a class, whose construction is meant.  Where
-modules offer a function of another, the one that defines it has the row.
+``self`` among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or
+in lists, tuples and dicts, and what readers and other iterators give.  A name is that of a
+function, of a method or property as ``Class.member``, or of a class, whose construction is meant.
+A function has its row under the module that defines it.
 
 What is not here either refuses such data itself, or passes it on without reading it:
 ``tests/guards`` calls all of pyarrow and finds what does neither.

@@ -1,8 +1,9 @@
 """Puts guards before what pyarrow can do with data on the host only: see `_guarded`.
 
-A guard is an object of the extension, which takes a function's place.  It looks at the arguments, and
-calls the function as it is unless one of them lies on a device.  Classes get it in place, modules
-wherever they have the function.  A module that is not imported yet is changed right after its import.
+A guard is an object of the extension, which takes a function's place.  It looks at the arguments,
+and calls the function as it is unless one of them lies on a device.  Classes get it in place,
+modules wherever they have the function.  A module that is not imported yet is changed right after
+its import.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _guard_class(cls: type, member: str, happens: str) -> None:
 
 
 #: Files over device memory, whose methods know what to do.
-_FILES = (_native.BufferReader, _native.BufferWriter)
+_FILES: tuple[type, ...] = (_native.BufferReader, _native.BufferWriter)
 #: Of classes that Python made, whose slots follow their attributes.
 _HEAP = 1 << 9
 

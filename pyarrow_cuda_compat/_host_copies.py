@@ -1,7 +1,7 @@
 """What becomes of arguments that lie on a device, where pyarrow reads them on the host.
 
-Each function takes a value, which may be a container of others, and the name of what was called, and
-returns what is to be used in its place.
+Each function takes a value, which may be a container of others, and the name of what was called,
+and returns what is to be used in its place.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def slice_chunks(data: Any, offset: int = 0, length: int | None = None) -> Any:
     if offset < 0:
         raise IndexError("Offset must be non-negative")
     rest = len(data) if length is None else length
-    chunks = []
+    chunks: list[Any] = []
     for chunk in data.chunks:
         if offset >= len(chunk) and not chunks:
             offset -= len(chunk)

@@ -1,4 +1,4 @@
-"""The calls that are made of each entry: every parameter that takes data, with data of each kind."""
+"""The calls of each entry: every parameter that takes data, with data of each kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BY_PYTHON: dict[str, Callable[[Any], Any]] = {
     "__getitem__": lambda value: value[0],
     "__iter__": iter,
     "__len__": len,
-    "__eq__": lambda value: value == value,  # noqa: PLR0124
+    "__eq__": lambda value: value == value,
     "__repr__": repr,
     "__str__": str,
     "__bool__": bool,
@@ -78,7 +78,7 @@ def _of_objects(entry: Entry) -> Iterator[Call]:
     for what, make in objects.items():
         by_python = _BY_PYTHON.get(entry.name)
         if by_python is not None:
-            yield Call(entry, what, lambda place, make=make: by_python(make(place)))
+            yield Call(entry, what, _applied(by_python, make))
             continue
 
         def call(place: Place, make: Callable[[Place], Any] = make) -> Any:
@@ -99,6 +99,12 @@ def _of_objects(entry: Entry) -> Iterator[Call]:
                 return value, _with(getattr(value, entry.name), parameters, {name: argument(place)})
 
             yield Call(entry, f"host {what}, {name}={kind}", call)
+
+
+def _applied(
+    function: Callable[[Any], Any], make: Callable[[Place], Any]
+) -> Callable[[Place], Any]:
+    return lambda place: function(make(place))
 
 
 def _of_functions(entry: Entry) -> Iterator[Call]:

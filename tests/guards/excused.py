@@ -18,15 +18,16 @@ DIFFERENCES: dict[str, str] = {
 }
 
 #: Functions with several parameters, none of which takes data, or whose data is in `everyday`.
-UNREACHED = set(
+UNREACHED = frozenset(
     """
     pyarrow._acero:AsofJoinNodeOptions pyarrow._compute:ReplaceSubstringOptions
     pyarrow._compute:WinsorizeOptions pyarrow._compute:call_function
     pyarrow._compute:register_aggregate_function pyarrow._compute:register_scalar_function
     pyarrow._compute:register_tabular_function pyarrow._compute:register_vector_function
     pyarrow._dataset_parquet:set_decryption_config
-    pyarrow._dataset_parquet:set_decryption_properties pyarrow._dataset_parquet:set_encryption_config
-    pyarrow._flight:Location.for_grpc_tcp pyarrow._flight:Location.for_grpc_tls
+    pyarrow._dataset_parquet:set_decryption_properties
+    pyarrow._dataset_parquet:set_encryption_config pyarrow._flight:Location.for_grpc_tcp
+    pyarrow._flight:Location.for_grpc_tls
     pyarrow._flight:MetadataRecordBatchWriter.write_with_metadata
     pyarrow._substrait:serialize_expressions pyarrow.dataset:write_dataset
     pyarrow.feather:check_chunked_overflow pyarrow.fs:copy_files
@@ -42,7 +43,7 @@ UNREACHED = set(
     pyarrow.parquet:write_metadata pyarrow:create_memory_map pyarrow:dictionary
     pyarrow:fixed_shape_tensor pyarrow:map_ pyarrow:opaque pyarrow:run_end_encoded
     pyarrow:transcoding_input_stream
-    """.split()
+    """.split()  # noqa: SIM905
 )
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from .values import ARRAYS, CONTENTS, Place, sink, stream_of, writer_of
-from .walk import Entry
 
 #: Makes an argument whose data is at a place.
 Maker = Callable[[Place], Any]
@@ -55,51 +53,39 @@ def _several(*kinds: str) -> dict[str, Maker]:
     }
 
 
-#: Parameters that take data.  The first is what the host gives where another is tried.
-DATA: dict[str, dict[str, Maker]] = (
-    dict.fromkeys(
-        "array arr values x y strings lists input timestamps dividend divisor base exponent left "
-        "right fill_value container items value ints dates times s1 s2 start end left_input b "
-        "right_input input1 input2 days key element lhs rhs cond then otherwise storage".split(),
-        _ARRAY,
-    )
-    | dict.fromkeys(
-        ["mask", "selection_filter"],
-        _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")},
-    )
-    | dict.fromkeys(
-        ["indices", "index"], _arrays("indices") | {"chunked": lambda p: p.chunked("indices")}
-    )
-    | dict.fromkeys(
-        ["offsets", "sizes", "value_offsets"], _arrays("offsets", "long offsets") | _GENERIC
-    )
-    | dict.fromkeys(["run_ends"], _arrays("offsets"))
-    | dict.fromkeys(["types", "type_codes"], _arrays("codes"))
-    | dict.fromkeys(["dictionary", "keys"], _arrays("strings", "ints"))
-    | dict.fromkeys(["value_set"], _arrays("unsliced", "ints", "strings") | _CHUNKED)
-    | dict.fromkeys(["replacements"], _arrays("unsliced"))
-    | dict.fromkeys(["children"], _several("ints", "strings"))
-    | dict.fromkeys(
-        ["arrays", "chunks"],
-        _several(*ARRAYS)
-        | {"chunked": lambda p: [p.chunked(), p.chunked()], "slices": lambda p: p.slices()},
-    )
-    | dict.fromkeys(["columns", "names"], {})
-    | dict.fromkeys(["table", "right_table", "batch", "record_batch", "df"], _TABULAR)
-    | dict.fromkeys(["struct_array"], _arrays("structs"))
-    | dict.fromkeys(["batches", "recordbatches"], _BATCHES)
-    | dict.fromkeys(["tables"], _TABLES)
-    | dict.fromkeys(["column", "col"], _arrays("ints", "strings") | _CHUNKED)
-    | dict.fromkeys(["table_or_batch", "data", "obj", "o", "other", "args", "value_"], _DATA)
-    | dict.fromkeys(["source", "input_file", "reader", "message"], _SOURCE | _DATA)
-    | dict.fromkeys(["buf", "buffer", "null_bitmap", "validity"], _BUFFER | _SOURCE)
-    | dict.fromkeys(["buffers"], {"buffers": lambda p: [None, p.generic_buffer()]})
-    | dict.fromkeys(["tensor"], {})
-    | dict.fromkeys(["lines"], {"lines": lambda p: [p.buffer("text")]})
-    | dict.fromkeys(["dataset", "right_dataset"], {"dataset": lambda p: p.dataset()})
-    | dict.fromkeys(["decl"], {"declaration": lambda p: p.declaration()})
-    | dict.fromkeys(["serialized"], _BUFFER)
-)
+#: What parameters take that hold data, by their names.  The first is what the host gives where
+#: another parameter is tried.
+_DATA_OF_NAMES: dict[str, dict[str, Maker]] = {
+    "array arr values x y strings lists input timestamps dividend divisor base exponent": _ARRAY,
+    "left right fill_value container items value ints dates times s1 s2 start end": _ARRAY,
+    "b left_input right_input input1 input2 days key element lhs rhs cond then otherwise storage": _ARRAY,
+    "mask selection_filter": _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")},
+    "indices index": _arrays("indices") | {"chunked": lambda p: p.chunked("indices")},
+    "offsets sizes value_offsets": _arrays("offsets", "long offsets") | _GENERIC,
+    "run_ends": _arrays("offsets"),
+    "types type_codes": _arrays("codes"),
+    "dictionary keys": _arrays("strings", "ints"),
+    "value_set": _arrays("unsliced", "ints", "strings") | _CHUNKED,
+    "replacements": _arrays("unsliced"),
+    "children": _several("ints", "strings"),
+    "arrays chunks": _several(*ARRAYS)
+    | {"chunked": lambda p: [p.chunked(), p.chunked()], "slices": lambda p: p.slices()},
+    "columns names tensor": {},
+    "table right_table batch record_batch df": _TABULAR,
+    "struct_array": _arrays("structs"),
+    "batches recordbatches": _BATCHES,
+    "tables": _TABLES,
+    "column col": _arrays("ints", "strings") | _CHUNKED,
+    "table_or_batch data obj o other args value_": _DATA,
+    "source input_file reader message": _SOURCE | _DATA,
+    "buf buffer null_bitmap validity": _BUFFER | _SOURCE,
+    "buffers": {"buffers": lambda p: [None, p.generic_buffer()]},
+    "lines": {"lines": lambda p: [p.buffer("text")]},
+    "dataset right_dataset": {"dataset": lambda p: p.dataset()},
+    "decl": {"declaration": lambda p: p.declaration()},
+    "serialized": _BUFFER,
+}
+DATA = {name: makers for names, makers in _DATA_OF_NAMES.items() for name in names.split()}
 
 #: Arguments without data, for parameters that have no default.
 PLAIN: dict[str, Callable[[], Any]] = {
@@ -224,7 +210,9 @@ OBJECTS: dict[str, dict[str, Maker]] = {
     "NativeFile": {
         "reader": lambda p: pa.BufferReader(p.buffer("text")),
         "buffered": lambda p: pa.BufferedInputStream(pa.BufferReader(p.buffer("text")), 4),
-        "compressed": lambda p: pa.CompressedInputStream(pa.BufferReader(p.buffer("compressed")), "zstd"),
+        "compressed": lambda p: pa.CompressedInputStream(
+            pa.BufferReader(p.buffer("compressed")), "zstd"
+        ),
     }
     | {
         name: lambda p, name=name: stream_of(name)
@@ -236,7 +224,9 @@ OBJECTS: dict[str, dict[str, Maker]] = {
     "ParquetWriter": {"writer": lambda p: writer_of("ParquetWriter")},
     "ORCWriter": {"writer": lambda p: writer_of("ORCWriter")},
     "CSVWriter": {"writer": lambda p: writer_of("CSVWriter")},
-    "_CRecordBatchWriter": {n: lambda p, n=n: writer_of(n) for n in ("stream", "file", "CSVWriter")},
+    "_CRecordBatchWriter": {
+        n: lambda p, n=n: writer_of(n) for n in ("stream", "file", "CSVWriter")
+    },
     "Function": {
         n: lambda p, n=n: pa.compute.get_function(n)
         for n in ("sum", "add", "filter", "take", "unique", "is_null", "sort_indices", "cast")

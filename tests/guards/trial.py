@@ -97,7 +97,7 @@ def _make(calls: list[Call], out: Any) -> None:
 def _outcome(call: Call, place: Place) -> Any:
     try:
         return {"returns": told(call.make(place))}
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:
         classes = [each.__name__ for each in type(error).__mro__]
         return {"raises": classes, "text": str(error)[:200]}
 

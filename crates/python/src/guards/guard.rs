@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 /// arguments where data of an argument may lie on a device.
 ///
 /// As an attribute of a class it is a method.
-#[pyclass(frozen, dict, weakref, module = "pyarrow_cuda_compat._native")]
+#[pyclass(frozen, dict, weakref, name = "_Guard", module = "pyarrow_cuda_compat._native")]
 pub(crate) struct Guard {
     function: Py<PyAny>,
     elsewhere: Py<PyAny>,
