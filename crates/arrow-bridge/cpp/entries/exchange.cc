@@ -129,7 +129,7 @@ PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexce
 }
 
 bool CountNullsEntry(PyObject* object, Failure* failure) noexcept {
-  return Guard(failure, [&] { return CountNullsOf(ColumnsOf(object)); });
+  return Guard(failure, [&] { return CountNulls(ColumnsOf(object)); });
 }
 
 bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
