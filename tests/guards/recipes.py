@@ -58,7 +58,8 @@ def _several(*kinds: str) -> dict[str, Maker]:
 _DATA_OF_NAMES: dict[str, dict[str, Maker]] = {
     "array arr values x y strings lists input timestamps dividend divisor base exponent": _ARRAY,
     "left right fill_value container items value ints dates times s1 s2 start end": _ARRAY,
-    "b left_input right_input input1 input2 days key element lhs rhs cond then otherwise storage": _ARRAY,
+    "b left_input right_input input1 input2 days key element lhs rhs cond then": _ARRAY,
+    "otherwise storage": _ARRAY,
     "mask selection_filter": _arrays("mask", "bools") | {"chunked": lambda p: p.chunked("mask")},
     "indices index": _arrays("indices") | {"chunked": lambda p: p.chunked("indices")},
     "offsets sizes value_offsets": _arrays("offsets", "long offsets") | _GENERIC,
