@@ -63,7 +63,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "as_buffer compress decompress", BRING),
     ("pyarrow.lib", "Codec.compress Codec.decompress", BRING),
     ("pyarrow.lib", "output_stream FixedSizeBufferWriter", REFUSE),
-    ("pyarrow.lib", "NativeFile.write Buffer.equals", BRING),
+    ("pyarrow.lib", "NativeFile.write", BRING),
     ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", BRING),
     ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", BRING),
     ("pyarrow.lib", "_CRecordBatchWriter.write_table", BRING),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pytest
 
 from pyarrow_cuda_compat import _native
@@ -103,6 +104,15 @@ def test_what_is_refused_says_the_way_out(ctx):
         pa.FixedSizeBufferWriter(ctx.new_buffer(8))
     with pytest.raises(NotImplementedError, match=r"pyarrow\.cuda\.BufferWriter"):
         pa.output_stream(ctx.new_buffer(8))
+
+
+def test_constructors_take_what_they_took(ctx):
+    pa.FixedSizeBufferWriter(pa.allocate_buffer(8)).write(b"12")
+    assert pa.BufferReader(b"12").read() == b"12"
+    assert ds.InMemoryDataset([pa.table({"a": [1]})], schema=None).count_rows() == 1
+    assert ds.InMemoryDataset(source=pa.table({"a": [1]})).count_rows() == 1
+    with pytest.raises(TypeError):
+        ds.InMemoryDataset()
 
 
 def test_constructors_of_other_classes_stay(ctx):

@@ -53,6 +53,8 @@ pub(crate) fn guard_construction(
         let new = place_of(class, ffi::PyType_GetSlot(type_object, ffi::Py_tp_new));
         let init = place_of(class, ffi::PyType_GetSlot(type_object, ffi::Py_tp_init));
         let (Some(new), Some(init)) = (new, init) else { return Ok(false) };
+        // `object`'s own complains of arguments unless it finds itself in the slot.
+        let of_object = ffi::PyType_GetSlot(&raw mut ffi::PyBaseObject_Type, ffi::Py_tp_init);
         let shortcut = PyVectorcall_Function(class.as_ptr());
         if !shortcut.is_null() {
             let Some(place) = place_of(class, shortcut) else { return Ok(false) };
@@ -65,7 +67,9 @@ pub(crate) fn guard_construction(
         };
         constructions.set_item(class, construction)?;
         *new = guarded_new as *mut c_void;
-        *init = guarded_init as *mut c_void;
+        if *init != of_object {
+            *init = guarded_init as *mut c_void;
+        }
         ffi::PyType_Modified(class.as_type_ptr());
     }
     Ok(true)
