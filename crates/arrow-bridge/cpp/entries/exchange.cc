@@ -151,6 +151,8 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
     Uncounted maps;
     ARROW_RETURN_NOT_OK(CheckStructures(array->array, static_cast<const ArrowSchema*>(schema),
                                         described, is_batch, &maps));
+    // libarrow refuses it, unless it has something to say about the schema first.
+    if (array->array.release == nullptr) return arrow::Status::OK();
     bool is_read = false;
     if (MayBePending(*array)) {
       // The structure's own children and dictionaries are not to be trusted before libarrow has

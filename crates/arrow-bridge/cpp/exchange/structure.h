@@ -20,7 +20,8 @@ using Uncounted = std::vector<ArrowArray*>;
 // keys that are null, and reads nothing of released structures.  What else is wrong, libarrow
 // refuses itself: it compares counts before it follows a pointer, so this does as well.
 arrow::Status CheckStructure(const ArrowSchema& schema);
-// An array of the type that is described.  The schema itself was checked.
+// An array of the type that is described.  The schema itself was checked.  An array that is released
+// passes: libarrow refuses it, after what it says about the schema.
 arrow::Status CheckStructure(const ArrowArray& array, const ArrowSchema& schema, Uncounted* maps);
 arrow::Status CheckStructure(const ArrowArray& array, const arrow::DataType& type, Uncounted* maps);
 
