@@ -79,6 +79,10 @@ _FILES: tuple[type, ...] = (_native.BufferReader, _native.BufferWriter)
 _HEAP = 1 << 9
 
 
+#: What calls every function of `pyarrow.compute`.
+_COMPUTE = "pyarrow.compute.Function.call"
+
+
 def _guarded(function: Any, name: str, happens: str) -> Any:
     if happens == SLICE:
         return update_wrapper(_native._Guard(function, _sliced), function)
@@ -88,9 +92,11 @@ def _guarded(function: Any, name: str, happens: str) -> Any:
     def elsewhere(
         function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None
     ) -> Any:
-        if isinstance(arguments[0] if arguments else None, _FILES):
+        first = arguments[0] if arguments else None
+        if isinstance(first, _FILES):
             return function(*arguments, **(keywords or {}))
-        return function(*treat(arguments, shown), **(treat(keywords, shown) or {}))
+        called = f"pyarrow.compute.{first.name}" if shown == _COMPUTE else shown
+        return function(*treat(arguments, called), **(treat(keywords, called) or {}))
 
     return update_wrapper(_native._Guard(function, elsewhere), function)
 

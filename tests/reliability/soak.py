@@ -117,7 +117,9 @@ def main(allocations=1_000_000, copies=100_000, views=10_000):
     # What was exported to other processes stays allocated, so it is the same buffer each time.
     exported = ctx.buffer_from_data(bytes(range(256)) * 4)
     works = ((allocate, allocations), (copy, copies), (partial(view, exported), views))
-    compat.set_transfer_limits(begin_after=0)  # the first copies are to start the threads
+    # The first copy starts the threads.
+    compat.set_transfer_limits(begin_after=0)
+    assert ctx.buffer_from_data(bytes(8 * MIB)).size == 8 * MIB
     for work, count in works:
         work(ctx, count // WARM_UP, chance)
     before = held(ctx)
