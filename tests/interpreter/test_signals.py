@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow_cuda_compat as compat
 from support.driver import the_driver
 from support.work import Queue
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 SIZE = 1000
 ctx = compat.Context(0)
 stream = compat.Stream(ctx)  # ordered with the default stream
