@@ -302,7 +302,7 @@ PHASES: list[list[Lane]] = [
     ],
     [
         [
-            Entry("initcheck", "by name", "sanitizer.log", 120, gpu_sanitizer.initcheck),
+            Entry("initcheck", "by name", "sanitizer.log", 240, gpu_sanitizer.initcheck),
             Entry("leaks", "by name", "sanitizer.log", 120, gpu_sanitizer.leaks),
         ]
     ],

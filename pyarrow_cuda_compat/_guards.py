@@ -92,7 +92,7 @@ def _guarded(function: Any, name: str, happens: str) -> Any:
     def elsewhere(
         function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None
     ) -> Any:
-        first = arguments[0] if arguments else None
+        first: Any = arguments[0] if arguments else None
         if isinstance(first, _FILES):
             return function(*arguments, **(keywords or {}))
         called = f"pyarrow.compute.{first.name}" if shown == _COMPUTE else shown
