@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 
-from pyarrow_cuda_compat import _native
+from pyarrow_cuda_compat import _assertions, _native
 from pyarrow_cuda_compat._guarded import TABLE
 from pyarrow_cuda_compat._load import SUPPORTED
 from support.samples import CPU
@@ -180,7 +180,7 @@ def test_what_was_imported_before_and_what_comes_later(run_python):
 
 OFF = """
 import pyarrow as pa, pyarrow_cuda_compat
-from pyarrow_cuda_compat import _native
+from pyarrow_cuda_compat import _assertions, _native
 import pyarrow.parquet, pyarrow.dataset
 assert not any(isinstance(each, _native._Guard) for each in vars(pa).values())
 assert not any(isinstance(each, _native._Guard) for each in vars(pa.Array).values())
@@ -210,3 +210,12 @@ def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
     with cuda.BufferWriter(target) as writer:
         writer.write(source)
     assert target.to_pybytes() == b"12345678"
+
+
+def test_the_check_stays_pyarrows_where_its_place_is_unknown(monkeypatch, tmp_path):
+    monkeypatch.setattr(pa, "__file__", str(tmp_path / "__init__.py"))
+    assert _assertions.install() is None
+    (tmp_path / "lib.pxd").write_text(
+        "cdef class Array(_PandasConvertible):\n    cdef void other(self)\n"
+    )
+    assert _assertions.install() is None
