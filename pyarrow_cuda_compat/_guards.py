@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
+from types import ModuleType
 from typing import Any
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
@@ -118,6 +119,6 @@ def _replace_everywhere(guards: dict[int, tuple[Any, Any]]) -> None:
 
 def _namespaces() -> Iterator[dict[str, Any]]:
     for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", None)
-        if isinstance(names, dict):
-            yield names
+        if isinstance(module, ModuleType):
+            # Modules that are loaded when they are first used are not to be loaded by this.
+            yield object.__getattribute__(module, "__dict__")

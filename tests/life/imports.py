@@ -80,8 +80,9 @@ class Importing(threading.Thread):
 
 def forget():
     """Has what other packages import, too, imported anew: this process has needed it."""
+    kept = ("importlib.machinery", "importlib._bootstrap")
     for name in [*sys.modules]:
-        if name.startswith(("importlib.", "zipfile")) and name != "importlib.machinery":
+        if name.startswith(("importlib.", "zipfile")) and not name.startswith(kept):
             del sys.modules[name]
 
 

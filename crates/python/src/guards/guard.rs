@@ -1,6 +1,7 @@
 //! The callable that stands in a function's place.
 
 use super::presence::any_may_be_on_device;
+use crate::interpreter::{call_out, call_out_with};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -30,9 +31,9 @@ impl Guard {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = arguments.py();
         if any_may_be_on_device(arguments, keywords)? {
-            return self.elsewhere.bind(py).call1((&self.function, arguments, keywords));
+            return call_out(self.elsewhere.bind(py), (&self.function, arguments, keywords));
         }
-        self.function.bind(py).call(arguments, keywords)
+        call_out_with(self.function.bind(py), arguments, keywords)
     }
 
     fn __get__<'py>(

@@ -6,7 +6,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 /// Calls a callable, as `call1` does.  A thread that Python ends meanwhile waits here for ever, without the
 /// GIL, as all such threads do from Python 3.14 on.
@@ -14,20 +14,29 @@ pub(crate) fn call_out<'py>(
     callable: &Bound<'py, PyAny>,
     arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    call_out_with(callable, &arguments.into_pyobject(callable.py())?, None)
+}
+
+/// The same with named arguments, too.
+pub(crate) fn call_out_with<'py>(
+    callable: &Bound<'py, PyAny>,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
     unsafe extern "C-unwind" {
-        fn PyObject_CallObject(
+        fn PyObject_Call(
             callable: *mut ffi::PyObject,
             arguments: *mut ffi::PyObject,
+            keywords: *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
     }
-    let py = callable.py();
-    let arguments = arguments.into_pyobject(py)?;
+    let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     let guard = Hang;
-    // SAFETY: the GIL is held, and both objects live during the call.
-    let result = unsafe { PyObject_CallObject(callable.as_ptr(), arguments.as_ptr()) };
+    // SAFETY: the GIL is held, and the objects live during the call.
+    let result = unsafe { PyObject_Call(callable.as_ptr(), arguments.as_ptr(), keywords) };
     std::mem::forget(guard);
     // SAFETY: a new reference, or none and an exception.
-    unsafe { Bound::from_owned_ptr_or_err(py, result) }
+    unsafe { Bound::from_owned_ptr_or_err(callable.py(), result) }
 }
 
 /// Dropped only while the stack is unwound.
