@@ -30,7 +30,7 @@ pub(crate) fn call_out_with<'py>(
             keywords: *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
     }
-    let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
+    let keywords = keywords.map_or(std::ptr::null_mut(), Bound::as_ptr);
     let guard = Hang;
     // SAFETY: the GIL is held, and the objects live during the call.
     let result = unsafe { PyObject_Call(callable.as_ptr(), arguments.as_ptr(), keywords) };
