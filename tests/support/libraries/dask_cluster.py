@@ -10,8 +10,12 @@ import distributed
 
 from support.libraries.dask_tasks import allocated, sent
 
-# Nothing about what fails on purpose.
-QUIET = {"distributed.logging": {"distributed": "critical"}}
+CONFIGURATION = {
+    # Nothing about what fails on purpose.
+    "distributed.logging": {"distributed": "critical"},
+    # It drops the first worker's copy of what both workers have, some time within two seconds.
+    "distributed.scheduler.active-memory-manager.start": False,
+}
 
 
 class Cluster:
@@ -54,7 +58,7 @@ class Cluster:
 @contextmanager
 def started(**configuration):
     with (
-        dask.config.set(QUIET | configuration),
+        dask.config.set(CONFIGURATION | configuration),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
