@@ -23,6 +23,11 @@ pub(crate) fn call_out_with<'py>(
     arguments: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    type Call = unsafe extern "C-unwind" fn(
+        *mut ffi::PyObject,
+        *mut ffi::PyObject,
+        *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
     unsafe extern "C-unwind" {
         fn PyObject_Call(
             callable: *mut ffi::PyObject,
@@ -30,10 +35,12 @@ pub(crate) fn call_out_with<'py>(
             keywords: *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
     }
+    // PyO3 declares this function, too, as one that never unwinds.  The compiler would know that here.
+    let call = std::hint::black_box(PyObject_Call as Call);
     let keywords = keywords.map_or(std::ptr::null_mut(), Bound::as_ptr);
     let guard = Hang;
     // SAFETY: the GIL is held, and the objects live during the call.
-    let result = unsafe { PyObject_Call(callable.as_ptr(), arguments.as_ptr(), keywords) };
+    let result = unsafe { call(callable.as_ptr(), arguments.as_ptr(), keywords) };
     std::mem::forget(guard);
     // SAFETY: a new reference, or none and an exception.
     unsafe { Bound::from_owned_ptr_or_err(callable.py(), result) }
