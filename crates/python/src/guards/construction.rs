@@ -5,6 +5,7 @@
 //! arguments, and then call what was there.  A shortcut past them, `tp_vectorcall`, is taken out.
 
 use super::presence::any_may_be_on_device;
+use crate::interpreter::{call_out, hang_if_ended};
 use crate::pyarrow::not_started;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -16,12 +17,25 @@ use std::ffi::{c_int, c_void};
 /// CPython 3.11 to 3.14.
 const WORDS: usize = 51;
 
+/// A `newfunc`, in which the thread may be unwound: see `interpreter/outside.rs`.
+type New = unsafe extern "C-unwind" fn(
+    *mut ffi::PyTypeObject,
+    *mut ffi::PyObject,
+    *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
+/// An `initproc`, likewise.
+type Init = unsafe extern "C-unwind" fn(
+    *mut ffi::PyObject,
+    *mut ffi::PyObject,
+    *mut ffi::PyObject,
+) -> c_int;
+
 /// What becomes of the construction of a class.
 #[pyclass(frozen)]
 struct Construction {
     /// What the class's slots had.
-    new: ffi::newfunc,
-    init: ffi::initproc,
+    new: New,
+    init: Init,
     /// Called with the positional and the named arguments where data may lie on a device.  Returns
     /// those to be used in their place.
     elsewhere: Py<PyAny>,
@@ -61,8 +75,8 @@ pub(crate) fn guard_construction(
             *place = std::ptr::null_mut();
         }
         let construction = Construction {
-            new: std::mem::transmute::<*mut c_void, ffi::newfunc>(*new),
-            init: std::mem::transmute::<*mut c_void, ffi::initproc>(*init),
+            new: std::mem::transmute::<*mut c_void, New>(*new),
+            init: std::mem::transmute::<*mut c_void, Init>(*init),
             elsewhere,
         };
         constructions.set_item(class, construction)?;
@@ -112,7 +126,8 @@ unsafe extern "C" fn guarded_new(
             let named = named.map_or(std::ptr::null_mut(), |named| named.as_ptr());
             // SAFETY: the slot's own function, with a tuple, and a dict or null.
             unsafe {
-                let made = (construction.get().new)(class.as_type_ptr(), given.as_ptr(), named);
+                let new = construction.get().new;
+                let made = hang_if_ended(|| new(class.as_type_ptr(), given.as_ptr(), named));
                 Bound::from_owned_ptr_or_err(py, made)
             }
         });
@@ -138,8 +153,9 @@ unsafe extern "C" fn guarded_init(
             unsafe { (Bound::from_borrowed_ptr(py, object), borrowed(py, arguments, keywords)) };
         let done = checked(&object.get_type(), arguments).map(|(construction, (given, named))| {
             let named = named.map_or(std::ptr::null_mut(), |named| named.as_ptr());
+            let init = construction.get().init;
             // SAFETY: the slot's own function, with a tuple, and a dict or null.
-            unsafe { (construction.get().init)(object.as_ptr(), given.as_ptr(), named) }
+            unsafe { hang_if_ended(|| init(object.as_ptr(), given.as_ptr(), named)) }
         });
         done.unwrap_or_else(|error| {
             error.restore(py);
@@ -176,9 +192,10 @@ fn checked<'py>(
         let Some(found) = constructions.get_item(ancestor)? else { continue };
         let construction = found.cast_into::<Construction>()?;
         let (given, named) = &arguments;
-        if any_may_be_on_device(given, named.as_ref())? {
+        let named_values = named.iter().flatten().map(|(_, value)| value);
+        if any_may_be_on_device(class.py(), given.iter().chain(named_values))? {
             let elsewhere = construction.get().elsewhere.bind(class.py());
-            let used = elsewhere.call1(arguments)?.extract()?;
+            let used = call_out(elsewhere, arguments)?.extract()?;
             return Ok((construction, used));
         }
         return Ok((construction, arguments));

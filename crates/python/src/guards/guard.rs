@@ -1,39 +1,34 @@
 //! The callable that stands in a function's place.
 
-use super::presence::any_may_be_on_device;
-use crate::interpreter::{call_out, call_out_with};
+use super::shortcut::{Shortcut, called, class};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyType};
 
 /// Calls a function of pyarrow's, or `elsewhere` with that function, the positional and the named
 /// arguments where data of an argument may lie on a device.
 ///
 /// As an attribute of a class it is a method.
-#[pyclass(frozen, dict, weakref, name = "_Guard", module = "pyarrow_cuda_compat._native")]
-pub(crate) struct Guard {
-    function: Py<PyAny>,
-    elsewhere: Py<PyAny>,
+#[pyclass(
+    frozen,
+    dict,
+    weakref,
+    subclass,
+    name = "_GuardMethods",
+    module = "pyarrow_cuda_compat._native"
+)]
+pub(super) struct Guard {
+    /// Where Python finds how to call it.
+    pub(super) shortcut: Shortcut,
+    pub(super) function: Py<PyAny>,
+    pub(super) elsewhere: Py<PyAny>,
 }
 
 #[pymethods]
 impl Guard {
     #[new]
     fn new(function: Py<PyAny>, elsewhere: Py<PyAny>) -> Self {
-        Self { function, elsewhere }
-    }
-
-    #[pyo3(signature = (*arguments, **keywords))]
-    fn __call__<'py>(
-        &self,
-        arguments: &Bound<'py, PyTuple>,
-        keywords: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = arguments.py();
-        if any_may_be_on_device(arguments, keywords)? {
-            return call_out(self.elsewhere.bind(py), (&self.function, arguments, keywords));
-        }
-        call_out_with(self.function.bind(py), arguments, keywords)
+        Self { shortcut: called, function, elsewhere }
     }
 
     fn __get__<'py>(
@@ -57,6 +52,13 @@ impl Guard {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(format!("<guarded {}>", slf.get().function.bind(slf.py()).repr()?))
     }
+}
+
+/// The class of guards: with the methods above, and called by the shortcut.
+pub(super) fn guards(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    let example = Bound::new(py, Guard::new(py.None(), py.None()))?;
+    let place = (&raw const example.get().shortcut).addr() - example.as_ptr().addr();
+    class(&example.get_type(), place)
 }
 
 unsafe extern "C" {

@@ -9,6 +9,7 @@ mod construction;
 mod counts;
 mod guard;
 mod presence;
+mod shortcut;
 
 use crate::names::Names;
 use pyo3::prelude::*;
@@ -20,5 +21,5 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     names.private(&wrap_pyfunction!(assertions::guard_assertion, module)?)?;
     names.private(&wrap_pyfunction!(counts::count_nulls, module)?)?;
     names.private(&wrap_pyfunction!(construction::guard_construction, module)?)?;
-    module.setattr("_Guard", module.py().get_type::<guard::Guard>())
+    module.setattr("_Guard", guard::guards(module.py())?)
 }

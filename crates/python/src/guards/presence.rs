@@ -21,20 +21,16 @@ pub(crate) fn may_be_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The same for the arguments of a call.
-pub(super) fn any_may_be_on_device(
-    arguments: &Bound<'_, PyTuple>,
-    keywords: Option<&Bound<'_, PyDict>>,
+pub(super) fn any_may_be_on_device<'py>(
+    py: Python<'py>,
+    arguments: impl Iterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<bool> {
-    let pyarrow = pyarrow(arguments.py())?;
+    let pyarrow = pyarrow(py)?;
     if !pyarrow.bridge.has_devices() {
         return Ok(false);
     }
-    for each in arguments.iter_borrowed() {
-        if is_there(pyarrow, &each, DEPTH)? {
-            return Ok(true);
-        }
-    }
-    keywords.map_or(Ok(false), |keywords| is_any_there(pyarrow, keywords, DEPTH))
+    let mut arguments = arguments.map(|each| is_there(pyarrow, &each, DEPTH));
+    arguments.find(|found| !matches!(found, Ok(false))).unwrap_or(Ok(false))
 }
 
 fn is_there(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {

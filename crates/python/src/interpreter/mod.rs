@@ -13,7 +13,7 @@ mod reports;
 mod signals;
 
 pub(crate) use gil::check_first_interpreter;
-pub(crate) use outside::{call_out, call_out_with};
+pub(crate) use outside::{call_out, hang_if_ended};
 pub(crate) use owner::Owner;
 pub(crate) use signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
 

@@ -6,22 +6,12 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
-/// Calls a callable, as `call1` does.  A thread that Python ends meanwhile waits here for ever, without the
-/// GIL, as all such threads do from Python 3.14 on.
+/// Calls a callable, as `call1` does, but see `hang_if_ended`.
 pub(crate) fn call_out<'py>(
     callable: &Bound<'py, PyAny>,
     arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
-) -> PyResult<Bound<'py, PyAny>> {
-    call_out_with(callable, &arguments.into_pyobject(callable.py())?, None)
-}
-
-/// The same with named arguments, too.
-pub(crate) fn call_out_with<'py>(
-    callable: &Bound<'py, PyAny>,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     type Call = unsafe extern "C-unwind" fn(
         *mut ffi::PyObject,
@@ -35,15 +25,28 @@ pub(crate) fn call_out_with<'py>(
             keywords: *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
     }
-    // PyO3 declares this function, too, as one that never unwinds.  The compiler would know that here.
+    let arguments = arguments.into_pyobject(callable.py())?;
+    // The compiler has one declaration of a name, and PyO3 declares this one as a function that never unwinds.  By
+    // a pointer of which it knows nothing, it goes by the pointer's type.
     let call = std::hint::black_box(PyObject_Call as Call);
-    let keywords = keywords.map_or(std::ptr::null_mut(), Bound::as_ptr);
+    // SAFETY: the GIL is held, and the objects live during the call; the result is a new reference, or none and an
+    // exception.
+    unsafe {
+        let result =
+            hang_if_ended(|| call(callable.as_ptr(), arguments.as_ptr(), std::ptr::null_mut()));
+        Bound::from_owned_ptr_or_err(callable.py(), result)
+    }
+}
+
+/// Does what may run Python code.  A thread that Python ends meanwhile waits here for ever, without the GIL, as all such
+/// threads do from Python 3.14 on.
+///
+/// What is called has to be a `C-unwind` function, by a pointer: see `call_out`.
+pub(crate) fn hang_if_ended<R>(call: impl FnOnce() -> R) -> R {
     let guard = Hang;
-    // SAFETY: the GIL is held, and the objects live during the call.
-    let result = unsafe { call(callable.as_ptr(), arguments.as_ptr(), keywords) };
+    let result = call();
     std::mem::forget(guard);
-    // SAFETY: a new reference, or none and an exception.
-    unsafe { Bound::from_owned_ptr_or_err(callable.py(), result) }
+    result
 }
 
 /// Dropped only while the stack is unwound.
