@@ -114,38 +114,26 @@ def _from_stream(original: _Method) -> _Method:
     return staticmethod(from_stream)
 
 
-def _import_reader(capsule: Any) -> Any:
-    """
-    Import RecordBatchReader from a C ArrowDeviceArrayStream PyCapsule.
+def _imports(cls: type, take: _Method, parts: str) -> _Method:
+    """The method of a class whose objects `take` makes of capsules."""
 
-    Parameters
-    ----------
-    capsule : PyCapsule
-        A capsule containing a C ArrowDeviceArrayStream, which is taken over.
+    def _import_from_c_device_capsule(capsule: Any) -> Any:
+        return take(capsule)
 
-    Returns
-    -------
-    RecordBatchReader
-        Its batches lie where the stream's arrays do.
-    """
-    return _native._import_stream(capsule)
+    _import_from_c_device_capsule.__doc__ = f"""
+        Import {cls.__name__} from a C ArrowDeviceArrayStream PyCapsule.
 
+        Parameters
+        ----------
+        capsule : PyCapsule
+            A capsule containing a C ArrowDeviceArrayStream, which is taken over.
 
-def _import_chunks(capsule: Any) -> Any:
-    """
-    Import ChunkedArray from a C ArrowDeviceArrayStream PyCapsule.
-
-    Parameters
-    ----------
-    capsule : PyCapsule
-        A capsule containing a C ArrowDeviceArrayStream, which is taken over.
-
-    Returns
-    -------
-    ChunkedArray
-        Its chunks lie where the stream's arrays do.
-    """
-    return _native._import_chunks(capsule)
+        Returns
+        -------
+        {cls.__name__}
+            Its {parts} lie where the stream's arrays do.
+        """
+    return _import_from_c_device_capsule
 
 
 def install() -> None:
@@ -162,10 +150,10 @@ def install() -> None:
     ):
         export = _exports(describe, prepare)
         add(cls, export.__name__, named(export, cls, export.__name__))
-    name = "_import_from_c_device_capsule"
-    for cls, function in (
-        (lib.RecordBatchReader, _import_reader),
-        (lib.ChunkedArray, _import_chunks),
+    for cls, take, parts in (
+        (lib.RecordBatchReader, _native._import_stream, "batches"),
+        (lib.ChunkedArray, _native._import_chunks, "chunks"),
     ):
-        add(cls, name, staticmethod(named(function, cls, name)))
+        method = _imports(cls, take, parts)
+        add(cls, method.__name__, staticmethod(named(method, cls, method.__name__)))
     wrap(lib.RecordBatchReader, "from_stream", _from_stream)

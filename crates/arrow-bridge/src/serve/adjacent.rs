@@ -34,9 +34,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
 ) -> bool {
     let work = || {
         // SAFETY: `count` live buffers of this table.
-        let buffers = unsafe { all(buffers, count) };
-        // SAFETY: as above.
-        let sources: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        let sources = unsafe { borrowed(buffers, count) };
         // SAFETY: room for as many buffers.
         unsafe { store(out, RustBuffer::adjacent_copies(&context(device)?, &sources)?) };
         Ok(())
@@ -82,9 +80,7 @@ pub(super) unsafe extern "C" fn queued_copies_of_buffers(
     let owner = Box::new(Lent(owner));
     let work = || {
         // SAFETY: a live stream, and `count` live buffers of this table.
-        let (stream, buffers) = unsafe { ((*stream).stream(), all(buffers, count)) };
-        // SAFETY: as above.
-        let sources: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        let (stream, sources) = unsafe { ((*stream).stream(), borrowed(buffers, count)) };
         let context = context(device)?;
         let (copies, _) = RustBuffer::queue_adjacent_copies(&context, stream, &sources, owner)?;
         // SAFETY: room for as many buffers.
@@ -103,12 +99,12 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
 ) -> bool {
     let work = || {
         // SAFETY: `count` live buffers of this table, and as many targets.
-        let (buffers, targets) = unsafe { (all(buffers, count), all(targets, count)) };
+        let (sources, targets) = unsafe { (borrowed(buffers, count), all(targets, count)) };
         let mut parts = Vec::with_capacity(count);
-        for (buffer, target) in buffers.iter().zip(targets) {
-            // SAFETY: as above; no two targets overlap, and each is writable.
-            let part = unsafe { (&**buffer, host_mut(target.data.cast(), signed(target.size)?)?) };
-            parts.push(part);
+        for (source, target) in sources.into_iter().zip(targets) {
+            // SAFETY: no two targets overlap, and each is writable.
+            let target = unsafe { host_mut(target.data.cast(), signed(target.size)?)? };
+            parts.push((source, target));
         }
         Ok(copy_to_host_scattered(parts)?)
     };
@@ -128,12 +124,25 @@ unsafe fn parts<'a>(ranges: *const HostRange, count: usize) -> Result<Vec<&'a [u
     ranges.iter().map(|range| unsafe { host(range.data.cast(), signed(range.size)?) }).collect()
 }
 
+/// `count` buffers.
+///
+/// # Safety
+///
+/// They must live during the call.
+pub(super) unsafe fn borrowed<'a>(
+    buffers: *const *const RustBuffer,
+    count: usize,
+) -> Vec<&'a RustBuffer> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { all(buffers, count).iter().map(|buffer| &**buffer).collect() }
+}
+
 /// `count` values that C++ passes; null is allowed when there are none.
 ///
 /// # Safety
 ///
 /// They must be valid during the call.
-pub(super) unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
+unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
     // SAFETY: guaranteed by the caller.
     if count == 0 { &[] } else { unsafe { slice::from_raw_parts(first, count) } }
 }

@@ -1,6 +1,6 @@
 //! Streams for C++.
 
-use super::adjacent::all;
+use super::adjacent::borrowed;
 use super::{RustEvent, context, hand_over};
 use crate::fault::{Fault, attempt};
 use crate::ffi::{Failure, Kind, RustBuffer};
@@ -102,9 +102,7 @@ pub(super) unsafe extern "C" fn await_for(
 ) -> bool {
     let work = || {
         // SAFETY: a live stream, and `count` live buffers of this table.
-        let (stream, buffers) = unsafe { (&(*stream).stream, all(buffers, count)) };
-        // SAFETY: as above.
-        let buffers: Vec<_> = buffers.iter().map(|buffer| unsafe { &**buffer }).collect();
+        let (stream, buffers) = unsafe { (&(*stream).stream, borrowed(buffers, count)) };
         Ok(await_stream_of(stream, &buffers).map(drop)?)
     };
     // SAFETY: guaranteed by the caller.
