@@ -1,11 +1,13 @@
 """What of pyarrow reads its data on the host, and what happens to data that lies on a device.
 
-=========  =====================================================================================
-`REFUSE`   ``NotImplementedError``, in pyarrow's words and with the way out
-`BRING`    the data is copied to the host: the result leaves the device anyway
-`COUNT`    the nulls of each array are counted, which pyarrow itself would do on the host
-`SLICE`    each chunk is sliced, and its nulls counted
-=========  =====================================================================================
+============  ==================================================================================
+`REFUSE`      ``NotImplementedError``, in pyarrow's words and with the way out
+`BRING`       the data is copied to the host: the result leaves the device anyway
+`BATCHES`     likewise, a batch of a table at a time
+`ROW_GROUPS`  likewise, a row group of a table at a time
+`COUNT`       the nulls of each array are counted, which pyarrow itself would do on the host
+`SLICE`       each chunk is sliced, and its nulls counted
+============  ==================================================================================
 
 Each row names a module, members of it, and what happens to all of their arguments that hold data,
 ``self`` among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or
@@ -19,7 +21,8 @@ What is not here either refuses such data itself, or passes it on without readin
 
 from __future__ import annotations
 
-REFUSE, BRING, COUNT, SLICE = "refuse", "bring", "count", "slice"
+REFUSE, COUNT, SLICE = "refuse", "count", "slice"
+BRING, BATCHES, ROW_GROUPS = "bring", "batches", "row groups"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
@@ -66,19 +69,17 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "NativeFile.write", BRING),
     ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", BRING),
     ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", BRING),
-    ("pyarrow.lib", "_CRecordBatchWriter.write_table", BRING),
+    ("pyarrow.lib", "_CRecordBatchWriter.write_table", BATCHES),
     ("pyarrow._csv", "write_csv", BRING),
     ("pyarrow._feather", "write_feather", BRING),
     ("pyarrow.feather", "write_feather", BRING),
     ("pyarrow._orc", "ORCWriter.write", BRING),
-    ("pyarrow._parquet", "ParquetWriter.write_table", BRING),
-    ("pyarrow.parquet.core", "ParquetWriter.write ParquetWriter.write_batch", BRING),
-    ("pyarrow.parquet.core", "ParquetWriter.write_table", BRING),
+    ("pyarrow._parquet", "ParquetWriter.write_table", ROW_GROUPS),
     ("pyarrow.dataset", "write_dataset", BRING),
     ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", BRING),
     ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", BRING),
-    ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BATCHES),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_metadata", BRING),
     ("pyarrow._flight", "RecordBatchStream GeneratorStream", BRING),

@@ -17,11 +17,19 @@ from typing import Any
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
 from . import _assertions, _native, _watch
-from ._guarded import BRING, COUNT, REFUSE, SLICE, TABLE
-from ._host_copies import bring, count, refuse, slice_chunks
+from ._chunk_by_chunk import slice_chunks, write_batches, write_row_groups
+from ._guarded import BATCHES, BRING, COUNT, REFUSE, ROW_GROUPS, SLICE, TABLE
+from ._host_copies import bring, count, refuse
 from ._replacing import replace
 
-_HAPPENS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
+#: What becomes of the arguments of a function that is called with them then.
+_ARGUMENTS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
+#: What is called in a function's place.
+_INSTEAD: dict[str, Callable[..., Any]] = {
+    SLICE: slice_chunks,
+    BATCHES: write_batches,
+    ROW_GROUPS: write_row_groups,
+}
 
 
 def install() -> None:
@@ -50,7 +58,7 @@ def guard(module: str) -> None:
 def _guard_class(cls: type, member: str, happens: str) -> None:
     name = f"{cls.__module__}.{cls.__qualname__}"
     if not member:
-        treat = _HAPPENS[happens]
+        treat = _ARGUMENTS[happens]
 
         def elsewhere(arguments: tuple[Any, ...], keywords: dict[str, Any] | None) -> Any:
             return treat(arguments, name), treat(keywords, name)
@@ -80,14 +88,30 @@ _FILES: tuple[type, ...] = (_native.BufferReader, _native.BufferWriter)
 _HEAP = 1 << 9
 
 
+#: Called with a function, its positional and its named arguments.
+_Elsewhere = Callable[[Any, tuple[Any, ...], dict[str, Any] | None], Any]
 #: What calls every function of `pyarrow.compute`.
 _COMPUTE = "pyarrow.compute.Function.call"
 
 
 def _guarded(function: Any, name: str, happens: str) -> Any:
-    if happens == SLICE:
-        return update_wrapper(_native._Guard(function, _sliced), function)
-    treat = _HAPPENS[happens]
+    elsewhere = _instead(happens) if happens in _INSTEAD else _treating(name, happens)
+    return update_wrapper(_native._Guard(function, elsewhere), function)
+
+
+def _instead(happens: str) -> _Elsewhere:
+    instead = _INSTEAD[happens]
+
+    def elsewhere(
+        function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None
+    ) -> Any:
+        return instead(function, *arguments, **(keywords or {}))
+
+    return elsewhere
+
+
+def _treating(name: str, happens: str) -> _Elsewhere:
+    treat = _ARGUMENTS[happens]
     shown = name.replace("pyarrow.lib.", "pyarrow.").replace("pyarrow._", "pyarrow.")
 
     def elsewhere(
@@ -99,11 +123,7 @@ def _guarded(function: Any, name: str, happens: str) -> Any:
         called = f"pyarrow.compute.{first.name}" if shown == _COMPUTE else shown
         return function(*treat(arguments, called), **(treat(keywords, called) or {}))
 
-    return update_wrapper(_native._Guard(function, elsewhere), function)
-
-
-def _sliced(_function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any] | None) -> Any:
-    return slice_chunks(*arguments, **(keywords or {}))
+    return elsewhere
 
 
 def _replace_everywhere(guards: dict[int, tuple[Any, Any]]) -> None:

@@ -83,46 +83,9 @@ def to_host(data: Any) -> Any:
     """A copy of data in host memory: of an array, chunked array, record batch, table or buffer."""
     if isinstance(data, pa.Buffer):
         return CudaBuffer.from_buffer(data).copy_to_host()
-    if isinstance(data, pa.Array | pa.RecordBatch):
-        return data.copy_to(_HOST)
     if isinstance(data, pa.Message):
         return _message_to_host(data)
-    if isinstance(data, pa.ChunkedArray):
-        return pa.chunked_array([chunk.copy_to(_HOST) for chunk in data.chunks], data.type)
-    return _table_to_host(data)
-
-
-def slice_chunks(data: Any, offset: int = 0, length: int | None = None) -> Any:
-    """`ChunkedArray.slice` and `Table.slice`."""
-    if isinstance(data, pa.Table):
-        columns = [slice_chunks(column, offset, length) for column in data.columns]
-        return _native._assemble(data.schema, columns)
-    if offset < 0:
-        raise IndexError("Offset must be non-negative")
-    rest = len(data) if length is None else length
-    chunks: list[Any] = []
-    for chunk in data.chunks:
-        if offset >= len(chunk) and not chunks:
-            offset -= len(chunk)
-        elif rest > 0:
-            taken = chunk.slice(offset, rest)
-            _native._count_nulls(taken)
-            chunks.append(taken)
-            offset, rest = 0, rest - len(taken)
-    return pa.chunked_array(chunks or [data.chunk(0).slice(0, 0)], data.type)
-
-
-def _table_to_host(table: Any) -> Any:
-    chunks = [column.chunks for column in table.columns]
-    lengths = {tuple(map(len, each)) for each in chunks}
-    if len(lengths) == 1:
-        # What lies side by side is copied together.
-        batches = [
-            _native._assemble(table.schema, list(each)).copy_to(_HOST)
-            for each in zip(*chunks, strict=True)
-        ]
-        return pa.Table.from_batches(batches, table.schema)
-    return _native._assemble(table.schema, [to_host(column) for column in table.columns])
+    return data.copy_to(_HOST)
 
 
 def _message_to_host(message: Any) -> Any:

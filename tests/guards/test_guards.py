@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import json
 import os
 import pickle
@@ -12,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 from pyarrow_cuda_compat import _assertions, _native
@@ -203,6 +205,69 @@ def test_writers_and_readers_use_memory_of_the_host_only_once(ctx):
         with pa.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(there)
     assert pa.total_allocated_bytes() == before
+
+
+class Sink(io.BytesIO):
+    """Remembers how much of the host's memory was allocated at most while it was written."""
+
+    def __init__(self):
+        super().__init__()
+        self.before, self.most = pa.total_allocated_bytes(), 0
+
+    def write(self, data):
+        self.most = max(self.most, pa.total_allocated_bytes() - self.before)
+        return super().write(data)
+
+
+def write_messages(table, sink, rows):
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=rows)
+
+
+def write_row_groups(table, sink, rows):
+    options = {"compression": "none", "use_dictionary": False, "row_group_size": rows}
+    pq.write_table(table, sink, **options)
+
+
+CHUNKS = [pa.array(range(start, start + 20_000)) for start in range(0, 200_000, 20_000)]
+WORDS = pa.list_(pa.dictionary(pa.int8(), pa.string()))
+TABLES = {
+    "numbers": pa.table({"a": pa.chunked_array(CHUNKS)}),
+    "no rows": pa.table({"a": pa.chunked_array([], pa.int64())}),
+    "nested dictionaries": pa.table(
+        {"a": pa.chunked_array([pa.array([[each] * 2], WORDS) for each in "ab"])}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("rows", [None, -1, 7_000, 50_000, 1 << 40])
+@pytest.mark.parametrize("write", [write_messages, write_row_groups])
+def test_tables_are_written_in_the_same_pieces(ctx, name, rows, write):
+    there = TABLES[name].copy_to(ctx.memory_manager)
+    expected, found = Sink(), Sink()
+    write(TABLES[name], expected, rows)
+    write(there, found, rows)
+    assert found.getvalue() == expected.getvalue()
+
+
+@pytest.mark.parametrize("write", [write_messages, write_row_groups])
+def test_one_piece_of_a_table_at_a_time_is_in_host_memory(ctx, write):
+    table = TABLES["numbers"]
+    there = table.copy_to(ctx.memory_manager)
+    sink = Sink()
+    write(there, sink, 20_000)
+    assert len(sink.getvalue()) > table.nbytes
+    assert sink.most < table.nbytes / 2
+
+
+def test_row_groups_of_no_rows_are_refused_as_on_the_host(ctx):
+    there = TABLES["numbers"].copy_to(ctx.memory_manager)
+    for table in (TABLES["numbers"], there):
+        with pytest.raises(ValueError, match="Row group size cannot be 0"):
+            write_row_groups(table, Sink(), 0)
+        with pytest.raises(pa.ArrowInvalid, match="chunk size"):
+            write_row_groups(table, Sink(), -2)
 
 
 def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
