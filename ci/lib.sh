@@ -113,7 +113,11 @@ digest_of() {
 # What does not depend on pyarrow's version is checked with the newest one only.
 requirements_of() { # PYARROW_VERSION
     echo ci/requirements.txt
-    [[ $1 != "${PYARROW[-1]}" ]] || echo ci/requirements-newest.txt
+    if [[ $1 == "${PYARROW[-1]}" ]]; then
+        echo ci/requirements-newest.txt
+    else
+        echo ci/requirements-rapids.txt
+    fi
 }
 
 # environment PYARROW_VERSION: makes a virtual environment, unless it is there already.

@@ -28,6 +28,15 @@ import pyarrow as pa
 
 from . import _native
 
+_NO_DEVICE = (
+    "a pickle of device memory is loaded into device memory, and no CUDA device can be used here "
+    "({}). Pickle a copy on the host: buffer.copy_to_host(), or "
+    "batch.copy_to(pyarrow.default_cpu_memory_manager()) of arrays, record batches and tables. "
+    "With Dask, have a worker make it, and ask for the result of that task"
+)
+
+_device_count = _native.Context.get_num_devices
+
 RESTORING: list[Callable[..., Any]] = []
 
 
@@ -96,8 +105,11 @@ def _restore_part(contents: Any, device_number: int) -> Any:
 
 def context_for(device_number: int) -> Any:
     """The context of the device of that number, or of device 0 where there is none."""
-    there = device_number < _native.Context.get_num_devices()
-    return _native.Context(device_number if there else 0)
+    try:
+        count = _device_count()
+    except OSError as error:
+        raise OSError(_NO_DEVICE.format(error)) from error
+    return _native.Context(device_number if device_number < count else 0)
 
 
 def _as_mutable(buffer: Any, is_mutable: bool) -> Any:

@@ -25,14 +25,11 @@ and gets host frames.
 
 from __future__ import annotations
 
-import io
-import pickle
 import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
 
-import cloudpickle  # type: ignore[import-untyped,unused-ignore]
 import distributed.protocol.arrow  # before what is below: it would take pyarrow's classes back
 import distributed.worker
 import pyarrow as pa
@@ -40,9 +37,10 @@ from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from . import _native
+from . import _dask_device_frames, _native, _watch
+from ._dask_parts import PartsPickler, PartsUnpickler
 from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
-from ._pickling import Part, _restore_buffer, _restore_part, lies_on_host
+from ._pickling import lies_on_host
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 
@@ -110,31 +108,17 @@ def dask_setup(worker: Any) -> None:
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    return _Unpickler(header["parts"], frames).load()
+    return _Borrower(header["parts"], frames).load()
 
 
-class _Unpickler(pickle.Unpickler):
+class _Borrower(PartsUnpickler):
     """Puts copies of lent memory, and what came in frames instead, into what it loads."""
 
-    def __init__(self, parts: list[Mapping[str, Any]], frames: list[Any]) -> None:
-        rest = len(frames) - sum("handle" not in part for part in parts)
-        super().__init__(io.BytesIO(frames[0]), buffers=frames[1:rest])
-        self._parts = parts
-        self._contents = iter(frames[rest:])
-        self._taken: dict[int, Any] = {}
+    def has_frame(self, part: Mapping[str, Any]) -> bool:
+        return "handle" not in part
 
-    def persistent_load(self, pid: int) -> Any:
-        # New numbers come in the order of the frames.
-        if pid not in self._taken:
-            part = self._parts[pid]
-            self._taken[pid] = _take(part) if "handle" in part else self._restored(part)
-        return self._taken[pid]
-
-    def _restored(self, part: Mapping[str, Any]) -> Any:
-        contents, number = next(self._contents), part["number"]
-        if part["is_part"]:
-            return _restore_part(contents, number)
-        return _restore_buffer(contents, number, part["is_mutable"])
+    def part_without_frame(self, part: Mapping[str, Any]) -> Any:
+        return _take(part)
 
 
 def _take(lent: Mapping[str, Any]) -> Any:
@@ -164,7 +148,7 @@ def _take(lent: Mapping[str, Any]) -> Any:
 
 def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
     if known := devices_of_borrower(context):
-        pickler = _Pickler(known)
+        pickler = _Lender(known)
         pickler.dump(value)
         if pickler.has_lent:
             _count("ipc")
@@ -175,21 +159,13 @@ def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[An
     raise NotImplementedError
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Lends the device memory in what it pickles, as far as it can be lent.
-
-    The pickle itself holds none of it, so nothing has been copied when nothing can be lent.
-    """
+class _Lender(PartsPickler):
+    """Lends the device memory in what it pickles, as far as it can be lent."""
 
     def __init__(self, devices: list[str]) -> None:
-        self._file = io.BytesIO()
-        self._host: list[Any] = []
-        super().__init__(self._file, protocol=5, buffer_callback=self._host.append)
+        super().__init__()
         self._devices = devices
-        # By identity, with the object, so that the identity stays its own.
-        self._numbers: dict[int, tuple[Any, int]] = {}
         self._unlent: list[Any] = []
-        self.parts: list[dict[str, Any]] = []
 
     @property
     def has_lent(self) -> bool:
@@ -197,25 +173,9 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
     def frames(self) -> list[Any]:
         """The pickle, its buffers on the host, and what was not lent."""
-        buffers = [memoryview(buffer) for buffer in self._host]
-        contents = [memoryview(buffer.copy_to_host()) for buffer in self._unlent]
-        return [self._file.getvalue(), *buffers, *contents]
+        return self.host_frames() + [memoryview(each.copy_to_host()) for each in self._unlent]
 
-    def persistent_id(self, value: Any) -> int | None:
-        if type(value) is Part:
-            return self._number(value, value.buffer)
-        if type(value) is _native.CudaBuffer:
-            return self._number(value, value)
-        return None
-
-    def _number(self, value: Any, buffer: Any) -> int:
-        if id(value) not in self._numbers:
-            self._numbers[id(value)] = value, len(self.parts)
-            what = {"is_part": type(value) is Part, "is_mutable": buffer.is_mutable}
-            self.parts.append(what | self._lent(buffer))
-        return self._numbers[id(value)][1]
-
-    def _lent(self, buffer: Any) -> dict[str, Any]:
+    def place(self, buffer: Any) -> dict[str, Any]:
         """How to open the buffer's memory, or its device's number when that cannot be."""
         number = buffer.context.device_number
         device = _native._uuid(number).hex()
@@ -243,6 +203,8 @@ def _register() -> None:
     sizeof.register(_native.DeviceArray, lambda array: sys.getsizeof(object()) + array.nbytes)
     sizeof.register(pa.RecordBatch, _size_of_batch)
     sizeof.register(pa.Array, _size_of_array)
+    _dask_device_frames.register()
+    _watch.follow("dask_cuda", f"{__package__}._dask_spilling", "register")
     distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
     for worker in list(distributed.worker.Worker._instances):
         prepare(worker)

@@ -1,6 +1,7 @@
 """Device memory between the workers of Dask."""
 
 import time
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -321,6 +322,22 @@ def test_handles_that_cannot_be_opened():
         logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
         assert "device memory of another worker cannot be opened by CUDA IPC" in logs
         assert "pyarrow-cuda-compat.ipc: false" in logs
+
+
+def test_clients_without_a_device_are_told_what_to_do(monkeypatch):
+    def no_devices():
+        raise OSError("the CUDA driver library 'libcuda.so.1' could not be loaded")
+
+    # A cluster of its own: `distributed` keeps the failures with what they are about.
+    with started(**PRELOAD) as cluster:
+        futures = [cluster.on_first(make) for make in (make_buffer, make_batch)]
+        with monkeypatch.context() as patched:
+            patched.setattr("pyarrow_cuda_compat._pickling._device_count", no_devices)
+            for future, direct in product(futures, (False, True)):
+                with pytest.raises(OSError, match="With Dask, have a worker make it"):
+                    cluster.client.gather(future, direct=direct)
+        # As the text says.
+        assert cluster.on_first(on_host, futures[1]).result(timeout=60).is_cpu
 
 
 @pytest.mark.simulator

@@ -1,10 +1,15 @@
 """What this package tells Dask of device memory, in a process without workers."""
 
 import contextvars
+import copy
+import gc
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.cuda import CudaBuffer
 
+from pyarrow_cuda_compat import DeviceArray, _native
 from support.libraries.dask_tasks import (
     LARGE,
     long_batch,
@@ -19,11 +24,11 @@ from support.libraries.dask_tasks import (
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from distributed.protocol import deserialize, serialize  # noqa: E402
+
 
 @pytest.mark.simulator
 def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
-    from distributed.protocol import serialize
-
     import pyarrow_cuda_compat._dask_peers as peers
 
     announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
@@ -42,7 +47,6 @@ def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
 
 def test_sizes_and_frames_of_what_calls_itself_a_host_object(ctx):
     from dask.sizeof import sizeof
-    from distributed.protocol import deserialize, serialize
 
     import pyarrow_cuda_compat.dask  # noqa: F401
 
@@ -70,8 +74,130 @@ def test_spilling_makes_host_frames(ctx):
     assert sent() == before
 
 
+class Frame:
+    """Device memory of another library, into which a transport has received a frame."""
+
+    def __init__(self, buffer):
+        self.memory = copy.copy(buffer)
+        self.nbytes = buffer.size
+        self.__cuda_array_interface__ = self.memory.__cuda_array_interface__
+
+
+def as_received(frame):
+    return Frame(frame) if hasattr(frame, "__cuda_array_interface__") else bytes(frame)
+
+
+def read_only_slice():
+    return _native._read_only(make_buffer(1000).slice(3, 500))
+
+
+def strided_array():
+    return DeviceArray.from_host(np.arange(12, dtype=np.int16).reshape(3, 4))[:, 1]
+
+
+def table_of_dictionaries():
+    batch = make_batch("dictionary", 100)
+    return pa.Table.from_batches([batch, batch])
+
+
+ON_DEVICE = {
+    "buffer": lambda: make_buffer(1000),
+    "empty buffer": lambda: make_buffer(0),
+    "read-only slice": read_only_slice,
+    "strided array": strided_array,
+    "batch": lambda: make_batch("deeply nested", 100),
+    "table": table_of_dictionaries,
+}
+
+
+def contents_of(value):
+    if isinstance(value, pa.RecordBatch | pa.Table):
+        return on_host(value)
+    if isinstance(value, DeviceArray):
+        return value.copy_to_host().tolist()
+    return value.to_pybytes(), value.is_mutable
+
+
+@pytest.mark.parametrize("name", ON_DEVICE)
+def test_frames_of_the_family_cuda_stay_on_the_device(ctx, name):
+    value = ON_DEVICE[name]()
+    header, frames = serialize(value, serializers=("cuda", "dask", "pickle"))
+    assert header["serializer"] == "cuda"
+    received = [as_received(frame) for frame in frames]
+    memory = [frame.memory for frame in received if isinstance(frame, Frame)]
+    assert memory
+    back = deserialize(header, received)
+    assert type(back) is type(value)
+    expected, addresses = contents_of(value), {each.address for each in memory}
+    del value, frames, received, memory
+    gc.collect()
+    # It is the memory that was received, and retains it.
+    assert contents_of(back) == expected
+    if isinstance(back, CudaBuffer) and back.size:
+        assert addresses == {back.address}
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", ON_DEVICE)
+def test_frames_of_the_family_cuda_are_not_copied(ctx, calls, name):
+    value = ON_DEVICE[name]()
+    families = ("cuda", "dask", "pickle")
+    _, made = calls(lambda: serialize(value, serializers=families), b"cuMemcpyDtoH", b"cuMemAlloc")
+    assert made == [0, 0]
+
+
+def test_frames_of_the_family_cuda_may_arrive_on_the_host(ctx):
+    header, frames = serialize(make_batch(), serializers=("cuda",))
+    frames = [bytes(each.to_pybytes() if isinstance(each, CudaBuffer) else each) for each in frames]
+    assert same_batch(deserialize(header, frames))
+
+
+def test_data_on_the_host_is_not_of_the_family_cuda(ctx):
+    import pyarrow_cuda_compat.dask  # noqa: F401
+
+    batch = long_batch("int64", 100)
+    for value in (batch, pa.Table.from_batches([batch])):
+        header, _ = serialize(value, serializers=("cuda", "dask", "pickle"))
+        assert header["serializer"] == "dask"
+
+
+def test_dask_cuda_spills_what_lies_on_a_device(ctx, tmp_path):
+    pytest.importorskip("dask_cuda", exc_type=ImportError)
+    from dask_cuda.device_host_file import DeviceHostFile
+
+    host = long_batch("string", 10_000)
+    there = host.copy_to(ctx.memory_manager)
+    table = pa.Table.from_batches([there])
+    values = {
+        "batch": there,
+        "table": table,
+        "chunks": table.column("a"),
+        "array": there.column(0),
+        "buffer": make_buffer(),
+    }
+    before = ctx.bytes_allocated
+    spilling = DeviceHostFile(str(tmp_path), device_memory_limit=1, memory_limit=1)
+    spilling["host"] = host
+    assert not spilling.device_keys
+    for key in list(values):
+        spilling[key] = copy.deepcopy(values[key])
+        assert key in spilling.device_keys
+        assert key in spilling.disk
+    gc.collect()
+    assert ctx.bytes_allocated == before
+    for key, value in values.items():
+        back = spilling[key]
+        assert type(back) is type(value)
+        if key == "buffer":
+            assert back.equals(value)
+        else:
+            assert not back.is_cpu
+            assert on_host(back).equals(on_host(value))
+    assert spilling["host"].equals(host)
+
+
 def test_host_batches_are_serialized_by_distributed_itself():
-    from distributed.protocol import arrow, deserialize, serialize
+    from distributed.protocol import arrow
 
     for value, own in (
         (long_batch("int64", 100), arrow.serialize_batch),

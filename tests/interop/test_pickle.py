@@ -237,6 +237,28 @@ def test_a_failed_copy_is_raised(ctx, run_python):
     assert [line.split(":")[0] for line in out.splitlines()] == [text] * 2
 
 
+@pytest.mark.simulator
+@pytest.mark.parametrize("without", [{"CUDA_SIM_DEVICES": "0"}, {"PYARROW_CUDA_DRIVER": "nowhere"}])
+def test_where_there_is_no_device_the_error_says_what_to_do(ctx, run_python, without):
+    batch = pa.record_batch({"x": [1, None, 3]}).copy_to(ctx.memory_manager)
+    script = """if True:
+        import pickle, sys
+        for each in sys.argv[1:]:
+            try:
+                pickle.loads(bytes.fromhex(each))
+            except OSError as error:
+                print(error)
+    """
+    pickled = [pickle.dumps(value).hex() for value in (ctx.buffer_from_data(BYTES), batch)]
+    status, out, err = run_python(script, *pickled, **without)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert "no CUDA device can be used here (" in line
+        assert "Pickle a copy on the host: buffer.copy_to_host(), or batch.copy_to(" in line
+
+
 def test_broken_pickles_are_errors(ctx):
     from pyarrow_cuda_compat import _pickling as pickling
 
