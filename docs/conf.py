@@ -15,7 +15,7 @@ root_doc = "index"
 exclude_patterns = ["generated"]
 html_theme = "alabaster"
 html_theme_options = {
-    "description": "A working pyarrow.cuda for the pyarrow of PyPI",
+    "description": "A working pyarrow.cuda for the pyarrow on PyPI",
     "fixed_sidebar": True,
     "page_width": "70em",
     "sidebar_width": "15em",

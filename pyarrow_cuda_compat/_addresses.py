@@ -1,6 +1,6 @@
 """Watches which addresses of device memory reach other libraries.
 
-Memory whose address nobody else has seen can serve again as soon as it is released.  Otherwise
+Memory whose address nobody else has seen can be reused as soon as it is released.  Otherwise
 others may have queued work that uses it.  ``pyarrow.Buffer.address`` is how Python code reads the
 address of any buffer, so this package replaces that property.  For a buffer on the host, a call
 takes some nanoseconds longer.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` the property stays as it is, and

@@ -52,7 +52,7 @@ def export_array(array: DeviceArray) -> IpcArrayHandle:
 class IpcArrayHandle:
     """Identifies a device array of one process to another on the same machine.
 
-    Get one from `DeviceArray.export_for_ipc`, from a pickle, or from the bytes of another one.  It
+    Get one from `DeviceArray.export_for_ipc`, from a pickle, or from a serialized handle.  It
     does not own the memory, which stays valid until the process that exported it ends.
 
     Parameters

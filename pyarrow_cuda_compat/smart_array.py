@@ -35,8 +35,8 @@ class _ArgHint:
 class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     """An array whose data is on the host or on the device, wherever it was needed last.
 
-    It works like an array of NumPy: indexing, operators, functions, and the attributes and methods
-    of ``numpy.ndarray``.  Arrays that result from these are SmartArrays, too.  Views share their
+    It works like a NumPy array: indexing, operators, functions, and the attributes and methods of
+    ``numpy.ndarray``.  Arrays that result from these are SmartArrays, too.  Views share their
     data with the array that they were taken from.
 
     Functions that Numba has compiled take it for the host (``numba.jit``) and for the device
@@ -71,10 +71,10 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     Notes
     -----
-    What is written to an array that `get` has returned is unknown here: call `mark_changed`
+    The class does not notice writes to an array that `get` has returned: call `mark_changed`
     afterwards.  Assignments to this array, its methods and compiled functions do so by themselves.
 
-    Several threads may use it.  Kernels on streams of different threads are ordered by the program.
+    Several threads may use it.  The program has to order kernels on streams of different threads.
 
     Examples
     --------

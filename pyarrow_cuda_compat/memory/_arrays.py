@@ -36,7 +36,7 @@ def device_array(
     order : {'C', 'F'}, default 'C'
         Whether the last or the first dimension is the densest, without `strides`.
     stream : Stream, optional
-        Where Numba binds the array to.  An allocation needs no stream here.
+        The stream that Numba binds the array to.  An allocation needs no stream here.
 
     Returns
     -------
@@ -260,7 +260,7 @@ class _Described:
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
 ) -> Iterator[DeviceArray]:
-    """Map an array of another process for the time of a ``with`` block.
+    """Map an array of another process during a ``with`` block.
 
     Parameters
     ----------

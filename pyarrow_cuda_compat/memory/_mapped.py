@@ -1,4 +1,4 @@
-"""Arrays in host memory that the device reaches as well."""
+"""Arrays in host memory that the device can access, too."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def mapped_array(
     order : {'C', 'F'}, default 'C'
         Whether the last or the first dimension is the densest, without `strides`.
     stream : Stream, optional
-        Where Numba binds the array to.
+        The stream that Numba binds the array to.
     portable : bool, default False
-        Whether all devices are to reach the memory, which they do in any case.
+        Whether all devices are to have access to the memory, which they have in any case.
     wc : bool, default False
-        Whether the host is to write past its caches.  As in Numba, it does not.
+        Whether the memory is to be write-combined.  As in Numba, it is not.
 
     Returns
     -------
     MappedNDArray
-        An array of NumPy in pinned memory, which kernels take as an array on the device.
+        A NumPy array in pinned memory, which kernels take as an array on the device.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def mapped_array_like(
 
 
 class MappedNDArray(np.ndarray[Any, Any]):
-    """An array of NumPy whose memory the device reaches as well, from `mapped_array`.
+    """A NumPy array whose memory the device can access, too, from `mapped_array`.
 
     Views and slices are such arrays, too.  What NumPy computes is an ordinary array.  Kernels write
     while the host continues: wait for them before the host reads.

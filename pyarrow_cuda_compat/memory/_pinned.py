@@ -82,7 +82,7 @@ def pinned_array_like(ary: Any) -> np.ndarray[Any, Any]:
 
 @contextmanager
 def pinned(*arylist: Any) -> Iterator[None]:
-    """Pin arrays of the host for the time of a ``with`` block.
+    """Pin host arrays during a ``with`` block.
 
     Copies between them and a device are then the fastest, and those on a stream return at once.
     Leaving the block, also by an exception, waits for the work of the context and unpins all of
@@ -96,7 +96,7 @@ def pinned(*arylist: Any) -> Iterator[None]:
     Raises
     ------
     OSError
-        If the driver cannot pin the memory.  No array is pinned then.
+        If the driver cannot pin the memory.  No array is pinned in that case.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def pinned(*arylist: Any) -> Iterator[None]:
 
 @contextmanager
 def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
-    """Let the device reach arrays of the host for the time of a ``with`` block.
+    """Let the device access host arrays during a ``with`` block.
 
     Kernels work on the memory of the host itself, over the bus.  Leaving the block, also by an
     exception, waits for the work of the context and unmaps all of them: the arrays on the device
@@ -127,7 +127,7 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
     *arylist : numpy.ndarray
         Arrays that are not pinned yet, nor share a page with one that is.
     **kws : Stream
-        ``stream`` only: where Numba binds the arrays to.
+        ``stream`` only: the stream that Numba binds the arrays to.
 
     Yields
     ------
@@ -137,7 +137,7 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
     Raises
     ------
     OSError
-        If the driver cannot pin the memory.  No array is mapped then.
+        If the driver cannot pin the memory.  No array is mapped in that case.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def DeviceNDArray(
     dtype : numpy.dtype
         The type of the elements.
     stream : Stream, optional
-        Where Numba binds the array to.
+        The stream that Numba binds the array to.
     writeback : numpy.ndarray, optional
         An array of the host, of the same shape and dtype, to which ``to_host()`` copies the
         elements.

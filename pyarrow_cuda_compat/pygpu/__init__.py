@@ -1,4 +1,4 @@
-"""PyGPU's interface: arrays for device code of your own, without its own copy of anything.
+"""PyGPU's interface: arrays for device code of your own.
 
 Code that was written for PyGPU (also called PybindGPU) runs with one line changed::
 

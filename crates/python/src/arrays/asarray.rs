@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 pub(crate) fn check_copied(what: &str, copy: Option<bool>) -> PyResult<()> {
     match copy {
         Some(false) => Err(PyValueError::new_err(format!(
-            "{what} in device memory cannot be an array of NumPy without a copy"
+            "{what} in device memory cannot be a NumPy array without a copy"
         ))),
         _ => Ok(()),
     }

@@ -15,7 +15,7 @@ impl PyDeviceArray {
     /// Parameters
     /// ----------
     /// out : numpy.ndarray, optional
-    ///     Where to copy them, of the same shape and dtype; a new array if not given.
+    ///     An array of the same shape and dtype to copy them into; by default a new one.
     /// stream : Stream, optional
     ///     Queue the copy on this stream, or on one of another library.  The call then
     ///     returns at once if `out` is in pinned memory, and otherwise waits for the stream.
@@ -151,14 +151,14 @@ impl PyDeviceArray {
         host::assign(self, one.as_any())
     }
 
-    /// The elements as an array of NumPy, which calls this method: ``numpy.asarray(array)``.
+    /// The elements as a NumPy array; ``numpy.asarray(array)`` calls this method.
     ///
     /// Parameters
     /// ----------
     /// dtype : numpy.dtype, optional
     ///     What to convert them to, on the host.
     /// copy : bool, optional
-    ///     False is refused: the host does not reach device memory.
+    ///     False is refused: the host cannot access device memory.
     ///
     /// Returns
     /// -------

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// An n-dimensional array in device memory, with NumPy's dtypes, shapes and strides.
 ///
 /// It shares its memory with the buffer or the other array that it is made of, and with its own
-/// slices and views, and retains it.  Kernels of Numba take it as an argument, and
+/// slices and views, and retains it.  Numba kernels take it as an argument, and
 /// CuPy, PyTorch, JAX and others view it through DLPack or the CUDA array interface.  It does not
 /// compute: that is for kernels and for those libraries.
 ///
@@ -211,7 +211,7 @@ impl PyDeviceArray {
         Self::allocate(py, &context, dtype, layout.or_raise(py)?)
     }
 
-    /// Copy an array of the host to a device.
+    /// Copy an array in host memory to a device.
     ///
     /// Parameters
     /// ----------
@@ -434,7 +434,7 @@ impl PyDeviceArray {
     /// Returns
     /// -------
     /// int
-    ///     What a C function takes as a device pointer: ``ctypes.c_void_p(array.ptr)``.
+    ///     A C function takes it as a device pointer: ``ctypes.c_void_p(array.ptr)``.
     ///
     /// Examples
     /// --------
@@ -558,7 +558,7 @@ impl PyDeviceArray {
 
     /// The elements without their validity bitmap.
     ///
-    /// What a null has for a value is undefined.  Arrays without nulls need not be asked.
+    /// The value of a null is undefined.  For arrays without nulls, you do not need this property.
     ///
     /// Returns
     /// -------

@@ -286,7 +286,7 @@ impl PyDeviceArray {
         match self.array.layout().count() {
             1 => self.item_of(py)?.is_truthy(),
             _ => Err(PyValueError::new_err(
-                "the truth value of a device array of another size than one is ambiguous",
+                "the truth value of a device array whose size is not 1 is ambiguous",
             )),
         }
     }

@@ -189,14 +189,14 @@ impl PyDeviceArray {
         self.viewed(py, |layout| layout.transpose(&axes))
     }
 
-    /// View the array without dimensions of one element.
+    /// View the array without its dimensions of length 1.
     ///
     /// Parameters
     /// ----------
     /// axis : int or sequence of int, optional
-    ///     Those to leave out; all of them if not given.
+    ///     The dimensions to leave out; by default all of length 1.
     /// stream : Stream, optional
-    ///     Where Numba binds the view to.
+    ///     Accepted because Numba's arrays take it; a view needs no stream.
     ///
     /// Returns
     /// -------

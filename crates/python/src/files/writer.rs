@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 16;
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.BufferWriter",
     signature: "(buffer)",
-    doc: c"Writes a device buffer as a file.\n\
+    doc: c"Writes to a device buffer as to a file.\n\
         \n\
         Writes go straight to the device unless `buffer_size` is set.  A write past\n\
         the buffer's end fails as a whole, and does not change the buffer.\n\
@@ -26,7 +26,7 @@ pub(crate) const CLASS: Class = Class {
         Parameters\n\
         ----------\n\
         buffer : CudaBuffer\n\
-        \x20   The mutable buffer to write.\n\
+        \x20   The mutable buffer to write to.\n\
         \n\
         Raises\n\
         ------\n\
@@ -109,7 +109,7 @@ impl Methods {
         }
     }
 
-    /// Write what another file has from its position on, to its end.
+    /// Write everything from another file's position to its end.
     ///
     /// Several threads read a regular file that `open(path, "rb")` or
     /// `pyarrow.OSFile` has opened, straight into pinned memory. So this is the fastest

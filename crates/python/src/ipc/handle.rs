@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 /// Identifies device memory of one process to another on the same machine.
 ///
-/// Get one from `CudaBuffer.export_for_ipc`, or from the bytes of another one; do not call
+/// Get one from `CudaBuffer.export_for_ipc`, or from a serialized handle; do not call
 /// the constructor.  It does not own the memory, which stays valid until the process that
 /// exported it ends.
 ///

@@ -556,8 +556,8 @@ impl Methods {
         })
     }
 
-    /// The buffer's bytes as an array of NumPy, which calls this method:
-    /// ``numpy.asarray(buf)``.
+    /// The buffer's bytes as a NumPy array; ``numpy.asarray(buf)`` calls this
+    /// method.
     ///
     /// Parameters
     /// ----------
@@ -566,7 +566,7 @@ impl Methods {
     ///     ``uint8``.  To read the bytes as another type,
     ///     use ``numpy.frombuffer(buf.copy_to_host(), dtype)``.
     /// copy : bool, optional
-    ///     False is refused: the host does not reach device memory.
+    ///     False is refused: the host cannot access device memory.
     ///
     /// Returns
     /// -------

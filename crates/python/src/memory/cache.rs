@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 /// Return how much device memory is in use and cached.
 ///
 /// The package caches the memory of released buffers and reuses it: allocating memory
-/// from the driver, and releasing it there, takes some hundred times as long.
+/// from the driver, and releasing it there, takes about a hundred times as long.
 ///
 /// Parameters
 /// ----------

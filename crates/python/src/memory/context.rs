@@ -434,8 +434,8 @@ impl PyContext {
     /// ------
     /// ValueError
     ///     If `data` has fewer bytes.
-    /// OSError
-    ///     If the device has too little free memory.
+    /// OutOfMemoryError
+    ///     If the device has too little free memory: an OSError and a MemoryError.
     ///
     /// Examples
     /// --------

@@ -63,7 +63,7 @@ pub(crate) struct PyStream {
     pub(super) stream: Stream,
 }
 
-/// A point in the work of a stream, to wait for or to measure time between.
+/// A point in the work of a stream, which other work can wait for; two events measure time.
 ///
 /// An event that was never recorded counts as complete.
 ///

@@ -177,7 +177,7 @@ impl PyStream {
     /// TypeError
     ///     If it is neither.
     /// ValueError
-    ///     If the stream belongs to a context that this process never used here.
+    ///     If the stream belongs to a context that this package has not used in this process.
     /// OSError
     ///     If the driver fails.
     ///
