@@ -85,7 +85,8 @@ class PartsUnpickler(pickle.Unpickler):
             contents = b""
         elif hasattr(contents, "__cuda_array_interface__"):
             # Retains the frame, whose memory nobody else uses.
-            view = _native.DeviceArray(contents).buffer
+            is_ours = isinstance(contents, _native.CudaBuffer)
+            view = contents if is_ours else _native.DeviceArray(contents).buffer
             return _as_mutable(view, part["is_mutable"])
         if part["is_part"]:
             return _restore_part(contents, number)
