@@ -31,6 +31,7 @@ mod queued;
 mod queued_adjacent;
 pub mod range;
 mod strided;
+mod typed;
 
 pub use adjacent::{HostPart, copy_to_host_scattered};
 pub use buffer::DeviceBuffer;
@@ -38,3 +39,4 @@ pub use error::Error;
 pub use foreign::{context_of, device_address, host_address};
 pub use queued_adjacent::await_stream_of;
 pub use strided::{Elements, copy_elements, queue_copy_elements};
+pub use typed::DeviceSlice;

@@ -1,0 +1,256 @@
+//! Device memory as elements of one type.
+
+use crate::copy::too_large;
+use crate::{DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Context, Stream};
+use bytemuck::{Pod, must_cast_slice, must_cast_slice_mut};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+/// Device memory as elements of a type whose every bit pattern is a value: integers, floats, and what
+/// implements [`Pod`].
+///
+/// It is a [`DeviceBuffer`] whose size is a multiple of the element's and whose address is aligned for
+/// it, so clones and slices share the memory, and what is written through one is visible through the
+/// others.  Lengths and positions count elements.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceSlice;
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = DeviceSlice::from_slice(&context, &[1.5f64, 2.5, 3.5])?;
+/// numbers.slice(1..)?.copy_from(&[20.0, 30.0])?;
+/// assert_eq!(numbers.to_vec()?, [1.5, 20.0, 30.0]);
+/// assert_eq!(numbers.buffer().size(), 24);
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
+/// Elements of no size do not compile:
+///
+/// ```compile_fail,E0080
+/// # use arrow_cuda_buffer::DeviceSlice;
+/// # use arrow_cuda_context::Context;
+/// # let context = Context::primary(0).expect("a device");
+/// let nothing = DeviceSlice::<()>::allocate(&context, 3);
+/// ```
+#[derive(Clone)]
+pub struct DeviceSlice<T: Pod> {
+    buffer: DeviceBuffer,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T: Pod> DeviceSlice<T> {
+    /// The size of an element, in bytes.
+    const SIZE: u64 = {
+        assert!(size_of::<T>() > 0, "elements of a device slice must have a size");
+        size_of::<T>() as u64
+    };
+
+    /// Allocates `length` elements, uninitialised, as [`DeviceBuffer::allocate`] does.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; [`Error::Invalid`] for more bytes than
+    /// there are addresses.
+    pub fn allocate(context: &Context, length: usize) -> Result<Self, Error> {
+        let size = (length as u64).checked_mul(Self::SIZE).ok_or_else(|| {
+            Error::Invalid(format!(
+                "{length} elements of {} bytes exceed every address",
+                Self::SIZE
+            ))
+        })?;
+        Ok(Self::of(DeviceBuffer::allocate(context, size)?))
+    }
+
+    /// New device memory with the elements of a slice.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
+    pub fn from_slice(context: &Context, data: &[T]) -> Result<Self, Error> {
+        let slice = Self::allocate(context, data.len())?;
+        slice.copy_from(data)?;
+        Ok(slice)
+    }
+
+    /// The memory of a buffer, as elements.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 10)?;
+    /// buffer.fill(1)?;
+    /// assert_eq!(DeviceSlice::<u16>::from_buffer(buffer.clone())?.to_vec()?, [0x0101; 5]);
+    /// assert!(DeviceSlice::<u32>::from_buffer(buffer.clone()).is_err(), "10 is no multiple of 4");
+    /// assert!(DeviceSlice::<u16>::from_buffer(buffer.slice(1, 4)?).is_err(), "it begins at an odd address");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a size that is not a multiple of the element's, and for an address that is
+    /// not aligned for it.
+    pub fn from_buffer(buffer: DeviceBuffer) -> Result<Self, Error> {
+        if !buffer.size().is_multiple_of(Self::SIZE) {
+            return Err(Error::Invalid(format!(
+                "{} bytes are not a multiple of an element's {} bytes",
+                buffer.size(),
+                Self::SIZE
+            )));
+        }
+        let (address, alignment) = (buffer.private_address(), align_of::<T>());
+        if !address.is_multiple_of(alignment as u64) {
+            return Err(Error::Invalid(format!(
+                "the memory at {address:#x} is not aligned to an element's {alignment} bytes"
+            )));
+        }
+        Ok(Self::of(buffer))
+    }
+
+    fn of(buffer: DeviceBuffer) -> Self {
+        Self { buffer, element: PhantomData }
+    }
+
+    /// The memory, as bytes.
+    pub fn buffer(&self) -> &DeviceBuffer {
+        &self.buffer
+    }
+
+    /// The memory, as bytes.
+    pub fn into_buffer(self) -> DeviceBuffer {
+        self.buffer
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        // Every constructor has counted them as a `usize`, or has a buffer of the machine's addresses.
+        (self.buffer.size() / Self::SIZE) as usize
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// The elements of a range, which share the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] when the range does not lie within the slice, or ends before it begins.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
+        let start = match range.start_bound() {
+            Bound::Included(start) => Some(*start),
+            Bound::Excluded(before) => before.checked_add(1),
+            Bound::Unbounded => Some(0),
+        };
+        let end = match range.end_bound() {
+            Bound::Included(last) => last.checked_add(1),
+            Bound::Excluded(end) => Some(*end),
+            Bound::Unbounded => Some(self.len()),
+        };
+        match (start, end) {
+            (Some(start), Some(end)) if start <= end && end <= self.len() => {
+                let (offset, length) = (start as u64, (end - start) as u64);
+                Ok(Self::of(self.buffer.part(offset * Self::SIZE, length * Self::SIZE)))
+            }
+            _ => Err(Error::OutOfBounds(format!(
+                "the elements {:?} to {:?} do not lie within {}",
+                range.start_bound(),
+                range.end_bound(),
+                self.len()
+            ))),
+        }
+    }
+
+    /// Copies as many elements as the slice has from the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] for another number of elements, [`Error::ReadOnly`], or driver errors.
+    pub fn copy_from(&self, data: &[T]) -> Result<(), Error> {
+        self.check_length(data.len())?;
+        self.buffer.copy_from_host(0, must_cast_slice(data))
+    }
+
+    /// Copies all elements to the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] for room for another number of elements, or driver errors.
+    pub fn copy_to(&self, out: &mut [T]) -> Result<(), Error> {
+        self.check_length(out.len())?;
+        self.buffer.copy_to_host(0, must_cast_slice_mut(out))
+    }
+
+    /// The elements, on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when the host has no room, or driver errors.
+    pub fn to_vec(&self) -> Result<Vec<T>, Error> {
+        let room = bytemuck::allocation::try_zeroed_slice_box(self.len());
+        let mut elements: Box<[T]> = room.map_err(|()| too_large(self.buffer.size()))?;
+        self.copy_to(&mut elements)?;
+        Ok(elements.into_vec())
+    }
+
+    /// Copies the elements of another slice of this length, which may lie on another device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] for another length, [`Error::ReadOnly`], or driver errors.
+    pub fn copy_from_device(&self, data: &Self) -> Result<(), Error> {
+        self.check_length(data.len())?;
+        self.buffer.copy_from_device(0, &data.buffer)
+    }
+
+    /// Queues a copy of the elements of another slice of this length, as
+    /// [`DeviceBuffer::queue_copy_from_device`] does.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let from = DeviceSlice::from_slice(&context, &[1i64, -2])?;
+    /// let to = DeviceSlice::allocate(&context, 2)?;
+    /// to.queue_copy_from_device(&stream, &from)?;
+    /// drop(from); // is retained until the copy is made
+    /// stream.synchronize()?;
+    /// assert_eq!(to.to_vec()?, [1, -2]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] for another length, [`Error::ReadOnly`], [`Error::Invalid`] for a stream of
+    /// a third context, or driver errors.
+    pub fn queue_copy_from_device(&self, stream: &Stream, data: &Self) -> Result<Completed, Error> {
+        self.check_length(data.len())?;
+        self.buffer.queue_copy_from_device(stream, 0, &data.buffer)
+    }
+
+    fn check_length(&self, length: usize) -> Result<(), Error> {
+        if length == self.len() {
+            return Ok(());
+        }
+        Err(Error::OutOfBounds(format!(
+            "a device slice of {} elements cannot be copied from or to {length}",
+            self.len()
+        )))
+    }
+}
+
+impl<T: Pod> fmt::Debug for DeviceSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceSlice")
+            .field("element", &std::any::type_name::<T>())
+            .field("len", &self.len())
+            .field("buffer", &self.buffer)
+            .finish()
+    }
+}
