@@ -4,7 +4,7 @@
 //! there before, and is complete when the call returns.  Copies on other streams are in
 //! `queued.rs`.  `arrow_cuda_transfer` decides how host memory is copied.
 
-use crate::{DeviceBuffer, Error, range};
+use crate::{DeviceBuffer, Error, copy_to_host_scattered, range};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
@@ -44,14 +44,42 @@ impl DeviceBuffer {
     ///
     /// Driver errors.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
-        let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).map_err(|_| too_large(self.size))?;
-        let room = bytes.spare_capacity_mut().get_mut(..size);
-        self.copy_to_uninit(0, room.ok_or_else(|| too_large(self.size))?)?;
-        // SAFETY: the copy has initialised `size` bytes.
-        unsafe { bytes.set_len(size) };
+        let mut bytes = room_for(self.size)?;
+        self.copy_to_uninit(0, sized(&mut bytes, self.size)?)?;
+        // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
+        unsafe { bytes.set_len(self.size as usize) };
         Ok(bytes)
+    }
+
+    /// The bytes of many buffers, on the host.  Buffers that lie near each other in one allocation, in this
+    /// order, go by one copy.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let parts = [b"one".as_slice(), b"", b"four"];
+    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// assert_eq!(DeviceBuffer::to_vecs(&buffers.iter().collect::<Vec<_>>())?, parts);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when the host has no room, or driver errors.
+    pub fn to_vecs(buffers: &[&Self]) -> Result<Vec<Vec<u8>>, Error> {
+        let reserved = buffers.iter().map(|buffer| room_for(buffer.size));
+        let mut vecs = reserved.collect::<Result<Vec<_>, _>>()?;
+        let mut parts = Vec::with_capacity(buffers.len());
+        for (from, bytes) in buffers.iter().zip(&mut vecs) {
+            parts.push((*from, sized(bytes, from.size)?));
+        }
+        copy_to_host_scattered(parts)?;
+        for (from, bytes) in buffers.iter().zip(&mut vecs) {
+            // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
+            unsafe { bytes.set_len(from.size as usize) };
+        }
+        Ok(vecs)
     }
 
     /// Copies host bytes into the buffer, from `position` on.
@@ -253,6 +281,19 @@ impl DeviceBuffer {
             unsafe { transfer::equals_host(self.context(), self.private_address, bytes) };
         Ok(self.settle(compared)?)
     }
+}
+
+/// Memory for so many bytes.
+fn room_for(size: u64) -> Result<Vec<u8>, Error> {
+    let count = usize::try_from(size).map_err(|_| too_large(size))?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| too_large(size))?;
+    Ok(bytes)
+}
+
+/// The first bytes of such memory.
+fn sized(bytes: &mut Vec<u8>, size: u64) -> Result<&mut [MaybeUninit<u8>], Error> {
+    bytes.spare_capacity_mut().get_mut(..size as usize).ok_or_else(|| too_large(size))
 }
 
 pub(crate) fn too_large(size: u64) -> Error {

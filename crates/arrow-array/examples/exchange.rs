@@ -1,0 +1,35 @@
+//! Hands a column on the device to another library, and takes it back: nothing is copied between.
+//!
+//! ```sh
+//! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-array --example exchange
+//! ```
+
+use arrow_array::StringArray;
+use arrow_cuda_array::{DeviceArrayData, Error};
+use arrow_cuda_context::Context;
+
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
+    let context = Context::primary(0)?;
+    let words: StringArray = [Some("device"), None, Some("memory")].into_iter().collect();
+    let array = DeviceArrayData::copy_from(&context, &words)?;
+    println!("{} elements, {} of them null", array.len(), array.null_count()?);
+
+    // What a C function of another library takes over, with its type beside it.
+    let data_type = array.data_type().clone();
+    let structure = array.slice(1, 2)?.export()?;
+    println!("device type {}, device {}", structure.device_type, structure.device_id);
+
+    // SAFETY: the structure was made above, for this type.
+    let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
+    let same = imported.buffers()[1].address() == array.buffers()[1].address();
+    println!("the same memory: {same}");
+    println!("{:?}", imported.to_array()?);
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! An array in device memory.
+
+use crate::Error;
+use crate::node::{Memory, Node};
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::Buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use arrow_schema::DataType;
+use std::fmt;
+
+/// An Arrow array whose buffers lie in the memory of one device: what
+/// [`ArrayData`](https://docs.rs/arrow-data/latest/arrow_data/struct.ArrayData.html) is on the host.
+///
+/// It is not an [`Array`], because what takes those reads their buffers, and a device's memory cannot be
+/// read by the host.  [`to_array`](Self::to_array) copies it to one.  Clones, slices and children share the
+/// memory.
+///
+/// What the buffers hold is not known on the host.  So it is not validated before it arrives there: offsets
+/// may lead anywhere, and strings may be none.
+///
+/// ```
+/// use arrow_array::{Array, StringArray};
+/// use arrow_cuda_array::DeviceArrayData;
+/// use arrow_cuda_context::Context;
+///
+/// let words = StringArray::from(vec![Some("one"), None, Some("three")]);
+/// let there = DeviceArrayData::copy_from(&Context::primary(0)?, &words)?;
+/// assert_eq!((there.len(), there.null_count()?), (3, 1));
+/// assert_eq!(there.buffers()[1].to_vec()?, b"onethree");
+/// assert_eq!(there.slice(2, 1)?.to_array()?.to_data(), words.slice(2, 1).to_data());
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DeviceArrayData {
+    context: Context,
+    pub(crate) node: Node<DeviceBuffer>,
+}
+
+/// What a [`DeviceArrayData`] consists of.
+///
+/// The fields are those of the [columnar format](https://arrow.apache.org/docs/format/Columnar.html).  An
+/// array of a kernel's results:
+///
+/// ```
+/// use arrow_array::cast::AsArray;
+/// use arrow_array::types::Int32Type;
+/// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+/// use arrow_cuda_buffer::DeviceSlice;
+/// use arrow_cuda_context::Context;
+/// use arrow_schema::DataType;
+///
+/// let context = Context::primary(0)?;
+/// let results = DeviceSlice::from_slice(&context, &[3i32, 4, 5])?;
+/// let parts = ArrayParts {
+///     buffers: vec![results.into_buffer()],
+///     ..ArrayParts::new(DataType::Int32, 3)
+/// };
+/// let array = DeviceArrayData::new(&context, parts)?;
+/// assert_eq!(array.to_array()?.as_primitive::<Int32Type>().values(), &[3, 4, 5]);
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ArrayParts {
+    /// The type.
+    pub data_type: DataType,
+    /// The number of elements.
+    pub length: usize,
+    /// The position of the first element in the buffers, the bitmap among them, and in children that have
+    /// as many elements.
+    pub offset: usize,
+    /// The number of elements that the bitmap calls null, if that is known.
+    pub null_count: Option<usize>,
+    /// A bit for each element, which is 0 for null.
+    pub validity: Option<DeviceBuffer>,
+    /// The other buffers, in the format's order.  Of an array of views, those with what the views lead to
+    /// follow, without the one with their sizes that the C Data interface knows.
+    pub buffers: Vec<DeviceBuffer>,
+    /// The arrays within it, in the order of the type's fields.
+    pub children: Vec<DeviceArrayData>,
+    /// The values of a dictionary's keys.
+    pub dictionary: Option<DeviceArrayData>,
+}
+
+impl ArrayParts {
+    /// So many elements of a type, and nothing else yet.
+    pub fn new(data_type: DataType, length: usize) -> Self {
+        Self {
+            data_type,
+            length,
+            offset: 0,
+            null_count: None,
+            validity: None,
+            buffers: Vec::new(),
+            children: Vec::new(),
+            dictionary: None,
+        }
+    }
+}
+
+impl DeviceArrayData {
+    /// An array of parts, all in the memory of one context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for parts that do not fit together or do not fit the type: numbers of buffers and
+    /// children, their types, lengths and sizes, and parts of other contexts.
+    pub fn new(context: &Context, parts: ArrayParts) -> Result<Self, Error> {
+        let inner = parts.children.iter().chain(&parts.dictionary).map(Self::context);
+        let buffers = parts.validity.iter().chain(&parts.buffers).map(DeviceBuffer::context);
+        if let Some(other) = buffers.chain(inner).find(|other| !other.is_same(context)) {
+            return Err(Error::Invalid(format!(
+                "a part of context {:#x} on device {}, in an array of context {:#x} on device {}",
+                other.handle(),
+                other.device().number(),
+                context.handle(),
+                context.device().number()
+            )));
+        }
+        Self::of(
+            context,
+            Node {
+                data_type: parts.data_type,
+                length: parts.length as u64,
+                offset: parts.offset as u64,
+                null_count: parts.null_count.map(|count| count as u64),
+                validity: parts.validity,
+                buffers: parts.buffers,
+                children: parts.children.into_iter().map(|child| child.node).collect(),
+                dictionary: parts.dictionary.map(|values| Box::new(values.node)),
+            },
+        )
+    }
+
+    /// An array over checked ones, whose buffers lie in a context.
+    fn of(context: &Context, mut node: Node<DeviceBuffer>) -> Result<Self, Error> {
+        node.check()?;
+        Ok(Self::checked(context, node))
+    }
+
+    pub(crate) fn checked(context: &Context, node: Node<DeviceBuffer>) -> Self {
+        Self { context: context.clone(), node }
+    }
+
+    /// Copies an array to the device, by one allocation and one copy.  What a slice does not reach of its
+    /// buffers is left out.
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
+    pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
+        let host = Node::from_host(&array.to_data());
+        let host = host.cut()?.into_rebased().with_nulls_counted()?;
+        let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
+        let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
+        Self::of(context, host.with_buffers(buffers).ok_or_else(lost)?)
+    }
+
+    /// Copies the array to the host, and validates it there.  What a slice does not reach of its buffers is
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
+    /// errors.
+    pub fn to_array(&self) -> Result<ArrayRef, Error> {
+        let cut = self.node.cut()?;
+        let buffers = DeviceBuffer::to_vecs(&cut.node.all_buffers())?;
+        let host = cut.with_buffers(buffers.into_iter().map(Buffer::from_vec));
+        Ok(make_array(host.ok_or_else(lost)?.into_rebased().into_host()?))
+    }
+
+    /// Copies the array to another context, perhaps of another device, by one allocation.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_from`](Self::copy_from); [`Error::Invalid`] for offsets that cannot be.
+    pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
+        let buffers = DeviceBuffer::adjacent_copies(context, &self.node.all_buffers())?;
+        Ok(Self::checked(context, self.node.with_buffers(buffers).ok_or_else(lost)?))
+    }
+
+    /// The elements from `offset` on, as many as `length` says, which share the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] when the array does not have them.
+    pub fn slice(&self, offset: usize, length: usize) -> Result<Self, Error> {
+        let node = self.node.range(offset as u64, length as u64)?;
+        Ok(Self::checked(&self.context, node))
+    }
+
+    /// The context that the memory belongs to.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The type.
+    pub fn data_type(&self) -> &DataType {
+        &self.node.data_type
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.node.length as usize
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.node.length == 0
+    }
+
+    /// The position of the first element in the buffers, and in children that have as many elements.
+    pub fn offset(&self) -> usize {
+        self.node.offset as usize
+    }
+
+    /// How many elements are null by the bitmap; all of an array of nulls.  If that is unknown, as it is
+    /// for some slices, the bitmap is copied to the host and counted.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn null_count(&self) -> Result<usize, Error> {
+        Ok(self.node.count_nulls()? as usize)
+    }
+
+    /// A bit for each element from position 0 on, which is 0 for null.  None: there are no nulls, or the
+    /// type has no bitmap.
+    pub fn validity(&self) -> Option<&DeviceBuffer> {
+        self.node.validity.as_ref()
+    }
+
+    /// The other buffers, in the format's order, each from position 0 on.
+    pub fn buffers(&self) -> &[DeviceBuffer] {
+        &self.node.buffers
+    }
+
+    /// The arrays within it, in the order of the type's fields.
+    pub fn children(&self) -> impl ExactSizeIterator<Item = Self> {
+        self.node.children.iter().map(|child| Self::checked(&self.context, child.clone()))
+    }
+
+    /// The values of a dictionary's keys.
+    pub fn dictionary(&self) -> Option<Self> {
+        let values = self.node.dictionary.as_deref()?;
+        Some(Self::checked(&self.context, values.clone()))
+    }
+
+    /// What the array consists of.
+    pub fn into_parts(self) -> ArrayParts {
+        let (children, dictionary) = (self.children().collect(), self.dictionary());
+        let node = self.node;
+        ArrayParts {
+            data_type: node.data_type,
+            length: node.length as usize,
+            offset: node.offset as usize,
+            null_count: node.null_count.map(|count| count as usize),
+            validity: node.validity,
+            buffers: node.buffers,
+            children,
+            dictionary,
+        }
+    }
+}
+
+/// The error of a copy that returns fewer buffers than it was given, which none does.
+fn lost() -> Error {
+    Error::Invalid("a copy lacks a buffer".into())
+}
+
+impl fmt::Debug for DeviceArrayData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceArrayData")
+            .field("data_type", self.data_type())
+            .field("len", &self.len())
+            .field("offset", &self.offset())
+            .field("device", &self.context.device().number())
+            .field("bytes", &self.node.all_buffers().into_iter().map(Memory::size).sum::<u64>())
+            .finish_non_exhaustive()
+    }
+}

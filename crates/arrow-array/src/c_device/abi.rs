@@ -1,0 +1,132 @@
+//! The binary interface, field by field as in its specification.
+
+use arrow_data::ffi::FFI_ArrowArray;
+use std::ffi::c_void;
+use std::{mem, ptr};
+
+/// `ARROW_DEVICE_CPU`: host memory.
+pub const CPU: i32 = 1;
+/// `ARROW_DEVICE_CUDA`: device memory.
+pub const CUDA: i32 = 2;
+/// `ARROW_DEVICE_CUDA_HOST`: pinned host memory.
+pub const CUDA_HOST: i32 = 3;
+/// `ARROW_DEVICE_CUDA_MANAGED`: memory that migrates between host and devices.
+pub const CUDA_MANAGED: i32 = 13;
+
+/// `ArrowDeviceArray`: an array of the C Data interface, and where its memory lies.
+///
+/// It is released when dropped, on any thread.
+#[repr(C)]
+#[derive(Debug)]
+pub struct FFI_ArrowDeviceArray {
+    /// The array, whose buffers are addresses on the device.  Its release is that of the structure.
+    pub array: FFI_ArrowArray,
+    /// The number of the device, or -1 where memory belongs to none.
+    pub device_id: i64,
+    /// [`CUDA`] and others.
+    pub device_type: i32,
+    /// The address of a `cudaEvent_t` that the memory's readers have to wait for; null when there is none.
+    pub sync_event: *mut c_void,
+    /// Zeros.
+    pub reserved: [i64; 3],
+}
+
+// SAFETY: the interface demands of producers that any thread may read and release a structure.
+unsafe impl Send for FFI_ArrowDeviceArray {}
+// SAFETY: shared references only read.
+unsafe impl Sync for FFI_ArrowDeviceArray {}
+
+impl FFI_ArrowDeviceArray {
+    /// A structure without an array, for a producer in C to write to.
+    pub fn empty() -> Self {
+        Self {
+            array: FFI_ArrowArray::empty(),
+            device_id: 0,
+            device_type: 0,
+            sync_event: ptr::null_mut(),
+            reserved: [0; 3],
+        }
+    }
+
+    /// Moves the structure out of memory that a producer in C has written to.  What stays behind counts as
+    /// released.
+    ///
+    /// # Safety
+    ///
+    /// `structure` must point to an aligned, initialised structure that may be written to.
+    pub unsafe fn from_raw(structure: *mut Self) -> Self {
+        // SAFETY: guaranteed by the caller.
+        unsafe { ptr::replace(structure, Self::empty()) }
+    }
+
+    /// Whether the array was released, or moved elsewhere.
+    pub fn is_released(&self) -> bool {
+        self.array.is_released()
+    }
+}
+
+/// `ArrowArray`, with the fields that [`FFI_ArrowArray`] keeps to itself.
+#[repr(C)]
+pub(super) struct ArrowArray {
+    pub(super) length: i64,
+    pub(super) null_count: i64,
+    pub(super) offset: i64,
+    pub(super) n_buffers: i64,
+    pub(super) n_children: i64,
+    pub(super) buffers: *mut *const c_void,
+    pub(super) children: *mut *mut FFI_ArrowArray,
+    pub(super) dictionary: *mut FFI_ArrowArray,
+    pub(super) release: Option<Release>,
+    pub(super) private_data: *mut c_void,
+}
+
+pub(super) type Release = unsafe extern "C" fn(*mut FFI_ArrowArray);
+
+impl ArrowArray {
+    pub(super) fn of(array: &FFI_ArrowArray) -> &Self {
+        // SAFETY: both are the C structure that the specification of the C Data interface lays out.
+        unsafe { &*ptr::from_ref(array).cast() }
+    }
+
+    pub(super) fn into_ffi(self) -> FFI_ArrowArray {
+        // SAFETY: as above.
+        unsafe { mem::transmute(self) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Array, Int32Array, StructArray};
+    use arrow_schema::{DataType, Field};
+    use std::mem::offset_of;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_layout_is_that_of_64_bit_c() {
+        assert_eq!((size_of::<ArrowArray>(), size_of::<FFI_ArrowDeviceArray>()), (80, 128));
+        assert_eq!((offset_of!(ArrowArray, buffers), offset_of!(ArrowArray, release)), (40, 64));
+        assert_eq!(offset_of!(FFI_ArrowDeviceArray, device_id), 80);
+        assert_eq!(offset_of!(FFI_ArrowDeviceArray, device_type), 88);
+        assert_eq!(offset_of!(FFI_ArrowDeviceArray, sync_event), 96);
+        assert_eq!(offset_of!(FFI_ArrowDeviceArray, reserved), 104);
+    }
+
+    #[test]
+    fn the_mirror_shows_what_arrow_has_exported() {
+        let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
+        let field = Arc::new(Field::new("x", DataType::Int32, true));
+        let rows = StructArray::from(vec![(field, Arc::new(numbers) as _)]);
+        let exported = FFI_ArrowArray::new(&rows.to_data());
+        let (mirror, child) = (ArrowArray::of(&exported), exported.child(0));
+        assert_eq!((mirror.length, mirror.n_buffers, mirror.n_children), (3, 1, 1));
+        // SAFETY: one child, as its producer says.
+        assert_eq!(unsafe { *mirror.children }.cast_const(), ptr::from_ref(child));
+        let mirror = ArrowArray::of(child);
+        assert_eq!((mirror.null_count, mirror.offset, mirror.n_buffers), (1, 0, 2));
+        // SAFETY: two buffers, as its producer says.
+        assert_eq!(unsafe { *mirror.buffers.add(1) }, child.buffer(1).cast());
+        assert_eq!(mirror.private_data, child.private_data());
+        assert!(mirror.release.is_some() && mirror.dictionary.is_null());
+    }
+}

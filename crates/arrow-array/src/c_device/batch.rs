@@ -1,0 +1,66 @@
+//! Record batches: arrays of structs, and a schema beside them.
+
+use super::FFI_ArrowDeviceArray;
+use crate::{DeviceArrayData, DeviceRecordBatch, Error};
+use arrow_cuda_context::{Context, Stream};
+use arrow_schema::{DataType, SchemaRef};
+
+impl DeviceRecordBatch {
+    /// The structure of the C Device interface, as that of an array of structs: see
+    /// [`DeviceArrayData::export`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
+        self.rows().export()
+    }
+
+    /// The same, behind the work that a stream has now: see [`DeviceArrayData::export_on`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
+        self.rows().export_on(stream)
+    }
+
+    /// Takes a batch of another library over: see [`DeviceArrayData::import`].
+    ///
+    /// # Safety
+    ///
+    /// As there, with the type of structs of the schema's fields.
+    ///
+    /// # Errors
+    ///
+    /// As there, and those of [`new`](Self::new).
+    pub unsafe fn import(
+        context: &Context,
+        array: FFI_ArrowDeviceArray,
+        schema: SchemaRef,
+    ) -> Result<Self, Error> {
+        let data_type = DataType::Struct(schema.fields().clone());
+        // SAFETY: guaranteed by the caller.
+        Self::new(schema, unsafe { DeviceArrayData::import(context, array, &data_type) }?)
+    }
+
+    /// The same, where work of a stream waits for the structure's event, too: see
+    /// [`DeviceArrayData::import_on`].
+    ///
+    /// # Safety
+    ///
+    /// As [`import`](Self::import).
+    ///
+    /// # Errors
+    ///
+    /// As [`import`](Self::import).
+    pub unsafe fn import_on(
+        stream: &Stream,
+        array: FFI_ArrowDeviceArray,
+        schema: SchemaRef,
+    ) -> Result<Self, Error> {
+        let data_type = DataType::Struct(schema.fields().clone());
+        // SAFETY: guaranteed by the caller.
+        Self::new(schema, unsafe { DeviceArrayData::import_on(stream, array, &data_type) }?)
+    }
+}

@@ -1,0 +1,203 @@
+//! Exporting arrays to other libraries.
+
+use super::abi::{ArrowArray, CUDA, CUDA_MANAGED, FFI_ArrowDeviceArray};
+use crate::node::Node;
+use crate::types::Buffers;
+use crate::{DeviceArrayData, Error};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{Attribute, Context, Event, Pending, Stream};
+use arrow_data::ffi::FFI_ArrowArray;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+impl DeviceArrayData {
+    /// The structure of the C Device interface for the array.
+    ///
+    /// It shares the memory, which stays as it is until the consumer has released it, on any thread.  While
+    /// work of the legacy default stream is in flight, or of a stream that is ordered with it, the
+    /// structure has an event behind that work.
+    ///
+    /// Unknown numbers of nulls are counted, since some consumers would count on the host, and for what
+    /// views lead to, the sizes are copied to the device, as the interface asks.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::{DeviceArrayData, c_device};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let array = DeviceArrayData::copy_from(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let structure = array.export()?;
+    /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
+    /// assert_eq!(structure.array.buffer(1) as u64, array.buffers()[0].address());
+    /// drop(structure); // releases it
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
+        self.export_behind(&[])
+    }
+
+    /// The same for an array that work on a stream may still write to: the event is behind that, too.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
+        self.export_behind(&[&stream.record()?])
+    }
+
+    fn export_behind(&self, events: &[&Event]) -> Result<FFI_ArrowDeviceArray, Error> {
+        let context = self.context();
+        if self.node.has_unknown_nulls() {
+            // They are counted in copies of the bitmaps, and copies know the default stream only.
+            let default_stream = Stream::default_of(context);
+            events.iter().try_for_each(|event| default_stream.wait_for(event))?;
+        }
+        let prepared = Prepared::of(context, &self.node)?;
+        let ready = match context.pending(events)? {
+            Pending::Event(event) => {
+                Some(Box::new(Ready { handle: event.as_raw(), _event: event }))
+            }
+            _ => None,
+        };
+        let sync_event = ready.as_deref().map_or(ptr::null_mut(), |ready| {
+            ptr::from_ref(&ready.handle).cast_mut().cast::<c_void>()
+        });
+        let device_type = device_type(context, &self.node)?;
+        Ok(FFI_ArrowDeviceArray {
+            array: prepared.into_ffi(ready),
+            device_id: context.device().number().into(),
+            device_type,
+            sync_event,
+            reserved: [0; 3],
+        })
+    }
+}
+
+/// [`CUDA_MANAGED`] if all memory is of that kind.  What was allocated here is not.
+fn device_type(context: &Context, node: &Node<DeviceBuffer>) -> Result<i32, Error> {
+    let buffers = node.all_buffers();
+    let is_foreign = |buffer: &&DeviceBuffer| buffer.block().is_none();
+    let mut with_bytes = buffers.into_iter().filter(|buffer| !buffer.is_empty()).peekable();
+    if with_bytes.peek().is_none_or(|first| !is_foreign(first)) {
+        return Ok(CUDA);
+    }
+    let current = context.enter()?;
+    for buffer in with_bytes {
+        if !is_foreign(&buffer)
+            || current.attribute(Attribute::IsManaged, buffer.private_address())? == 0
+        {
+            return Ok(CUDA);
+        }
+    }
+    Ok(CUDA_MANAGED)
+}
+
+/// An event, and its handle at an address that stays, as the interface asks.
+struct Ready {
+    handle: *mut c_void,
+    _event: Event,
+}
+
+/// All that can fail is done before the structures are made.
+struct Prepared {
+    length: u64,
+    offset: u64,
+    null_count: u64,
+    /// Those of the C Data interface: the bitmap first, the sizes of what views lead to last.
+    buffers: Vec<Option<DeviceBuffer>>,
+    children: Vec<Prepared>,
+    dictionary: Option<Box<Prepared>>,
+}
+
+impl Prepared {
+    fn of(context: &Context, node: &Node<DeviceBuffer>) -> Result<Self, Error> {
+        let layout = Buffers::of(&node.data_type);
+        let mut buffers = Vec::with_capacity(node.buffers.len() + 2);
+        if layout.has_validity {
+            buffers.push(node.validity.clone());
+        }
+        buffers.extend(node.buffers.iter().cloned().map(Some));
+        if layout.is_variadic {
+            let led_to = node.buffers.iter().skip(layout.contents.len());
+            let sizes: Vec<_> = led_to.flat_map(|buffer| buffer.size().to_ne_bytes()).collect();
+            buffers.push(match &*sizes {
+                [] => None,
+                sizes => DeviceBuffer::adjacent_from_host(context, &[sizes])?.pop(),
+            });
+        }
+        let children = node.children.iter().map(|child| Self::of(context, child));
+        let dictionary = node.dictionary.as_deref().map(|values| Self::of(context, values));
+        Ok(Self {
+            length: node.length,
+            offset: node.offset,
+            null_count: node.count_nulls()?,
+            buffers,
+            children: children.collect::<Result<_, _>>()?,
+            dictionary: dictionary.transpose()?.map(Box::new),
+        })
+    }
+
+    fn into_ffi(self, ready: Option<Box<Ready>>) -> FFI_ArrowArray {
+        let leak = |prepared: Self| Box::into_raw(Box::new(prepared.into_ffi(None)));
+        let address = |buffer: &Option<DeviceBuffer>| {
+            buffer.as_ref().map_or(0, DeviceBuffer::address) as *const c_void
+        };
+        let mut exported = Box::new(Exported {
+            addresses: self.buffers.iter().map(address).collect(),
+            _buffers: self.buffers,
+            children: self.children.into_iter().map(leak).collect(),
+            dictionary: self.dictionary.map_or(ptr::null_mut(), |values| leak(*values)),
+            _ready: ready,
+        });
+        ArrowArray {
+            length: self.length.cast_signed(),
+            null_count: self.null_count.cast_signed(),
+            offset: self.offset.cast_signed(),
+            n_buffers: exported.addresses.len() as i64,
+            n_children: exported.children.len() as i64,
+            buffers: exported.addresses.as_mut_ptr(),
+            children: exported.children.as_mut_ptr(),
+            dictionary: exported.dictionary,
+            release: Some(release),
+            private_data: Box::into_raw(exported).cast(),
+        }
+        .into_ffi()
+    }
+}
+
+/// What an exported structure points to.  A consumer may move a child out of it, so each has its own.
+struct Exported {
+    addresses: Vec<*const c_void>,
+    _buffers: Vec<Option<DeviceBuffer>>,
+    children: Vec<*mut FFI_ArrowArray>,
+    dictionary: *mut FFI_ArrowArray,
+    _ready: Option<Box<Ready>>,
+}
+
+impl Drop for Exported {
+    fn drop(&mut self) {
+        for inner in self.children.iter().copied().chain([self.dictionary]) {
+            if !inner.is_null() {
+                // SAFETY: leaked by `into_ffi`.  Dropping it releases it, unless it was moved elsewhere.
+                drop(unsafe { Box::from_raw(inner) });
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn release(array: *mut FFI_ArrowArray) {
+    // SAFETY: a consumer calls this once, with what `into_ffi` has made, wherever that lies now.
+    let exported = unsafe {
+        let array = &mut *array.cast::<ArrowArray>();
+        array.release = None;
+        Box::from_raw(array.private_data.cast::<Exported>())
+    };
+    // Releases do not panic; a panic must not unwind into C.
+    drop(catch_unwind(AssertUnwindSafe(|| drop(exported))));
+}

@@ -1,0 +1,21 @@
+//! The [C Device interface](https://arrow.apache.org/docs/format/CDeviceDataInterface.html): the structure by
+//! which libraries hand arrays on devices to each other.
+//!
+//! * [`DeviceArrayData::export`](crate::DeviceArrayData::export) makes a [`FFI_ArrowDeviceArray`], which
+//!   shares the memory until it is released, on any thread.
+//! * [`DeviceArrayData::import`](crate::DeviceArrayData::import) takes one over, and releases it with the last
+//!   buffer that lies in its memory.
+//!
+//! The type travels beside it, as arrow-rs'
+//! [`FFI_ArrowSchema`](https://docs.rs/arrow-schema/latest/arrow_schema/ffi/struct.FFI_ArrowSchema.html).
+
+#[expect(unsafe_code, reason = "mirrors a C structure of arrow-rs")]
+mod abi;
+#[expect(unsafe_code, reason = "passes the promises of its callers on")]
+mod batch;
+#[expect(unsafe_code, reason = "makes and frees C structures")]
+mod export;
+#[expect(unsafe_code, reason = "reads C structures of other libraries")]
+mod import;
+
+pub use abi::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};

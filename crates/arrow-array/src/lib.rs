@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+// Nothing that callers pass may panic.  Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used,
+    )
+)]
+
+mod array;
+mod batch;
+pub mod c_device;
+mod check;
+mod cut;
+mod error;
+mod host;
+mod node;
+mod types;
+
+pub use array::{ArrayParts, DeviceArrayData};
+pub use batch::DeviceRecordBatch;
+pub use c_device::FFI_ArrowDeviceArray;
+pub use error::Error;

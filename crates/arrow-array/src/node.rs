@@ -1,0 +1,166 @@
+//! An array's structure over buffers of any kind: on the device, or on the host.
+
+use crate::Error;
+use crate::types;
+use arrow_buffer::Buffer;
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_schema::DataType;
+
+/// Memory that an array's buffer may be.
+pub(crate) trait Memory: Clone {
+    /// Whether reading some bytes takes no copy from the device.
+    const IS_ON_HOST: bool;
+
+    /// The size, in bytes.
+    fn size(&self) -> u64;
+
+    /// So many bytes from an offset on, which share the memory.  Fails when it does not have them.
+    fn part(&self, offset: u64, size: u64) -> Result<Self, Error>;
+
+    /// The bytes, on the host.
+    fn to_vec(&self) -> Result<Vec<u8>, Error>;
+}
+
+impl Memory for Buffer {
+    const IS_ON_HOST: bool = true;
+
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn part(&self, offset: u64, size: u64) -> Result<Self, Error> {
+        let (offset, size) = arrow_cuda_buffer::range::within(offset, size, self.len() as u64)?;
+        Ok(self.slice_with_length(offset as usize, size as usize))
+    }
+
+    fn to_vec(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.as_slice().to_vec())
+    }
+}
+
+impl Memory for DeviceBuffer {
+    const IS_ON_HOST: bool = false;
+
+    fn size(&self) -> u64 {
+        DeviceBuffer::size(self)
+    }
+
+    fn part(&self, offset: u64, size: u64) -> Result<Self, Error> {
+        Ok(self.slice(offset, size)?)
+    }
+
+    fn to_vec(&self) -> Result<Vec<u8>, Error> {
+        Ok(DeviceBuffer::to_vec(self)?)
+    }
+}
+
+/// An array, and the arrays within it.
+#[derive(Clone, Debug)]
+pub(crate) struct Node<B> {
+    pub(crate) data_type: DataType,
+    /// In elements.
+    pub(crate) length: u64,
+    /// The first element's position in the buffers, and in children that have as many.
+    pub(crate) offset: u64,
+    /// None: unknown.
+    pub(crate) null_count: Option<u64>,
+    pub(crate) validity: Option<B>,
+    pub(crate) buffers: Vec<B>,
+    pub(crate) children: Vec<Node<B>>,
+    pub(crate) dictionary: Option<Box<Node<B>>>,
+}
+
+impl<B> Node<B> {
+    /// The end of the elements in the buffers.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+
+    /// Its buffers, and those of all arrays within it.
+    pub(crate) fn all_buffers(&self) -> Vec<&B> {
+        let mut found = Vec::new();
+        self.visit(&mut |node| found.extend(node.validity.iter().chain(&node.buffers)));
+        found
+    }
+
+    /// Whether nulls have to be counted, here or in an array within it.
+    pub(crate) fn has_unknown_nulls(&self) -> bool {
+        let mut found = false;
+        self.visit(&mut |node| found |= node.null_count.is_none());
+        found
+    }
+
+    fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
+        see(self);
+        for inner in self.children.iter().chain(self.dictionary.as_deref()) {
+            inner.visit(see);
+        }
+    }
+
+    /// Sees the array, and then each one within it.
+    pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
+        see(self);
+        for inner in self.children.iter_mut().chain(self.dictionary.as_deref_mut()) {
+            inner.visit_mut(see);
+        }
+    }
+
+    /// The same array over other buffers, one for each of [`all_buffers`](Self::all_buffers).
+    pub(crate) fn with_buffers<C>(&self, buffers: impl IntoIterator<Item = C>) -> Option<Node<C>> {
+        self.over(&mut buffers.into_iter())
+    }
+
+    fn over<C>(&self, next: &mut impl Iterator<Item = C>) -> Option<Node<C>> {
+        let validity = match self.validity {
+            Some(_) => Some(next.next()?),
+            None => None,
+        };
+        let buffers = self.buffers.iter().map(|_| next.next()).collect::<Option<_>>()?;
+        let children = self.children.iter().map(|child| child.over(next)).collect::<Option<_>>()?;
+        let dictionary = match &self.dictionary {
+            Some(values) => Some(Box::new(values.over(next)?)),
+            None => None,
+        };
+        Some(Node {
+            data_type: self.data_type.clone(),
+            length: self.length,
+            offset: self.offset,
+            null_count: self.null_count,
+            validity,
+            buffers,
+            children,
+            dictionary,
+        })
+    }
+}
+
+impl<B: Clone> Node<B> {
+    /// So many elements from one on.  Fails when there are not so many.
+    pub(crate) fn range(&self, first: u64, length: u64) -> Result<Self, Error> {
+        arrow_cuda_buffer::range::within(first, length, self.length)?;
+        let null_count = match self.null_count {
+            _ if self.data_type == DataType::Null => Some(length),
+            Some(0) => Some(0),
+            Some(count) if length == self.length => Some(count),
+            Some(count) if count == self.length => Some(length),
+            _ => None,
+        };
+        Ok(Self { offset: self.offset + first, length, null_count, ..self.clone() })
+    }
+}
+
+impl<B: Memory> Node<B> {
+    /// How many elements the bitmap calls null.  Copies it from the device if that is unknown.
+    pub(crate) fn count_nulls(&self) -> Result<u64, Error> {
+        let Some(bitmap) = self.validity.as_ref().filter(|_| self.null_count.is_none()) else {
+            return Ok(self.null_count.unwrap_or(0));
+        };
+        let content = types::Content::Bits;
+        let (start, skipped) = (self.offset - self.offset % 8, self.offset % 8);
+        let size = content.size(skipped + self.length)?.unwrap_or(0);
+        let bytes = bitmap.part(content.position(start), size)?.to_vec()?;
+        let ones =
+            Buffer::from_vec(bytes).count_set_bits_offset(skipped as usize, self.length as usize);
+        Ok(self.length - ones as u64)
+    }
+}

@@ -1,0 +1,191 @@
+//! Structures of the C Device interface that lie, and devices that hold anything.
+
+mod common;
+#[path = "../../context/tests/common/mod.rs"]
+mod device;
+#[path = "common/raw.rs"]
+mod raw;
+
+use arrow_array::{Array, Int32Array};
+use arrow_cuda_array::{Error, c_device};
+use arrow_schema::DataType;
+use common::{Dice, array, field, types};
+use device::alone;
+use proptest::prelude::*;
+use raw::{Raw, Releases, import, nested, there};
+use rstest::rstest;
+use std::ptr::null_mut;
+
+/// Places in what `nested` becomes.
+const WORDS: usize = 0;
+const NUMBERS: usize = 1;
+const TEXTS: usize = 2;
+const VIEWS: usize = 3;
+
+#[rstest]
+#[case::negative_length(|raw: &mut Raw| raw.length = -1, "an impossible length: -1")]
+#[case::negative_offset(|raw: &mut Raw| raw.offset = -1, "an impossible length: 3 elements from -1")]
+#[case::negative_of_a_child(|raw: &mut Raw| raw.child(TEXTS).offset = i64::MIN, "an impossible length")]
+#[case::endless(|raw: &mut Raw| raw.offset = i64::MAX, "exceed every address")]
+#[case::endless_child(|raw: &mut Raw| raw.child(TEXTS).offset = i64::MAX - 3, "out-of-range")]
+#[case::longer_than_its_memory(|raw: &mut Raw| raw.child(TEXTS).length = 1 << 20, "")]
+#[case::longer_than_a_child(|raw: &mut Raw| raw.length = 4, "has 3 elements, not 4")]
+#[case::further_than_a_child(|raw: &mut Raw| raw.offset = 1, "has 3 elements, not 4")]
+#[case::more_nulls_than_elements(|raw: &mut Raw| raw.child(TEXTS).null_count = 4, "4 nulls among 3 elements")]
+#[case::negative_nulls(|raw: &mut Raw| raw.null_count = -2, "with -2 nulls")]
+#[case::nulls_without_a_bitmap(|raw: &mut Raw| raw.null_count = 1, "without a bitmap")]
+#[case::no_buffers(|raw: &mut Raw| raw.child(TEXTS).n_buffers = 0, "Utf8 with 0 buffers")]
+#[case::too_few_buffers(|raw: &mut Raw| raw.child(TEXTS).n_buffers = 2, "Utf8 with 2 buffers")]
+#[case::negative_buffers(|raw: &mut Raw| raw.child(TEXTS).n_buffers = -1, "Utf8 with -1 buffers")]
+#[case::views_without_sizes(|raw: &mut Raw| raw.child(VIEWS).n_buffers = 2, "BinaryView with 2 buffers")]
+#[case::no_list_of_buffers(|raw: &mut Raw| raw.child(TEXTS).buffers = null_mut(), "in place of its buffers")]
+#[case::no_offsets(|raw: &mut Raw| *raw.child(TEXTS).buffer(1) = 0, "in place of 16 bytes")]
+#[case::no_text(|raw: &mut Raw| *raw.child(TEXTS).buffer(2) = 0, "in place of 8 bytes")]
+#[case::no_sizes(|raw: &mut Raw| *raw.child(VIEWS).buffer(3) = 0, "in place of 8 bytes")]
+#[case::nothing_that_views_lead_to(|raw: &mut Raw| *raw.child(VIEWS).buffer(2) = 0, "in place of 50 bytes")]
+#[case::a_wild_buffer(|raw: &mut Raw| *raw.child(TEXTS).buffer(2) = 0x7000, "cuPointerGetAttribute")]
+#[case::a_wild_bitmap(|raw: &mut Raw| *raw.child(TEXTS).buffer(0) = 0x7000, "cuPointerGetAttribute")]
+#[case::no_children(|raw: &mut Raw| raw.n_children = 0, "with 0 children")]
+#[case::negative_children(|raw: &mut Raw| raw.n_children = -1, "with -1 children")]
+#[case::children_of_text(|raw: &mut Raw| raw.child(TEXTS).n_children = 1, "Utf8 with 1 children")]
+#[case::no_list_of_children(|raw: &mut Raw| raw.children = null_mut(), "in place of its children")]
+#[case::a_dictionary_of_text(|raw: &mut Raw| raw.child(TEXTS).dictionary = raw.child(WORDS).dictionary, "Utf8 with a dictionary")]
+#[case::an_event_nowhere(|raw: &mut Raw| raw.sync_event = 0x1230, "cannot be read")]
+#[case::a_misaligned_event(|raw: &mut Raw| raw.sync_event = &raw const raw.length as u64 + 1, "cannot be read")]
+#[case::no_event(|raw: &mut Raw| raw.sync_event = &raw const raw.reserved as u64, "0x0, which is not an event")]
+#[case::another_device(|raw: &mut Raw| raw.device_id = 1, "lies on device 1, the context is on 0")]
+#[case::no_device(|raw: &mut Raw| raw.device_id = -1, "lies on device -1")]
+#[case::the_host(|raw: &mut Raw| raw.device_type = c_device::CPU, "device type 1")]
+#[case::pinned_memory(|raw: &mut Raw| raw.device_type = c_device::CUDA_HOST, "from_ffi")]
+#[case::an_unknown_device(|raw: &mut Raw| raw.device_type = 258, "device type 258")]
+fn a_structure_that_lies_is_refused_and_released(#[case] lie: fn(&mut Raw), #[case] text: &str) {
+    let (_alone, context) = alone();
+    let before = context.bytes_allocated().expect("alive");
+    let exported = there(&context, &nested());
+    let mut structure = exported.export().expect("alive");
+    let releases = Releases::of(&mut structure);
+    // SAFETY: the same layout.
+    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
+    // SAFETY: where it lies, the import looks before it follows a pointer.
+    let refused = unsafe { import(&context, structure, exported.data_type()) };
+    let error = refused.expect_err("a lie").to_string();
+    assert!(error.contains(text), "{error}");
+    assert_eq!(releases.count(), 1);
+    drop(exported);
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
+}
+
+/// What a producer has moved elsewhere is not released with the structure.
+#[rstest]
+#[case::a_missing_child(|raw: &mut Raw| *raw.place_of_child(NUMBERS) = null_mut(), "in place of a child")]
+#[case::a_released_child(|raw: &mut Raw| raw.child(NUMBERS).child(0).release = null_mut(), "was released")]
+#[case::a_missing_dictionary(|raw: &mut Raw| raw.child(WORDS).dictionary = null_mut(), "without a dictionary")]
+#[case::a_released_dictionary(|raw: &mut Raw| raw.child(WORDS).dictionary().release = null_mut(), "was released")]
+fn what_is_missing_is_refused(#[case] lie: fn(&mut Raw), #[case] text: &str) {
+    let (_alone, context) = alone();
+    let exported = there(&context, &nested());
+    let mut structure = exported.export().expect("alive");
+    let releases = Releases::of(&mut structure);
+    // SAFETY: the same layout.
+    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
+    // SAFETY: where it lies, the import looks before it follows a pointer.
+    let refused = unsafe { import(&context, structure, exported.data_type()) };
+    let error = refused.expect_err("a lie").to_string();
+    assert!(error.contains(text), "{error}");
+    assert_eq!(releases.count(), 1);
+}
+
+#[test]
+fn sizes_on_the_device_that_lie_are_refused() {
+    let (_alone, context) = alone();
+    let exported = there(&context, &nested());
+    let [texts, views] = [TEXTS, VIEWS].map(|at| exported.children().nth(at).expect("a child"));
+    let check = |name: &str, text: &str| {
+        let mut structure = exported.export().expect("alive");
+        let releases = Releases::of(&mut structure);
+        // SAFETY: made above, for this type.
+        let refused = unsafe { import(&context, structure, exported.data_type()) };
+        let error = refused.expect_err(name).to_string();
+        assert!(error.contains(text), "{error}");
+        assert_eq!(releases.count(), 1);
+    };
+    let last = &texts.buffers()[0];
+    last.copy_from_host(12, &(-5i32).to_ne_bytes()).expect("alive");
+    check("a negative offset", "an offset of -5");
+    last.copy_from_host(12, &i32::MAX.to_ne_bytes()).expect("alive");
+    check("a large offset", "size argument is out-of-range");
+    last.copy_from_host(12, &8i32.to_ne_bytes()).expect("alive");
+    drop(views);
+    let mut structure = exported.export().expect("alive");
+    // SAFETY: the same layout; the sizes are the last buffer, which the structure owns.
+    let sizes = unsafe { *(*(&raw mut structure).cast::<Raw>()).child(VIEWS).buffer(3) };
+    let releases = Releases::of(&mut structure);
+    let owner = Box::new(exported.clone());
+    // SAFETY: the structure owns it during this call.
+    let sizes = unsafe { arrow_cuda_buffer::DeviceBuffer::view(&context, sizes, 8, true, owner) };
+    sizes.expect("alive").copy_from_host(0, &i64::MIN.to_ne_bytes()).expect("alive");
+    // SAFETY: made above, for this type.
+    let refused = unsafe { import(&context, structure, exported.data_type()) };
+    assert!(refused.expect_err("a lie").to_string().contains("a buffer of -9223372036854775808"));
+    assert_eq!(releases.count(), 1);
+}
+
+#[test]
+fn a_type_that_does_not_fit_is_refused() {
+    let (_alone, context) = alone();
+    let exported = there(&context, &Int32Array::from(vec![1, 2, 3]));
+    let item = field("item", DataType::Int32, true);
+    for data_type in [
+        DataType::Utf8,
+        DataType::Null,
+        DataType::Decimal256(76, 0),
+        DataType::FixedSizeBinary(-1),
+        DataType::FixedSizeBinary(i32::MAX),
+        DataType::List(item.clone()),
+        DataType::FixedSizeList(item, 0),
+        DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Int32)),
+    ] {
+        let mut structure = exported.export().expect("alive");
+        let releases = Releases::of(&mut structure);
+        // SAFETY: the counts and the memory are compared with the type.
+        let refused = unsafe { import(&context, structure, &data_type) };
+        assert!(matches!(refused, Err(Error::Invalid(_) | Error::Buffer(_))), "{refused:?}");
+        assert_eq!(releases.count(), 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn whatever_the_device_holds_arrives_valid_or_not_at_all(
+        data_type in types(), length in 1..20usize, seed in any::<u64>(), times in 1..4usize,
+    ) {
+        let (_alone, context) = alone();
+        let mut dice = Dice(seed);
+        let whole = there(&context, &array(&data_type, length, &mut dice));
+        let (mut buffers, mut arrays) = (Vec::new(), vec![whole.clone()]);
+        while let Some(next) = arrays.pop() {
+            buffers.extend(next.validity().into_iter().chain(next.buffers()).cloned());
+            arrays.extend(next.children().chain(next.dictionary()));
+        }
+        buffers.retain(|buffer| !buffer.is_empty());
+        for _ in 0..times.min(4 * buffers.len()) {
+            let buffer = &buffers[dice.below(buffers.len())];
+            let at = dice.below(buffer.size() as usize);
+            let value = [dice.below(256) as u8, 0xFF, 0x7F][dice.below(3)];
+            buffer.copy_from_host(at as u64, &[value])?;
+        }
+        let structure = whole.export()?;
+        // SAFETY: made here, for this type.
+        let imported = unsafe { import(&context, structure, &data_type) };
+        let part = whole.slice(length / 3, length / 2)?;
+        for array in [Some(whole), imported.ok(), Some(part)].into_iter().flatten() {
+            if let Ok(array) = array.to_array() {
+                array.to_data().validate_full()?;
+                let shown = format!("{array:?}");
+                prop_assert!(!shown.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What arrays and batches may consist of.
+
+mod common;
+#[path = "../../context/tests/common/mod.rs"]
+mod device;
+#[path = "common/raw.rs"]
+mod raw;
+
+use arrow_array::{ArrayRef, Int32Array, Int32RunArray, StringArray, StructArray};
+use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, c_device};
+use arrow_cuda_context::{Context, Device};
+use arrow_schema::{DataType, Schema};
+use common::field;
+use device::alone;
+use raw::{Raw, import, there};
+use std::sync::Arc;
+
+#[test]
+fn a_batch_has_no_rows_that_are_null() {
+    let (_alone, context) = alone();
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
+    let fields = vec![field("x", DataType::Int32, true)];
+    let nulls = vec![true, false].into();
+    let rows = StructArray::new(fields.clone().into(), vec![numbers], Some(nulls));
+    let schema = Arc::new(Schema::new(fields));
+    let rows = there(&context, &rows);
+    let refused = DeviceRecordBatch::new(schema.clone(), rows.clone()).expect_err("a null");
+    assert_eq!(refused.to_string(), "a record batch with 1 rows that are null");
+    assert!(DeviceRecordBatch::new(schema.clone(), rows.slice(0, 1).expect("within")).is_ok());
+    let other = there(&context, &Int32Array::from(vec![1]));
+    assert!(DeviceRecordBatch::new(schema, other).is_err());
+}
+
+#[test]
+fn runs_need_as_many_values_as_ends() {
+    let (_alone, context) = alone();
+    let runs: Int32RunArray = ["a", "a", "b"].into_iter().collect();
+    let mut parts = there(&context, &runs).into_parts();
+    parts.children[1] = parts.children[1].slice(0, 1).expect("within");
+    let refused = DeviceArrayData::new(&context, parts).expect_err("two ends, one value");
+    assert_eq!(refused.to_string(), "2 ends of runs for 1 values");
+}
+
+#[test]
+fn an_array_without_elements_has_a_first_offset() {
+    let (_alone, context) = alone();
+    let empty: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
+    let mut structure = there(&context, &empty).export().expect("alive");
+    // SAFETY: the same layout.
+    let raw = unsafe { &mut *(&raw mut structure).cast::<Raw>() };
+    assert_ne!(*raw.buffer(1), 0, "consumers read it");
+    // Some producers have none.
+    *raw.buffer(1) = 0;
+    // SAFETY: made above, for this type.
+    let imported = unsafe { import(&context, structure, &DataType::Utf8) }.expect("sound");
+    assert_eq!(imported.buffers()[0].to_vec().expect("alive"), [0; 4]);
+    assert_eq!(&imported.to_array().expect("valid"), &empty);
+}
+
+#[test]
+fn parts_of_several_contexts_are_refused() {
+    let (_alone, context) = alone();
+    if Device::count().expect("a driver") < 2 {
+        return;
+    }
+    let second = Context::primary(1).expect("a second device");
+    let parts = there(&second, &Int32Array::from(vec![1])).into_parts();
+    let refused = DeviceArrayData::new(&context, parts).expect_err("another device");
+    assert!(refused.to_string().contains("on device 1, in an array of context"), "{refused}");
+    let structure = there(&second, &Int32Array::from(vec![1])).export().expect("alive");
+    assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 1));
+    // SAFETY: refused by its device.
+    assert!(unsafe { import(&context, structure, &DataType::Int32) }.is_err());
+}

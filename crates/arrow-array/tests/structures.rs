@@ -1,0 +1,179 @@
+//! Structures of the C Device interface: who releases them, and who waits for what.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
+mod common;
+#[path = "../../context/tests/common/mod.rs"]
+mod device;
+#[path = "common/raw.rs"]
+mod raw;
+
+use arrow_array::{Array, Int32Array, StringArray};
+use arrow_cuda_array::{ArrayParts, DeviceArrayData, FFI_ArrowDeviceArray, c_device};
+use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
+use arrow_cuda_context::Stream;
+use arrow_cuda_driver::call;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
+use device::{Gate, alone};
+use raw::{Releases, import, nested, there};
+use std::thread;
+
+#[test]
+fn the_last_buffer_releases_the_structure_on_any_thread() {
+    let (_alone, context) = alone();
+    let exported = there(&context, &nested());
+    let before = context.bytes_allocated().expect("alive");
+    let mut structure = exported.export().expect("alive");
+    let releases = Releases::of(&mut structure);
+    // SAFETY: made above, for this type.
+    let imported = unsafe { import(&context, structure, exported.data_type()) }.expect("sound");
+    drop(exported);
+    let words = imported.children().next().expect("a child");
+    let last = words.dictionary().expect("values").buffers()[1].clone();
+    drop((words, imported));
+    assert_eq!(last.to_vec().expect("alive"), b"ab");
+    assert_eq!(releases.count(), 0);
+    thread::spawn(move || drop(last)).join().expect("no panic");
+    assert_eq!(releases.count(), 1);
+    assert!(context.bytes_allocated().expect("alive") < before, "its memory is released, too");
+}
+
+#[test]
+fn an_exchange_copies_nothing() {
+    let (_alone, context) = alone();
+    let exported = there(&context, &Int32Array::from(vec![Some(1), None, Some(3)]));
+    let before = context.bytes_allocated().expect("alive");
+    let structure = exported.export().expect("alive");
+    // SAFETY: made above, for this type.
+    let imported = unsafe { import(&context, structure, &DataType::Int32) }.expect("sound");
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
+    let addresses = |array: &DeviceArrayData| {
+        [array.validity().expect("nulls").address(), array.buffers()[0].address()]
+    };
+    assert_eq!(addresses(&imported), addresses(&exported));
+    // What is imported is exported again, and its structure retains the first one.
+    let again = imported.export().expect("alive");
+    drop((exported, imported));
+    // SAFETY: made above, for this type.
+    let again = unsafe { import(&context, again, &DataType::Int32) }.expect("sound");
+    let found = again.to_array().expect("valid");
+    assert_eq!(&*found, &Int32Array::from(vec![Some(1), None, Some(3)]) as &dyn Array);
+    assert!(again.buffers().iter().all(|buffer| !buffer.is_mutable()));
+}
+
+#[test]
+fn a_child_outlives_the_structure_that_it_was_moved_out_of() {
+    let (_alone, context) = alone();
+    let before = context.bytes_allocated().expect("alive");
+    let exported = there(&context, &nested());
+    let data_type = exported.children().nth(2).expect("texts").data_type().clone();
+    let structure = exported.export().expect("alive");
+    drop(exported);
+    // SAFETY: the consumer's way to move a child.
+    let child = unsafe {
+        let child = std::ptr::from_ref(structure.array.child(2)).cast_mut();
+        FFI_ArrowDeviceArray {
+            array: FFI_ArrowArray::from_raw(child),
+            device_type: c_device::CUDA,
+            ..FFI_ArrowDeviceArray::empty()
+        }
+    };
+    drop(structure);
+    // SAFETY: made above, for this type.
+    let texts = unsafe { import(&context, child, &data_type) }.expect("sound");
+    assert_eq!(texts.buffers()[1].to_vec().expect("alive"), b"onethree");
+    drop(texts);
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
+}
+
+#[test]
+fn a_structure_is_moved_out_of_memory_once() {
+    let (_alone, context) = alone();
+    let mut structure = there(&context, &Int32Array::from(vec![1])).export().expect("alive");
+    // SAFETY: a live structure.
+    let moved = unsafe { FFI_ArrowDeviceArray::from_raw(&raw mut structure) };
+    assert!(structure.is_released() && !moved.is_released());
+    // SAFETY: refused without a look.
+    let refused = unsafe { import(&context, structure, &DataType::Int32) };
+    assert_eq!(refused.expect_err("released").to_string(), "the structure was released");
+}
+
+#[test]
+fn an_exported_array_has_an_event_behind_its_work() {
+    let (_alone, context) = alone();
+    let array = there(&context, &Int32Array::from(vec![1, 2]));
+    let work = Stream::non_blocking(&context).expect("room");
+    let gate = Gate::on(&work);
+    array.buffers()[0].queue_fill(&work, 1).expect("alive");
+    assert!(array.export().expect("alive").sync_event.is_null(), "that stream is not ordered");
+    let mut structure = array.export_on(&work).expect("alive");
+    assert!(!structure.sync_event.is_null());
+    let releases = Releases::of(&mut structure);
+    let stream = Stream::non_blocking(&context).expect("room");
+    // SAFETY: made above, for this type.
+    let imported = unsafe { DeviceArrayData::import_on(&stream, structure, &DataType::Int32) };
+    let imported = imported.expect("sound");
+    assert!(!stream.is_complete().expect("alive"), "it waits for the event");
+    assert!(!Stream::default_of(&context).is_complete().expect("alive"), "and so does this one");
+    // What is pending on the default stream now is exported, too.
+    assert!(!array.export().expect("alive").sync_event.is_null());
+    gate.open();
+    let found = imported.to_array().expect("valid");
+    assert_eq!(&*found, &Int32Array::from(vec![0x0101_0101; 2]) as &dyn Array);
+    assert_eq!(releases.count(), 0);
+    drop(imported);
+    assert_eq!(releases.count(), 1);
+}
+
+#[test]
+fn nulls_and_sizes_are_read_behind_the_event() {
+    let (_alone, context) = alone();
+    let texts = there(&context, &StringArray::from(vec![Some("one"), None, Some("three")]));
+    let slice = texts.slice(1, 2).expect("within"); // whose nulls are unknown
+    let (offsets, validity) = (&texts.buffers()[0], texts.validity().expect("nulls"));
+    let right = offsets.copy_to(&context).expect("room");
+    offsets.fill(0xFF).expect("alive");
+    let work = Stream::non_blocking(&context).expect("room");
+    let gate = Gate::on(&work);
+    offsets.queue_copy_from_device(&work, 0, &right).expect("alive");
+    validity.queue_fill(&work, 0b101).expect("alive");
+    let opening = thread::spawn(move || {
+        thread::sleep(std::time::Duration::from_millis(20));
+        gate.open();
+    });
+    let structure = slice.export_on(&work).expect("alive");
+    assert_eq!(structure.array.null_count(), 1);
+    // SAFETY: made above, for this type.
+    let imported = unsafe { import(&context, structure, &DataType::Utf8) }.expect("sound");
+    let expected = StringArray::from(vec![None, Some("three")]);
+    assert_eq!(&*imported.to_array().expect("valid"), &expected as &dyn Array);
+    opening.join().expect("no panic");
+}
+
+#[test]
+fn managed_memory_stays_managed() {
+    let (_alone, context) = alone();
+    let mut address = 0u64;
+    let attach_global = 1;
+    {
+        let _current = context.enter().expect("alive");
+        // SAFETY: a place for the address.
+        unsafe { call!(cuMemAllocManaged((&raw mut address).cast(), 12, attach_global)) }
+            .expect("room");
+    }
+    // SAFETY: the test does not release it, and nobody else knows it.
+    let memory = unsafe { DeviceBuffer::view(&context, address, 12, true, Box::new(())) };
+    let memory = memory.expect("managed memory");
+    let numbers = DeviceSlice::<i32>::from_buffer(memory).expect("aligned");
+    numbers.copy_from(&[1, 2, 3]).expect("alive");
+    let parts =
+        ArrayParts { buffers: vec![numbers.into_buffer()], ..ArrayParts::new(DataType::Int32, 3) };
+    let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
+    let structure = array.export().expect("alive");
+    assert_eq!(structure.device_type, c_device::CUDA_MANAGED);
+    // SAFETY: made above, for this type.
+    let imported = unsafe { import(&context, structure, &DataType::Int32) }.expect("sound");
+    let found = imported.to_array().expect("valid");
+    assert_eq!(&*found, &Int32Array::from(vec![1, 2, 3]) as &dyn Array);
+}
