@@ -8,6 +8,7 @@ mod raw;
 
 use arrow_array::{Array, Int32Array};
 use arrow_cuda_array::{Error, c_device};
+use arrow_cuda_buffer::DeviceSlice;
 use arrow_schema::DataType;
 use common::{Dice, array, field, types};
 use device::alone;
@@ -41,7 +42,8 @@ const VIEWS: usize = 3;
 #[case::no_list_of_buffers(|raw: &mut Raw| raw.child(TEXTS).buffers = null_mut(), "in place of its buffers")]
 #[case::no_offsets(|raw: &mut Raw| *raw.child(TEXTS).buffer(1) = 0, "in place of 16 bytes")]
 #[case::no_text(|raw: &mut Raw| *raw.child(TEXTS).buffer(2) = 0, "in place of 8 bytes")]
-#[case::no_sizes(|raw: &mut Raw| *raw.child(VIEWS).buffer(3) = 0, "in place of 8 bytes")]
+#[case::no_sizes(|raw: &mut Raw| *raw.child(VIEWS).buffer(3) = 0, "buffers at 0x0 cannot be read")]
+#[case::wild_sizes(|raw: &mut Raw| *raw.child(VIEWS).buffer(3) = 0x7000, "at 0x7000 cannot be read")]
 #[case::nothing_that_views_lead_to(|raw: &mut Raw| *raw.child(VIEWS).buffer(2) = 0, "in place of 50 bytes")]
 #[case::a_wild_buffer(|raw: &mut Raw| *raw.child(TEXTS).buffer(2) = 0x7000, "cuPointerGetAttribute")]
 #[case::a_wild_bitmap(|raw: &mut Raw| *raw.child(TEXTS).buffer(0) = 0x7000, "cuPointerGetAttribute")]
@@ -96,38 +98,49 @@ fn what_is_missing_is_refused(#[case] lie: fn(&mut Raw), #[case] text: &str) {
 }
 
 #[test]
-fn sizes_on_the_device_that_lie_are_refused() {
+fn offsets_on_the_device_that_lie_are_refused() {
     let (_alone, context) = alone();
     let exported = there(&context, &nested());
-    let [texts, views] = [TEXTS, VIEWS].map(|at| exported.children().nth(at).expect("a child"));
-    let check = |name: &str, text: &str| {
+    let offsets = exported.children().nth(TEXTS).expect("a child").buffers()[0].clone();
+    for (last, text) in [(-5, "an offset of -5"), (i32::MAX, "size argument is out-of-range")] {
+        offsets.copy_from_host(12, &last.to_ne_bytes()).expect("alive");
         let mut structure = exported.export().expect("alive");
         let releases = Releases::of(&mut structure);
         // SAFETY: made above, for this type.
         let refused = unsafe { import(&context, structure, exported.data_type()) };
-        let error = refused.expect_err(name).to_string();
+        let error = refused.expect_err("a lie").to_string();
         assert!(error.contains(text), "{error}");
         assert_eq!(releases.count(), 1);
-    };
-    let last = &texts.buffers()[0];
-    last.copy_from_host(12, &(-5i32).to_ne_bytes()).expect("alive");
-    check("a negative offset", "an offset of -5");
-    last.copy_from_host(12, &i32::MAX.to_ne_bytes()).expect("alive");
-    check("a large offset", "size argument is out-of-range");
-    last.copy_from_host(12, &8i32.to_ne_bytes()).expect("alive");
-    drop(views);
-    let mut structure = exported.export().expect("alive");
-    // SAFETY: the same layout; the sizes are the last buffer, which the structure owns.
-    let sizes = unsafe { *(*(&raw mut structure).cast::<Raw>()).child(VIEWS).buffer(3) };
-    let releases = Releases::of(&mut structure);
-    let owner = Box::new(exported.clone());
-    // SAFETY: the structure owns it during this call.
-    let sizes = unsafe { arrow_cuda_buffer::DeviceBuffer::view(&context, sizes, 8, true, owner) };
-    sizes.expect("alive").copy_from_host(0, &i64::MIN.to_ne_bytes()).expect("alive");
-    // SAFETY: made above, for this type.
-    let refused = unsafe { import(&context, structure, exported.data_type()) };
-    assert!(refused.expect_err("a lie").to_string().contains("a buffer of -9223372036854775808"));
-    assert_eq!(releases.count(), 1);
+    }
+}
+
+#[rstest]
+#[case::on_the_host(false)]
+#[case::on_the_device(true)]
+fn sizes_of_what_views_lead_to_are_read_where_they_lie(#[case] is_on_device: bool) {
+    let (_alone, context) = alone();
+    let exported = there(&context, &nested()).children().nth(VIEWS).expect("views");
+    for size in [50i64, i64::MAX, -1] {
+        let mut structure = exported.export().expect("alive");
+        let releases = Releases::of(&mut structure);
+        // SAFETY: the same layout.
+        let raw = unsafe { &mut *(&raw mut structure).cast::<Raw>() };
+        let there = DeviceSlice::from_slice(&context, &[size]).expect("room");
+        *raw.buffer(3) =
+            if is_on_device { there.buffer().address() } else { &raw const size as u64 };
+        // SAFETY: made above, for this type.
+        let imported = unsafe { import(&context, structure, exported.data_type()) };
+        match (size, imported) {
+            (50, Ok(imported)) => {
+                assert_eq!(imported.buffers()[1].size(), 50);
+                imported.to_array().expect("valid");
+            }
+            (i64::MAX, Err(Error::Buffer(_))) => {}
+            (-1, Err(error)) => assert_eq!(error.to_string(), "a buffer of -1 bytes"),
+            (_, other) => panic!("{size}: {other:?}"),
+        }
+        assert_eq!(releases.count(), 1);
+    }
 }
 
 #[test]

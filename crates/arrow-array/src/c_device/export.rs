@@ -18,8 +18,8 @@ impl DeviceArrayData {
     /// work of the legacy default stream is in flight, or of a stream that is ordered with it, the
     /// structure has an event behind that work.
     ///
-    /// Unknown numbers of nulls are counted, since some consumers would count on the host, and for what
-    /// views lead to, the sizes are copied to the device, as the interface asks.
+    /// Unknown numbers of nulls are counted, since some consumers would count on the host.  The sizes of what
+    /// views lead to lie in host memory: libarrow, nanoarrow and cuDF read them there.
     ///
     /// ```
     /// use arrow_array::Int32Array;
@@ -58,7 +58,7 @@ impl DeviceArrayData {
             let default_stream = Stream::default_of(context);
             events.iter().try_for_each(|event| default_stream.wait_for(event))?;
         }
-        let prepared = Prepared::of(context, &self.node)?;
+        let prepared = Prepared::of(&self.node)?;
         let ready = match context.pending(events)? {
             Pending::Event(event) => {
                 Some(Box::new(Ready { handle: event.as_raw(), _event: event }))
@@ -109,34 +109,31 @@ struct Prepared {
     length: u64,
     offset: u64,
     null_count: u64,
-    /// Those of the C Data interface: the bitmap first, the sizes of what views lead to last.
+    /// Those of the C Data interface, the bitmap first.
     buffers: Vec<Option<DeviceBuffer>>,
+    /// Of what views lead to: the last buffer of the C Data interface.
+    sizes: Option<Vec<i64>>,
     children: Vec<Prepared>,
     dictionary: Option<Box<Prepared>>,
 }
 
 impl Prepared {
-    fn of(context: &Context, node: &Node<DeviceBuffer>) -> Result<Self, Error> {
+    fn of(node: &Node<DeviceBuffer>) -> Result<Self, Error> {
         let layout = Buffers::of(&node.data_type);
-        let mut buffers = Vec::with_capacity(node.buffers.len() + 2);
+        let mut buffers = Vec::with_capacity(node.buffers.len() + 1);
         if layout.has_validity {
             buffers.push(node.validity.clone());
         }
         buffers.extend(node.buffers.iter().cloned().map(Some));
-        if layout.is_variadic {
-            let led_to = node.buffers.iter().skip(layout.contents.len());
-            let sizes: Vec<_> = led_to.flat_map(|buffer| buffer.size().to_ne_bytes()).collect();
-            buffers.push(match &*sizes {
-                [] => None,
-                sizes => DeviceBuffer::adjacent_from_host(context, &[sizes])?.pop(),
-            });
-        }
-        let children = node.children.iter().map(|child| Self::of(context, child));
-        let dictionary = node.dictionary.as_deref().map(|values| Self::of(context, values));
+        let led_to = node.buffers.iter().skip(layout.contents.len());
+        let sizes = led_to.map(|buffer| buffer.size().cast_signed());
+        let children = node.children.iter().map(Self::of);
+        let dictionary = node.dictionary.as_deref().map(Self::of);
         Ok(Self {
             length: node.length,
             offset: node.offset,
             null_count: node.count_nulls()?,
+            sizes: layout.is_variadic.then(|| sizes.collect()),
             buffers,
             children: children.collect::<Result<_, _>>()?,
             dictionary: dictionary.transpose()?.map(Box::new),
@@ -148,9 +145,14 @@ impl Prepared {
         let address = |buffer: &Option<DeviceBuffer>| {
             buffer.as_ref().map_or(0, DeviceBuffer::address) as *const c_void
         };
+        let sizes = self.sizes.as_ref().map(|sizes| match &**sizes {
+            [] => ptr::null(),
+            sizes => sizes.as_ptr().cast(),
+        });
         let mut exported = Box::new(Exported {
-            addresses: self.buffers.iter().map(address).collect(),
+            addresses: self.buffers.iter().map(address).chain(sizes).collect(),
             _buffers: self.buffers,
+            _sizes: self.sizes,
             children: self.children.into_iter().map(leak).collect(),
             dictionary: self.dictionary.map_or(ptr::null_mut(), |values| leak(*values)),
             _ready: ready,
@@ -175,6 +177,7 @@ impl Prepared {
 struct Exported {
     addresses: Vec<*const c_void>,
     _buffers: Vec<Option<DeviceBuffer>>,
+    _sizes: Option<Vec<i64>>,
     children: Vec<*mut FFI_ArrowArray>,
     dictionary: *mut FFI_ArrowArray,
     _ready: Option<Box<Ready>>,

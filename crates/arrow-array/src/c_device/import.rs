@@ -5,7 +5,7 @@ use crate::cut::offset_at;
 use crate::node::Node;
 use crate::types::{self, Buffers, Content};
 use crate::{DeviceArrayData, Error};
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, device_address};
 use arrow_cuda_context::{Context, Event, Stream, is_readable};
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
@@ -26,8 +26,7 @@ impl DeviceArrayData {
     ///
     /// The structure is compared with the type as far as the host can tell: kind and number of the device,
     /// numbers of buffers and children, lengths, pointers that are missing, and what memory the driver knows at
-    /// each address.  The sizes of strings and of what views lead to lie on the device; they are read there,
-    /// behind the event.  What the buffers hold is validated where it arrives on the host.
+    /// each address.  Only the device knows the sizes of strings, which are read there, behind the event.  What the buffers hold is validated where it arrives on the host.
     ///
     /// ```
     /// use arrow_array::StringViewArray;
@@ -230,9 +229,8 @@ impl Import<'_> {
             let mut addresses: Vec<_> = addresses.collect();
             let sizes = addresses.pop().unwrap_or(0);
             // SAFETY: guaranteed by the caller.
-            let sizes = unsafe { self.buffer(sizes, 8 * addresses.len() as u64) }?.to_vec()?;
-            for (address, size) in addresses.into_iter().zip(sizes.as_chunks::<8>().0) {
-                let size = i64::from_ne_bytes(*size);
+            let sizes = unsafe { self.sizes(sizes, addresses.len()) }?;
+            for (address, size) in addresses.into_iter().zip(sizes) {
                 let Ok(size) = u64::try_from(size) else {
                     return invalid(format!("a buffer of {size} bytes"));
                 };
@@ -241,6 +239,27 @@ impl Import<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The sizes of what views lead to.  libarrow has them in host memory, others on the device.
+    ///
+    /// # Safety
+    ///
+    /// The memory at the address, if it can be read, must have so many of them.
+    unsafe fn sizes(&self, address: u64, count: usize) -> Result<Vec<i64>, Error> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        if address != 0 && device_address(self.context, address).is_ok() {
+            // SAFETY: guaranteed by the caller.
+            let bytes = unsafe { self.buffer(address, 8 * count as u64) }?.to_vec()?;
+            return Ok(bytes.as_chunks().0.iter().copied().map(i64::from_ne_bytes).collect());
+        }
+        if !is_readable(address as usize) {
+            return invalid(format!("the sizes of buffers at {address:#x} cannot be read"));
+        }
+        // SAFETY: guaranteed by the caller; the memory was just found readable and aligned.
+        Ok(unsafe { slice::from_raw_parts(address as *const i64, count) }.to_vec())
     }
 
     /// Memory of the structure, which it retains.
