@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::node::Node;
-use crate::types::{self, Buffers};
+use crate::types;
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
@@ -10,14 +10,6 @@ use arrow_schema::DataType;
 impl Node<Buffer> {
     /// An array of arrow-rs, over the same memory.
     pub(crate) fn from_host(data: &ArrayData) -> Self {
-        let mut buffers = data.buffers().to_vec();
-        // An array without elements may lack its first offset.
-        if let (Some(width), Some(offsets)) =
-            (Buffers::of(data.data_type()).offset_width(), buffers.first_mut())
-            && offsets.is_empty()
-        {
-            *offsets = Buffer::from_vec(vec![0u8; width as usize]);
-        }
         let inner = data.child_data().iter().map(Self::from_host);
         let (children, dictionary) = match types::dictionary(data.data_type()) {
             Some(_) => (Vec::new(), inner.map(Box::new).next()),
@@ -32,7 +24,7 @@ impl Node<Buffer> {
                 _ => data.null_count() as u64,
             }),
             validity: data.nulls().map(|nulls| bits_from(data.offset(), nulls)),
-            buffers,
+            buffers: data.buffers().to_vec(),
             children,
             dictionary,
         }

@@ -7,12 +7,14 @@ mod device;
 mod raw;
 
 use arrow_array::{ArrayRef, Int32Array, Int32RunArray, StringArray, StructArray};
-use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, c_device};
+use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch, c_device};
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device};
 use arrow_schema::{DataType, Schema};
 use common::field;
 use device::alone;
 use raw::{Raw, import, there};
+use rstest::rstest;
 use std::sync::Arc;
 
 #[test]
@@ -71,4 +73,33 @@ fn parts_of_several_contexts_are_refused() {
     assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 1));
     // SAFETY: refused by its device.
     assert!(unsafe { import(&context, structure, &DataType::Int32) }.is_err());
+}
+
+#[rstest]
+#[case::a_short_buffer(|parts: &mut ArrayParts| parts.length = 4, "buffer 0 has 16 bytes, and 4 elements need 20")]
+#[case::an_offset(|parts: &mut ArrayParts| parts.offset = 1, "buffer 0 has 16 bytes, and 4 elements need 20")]
+#[case::endless(|parts: &mut ArrayParts| parts.offset = usize::MAX, "an impossible length: 3 elements from")]
+#[case::a_short_bitmap(|parts: &mut ArrayParts| parts.validity = Some(shorter(parts, 0)), "the validity bitmap has 0 bytes")]
+#[case::a_buffer_less(|parts: &mut ArrayParts| parts.buffers.truncate(1), "Utf8 with 1 buffers, not 2")]
+#[case::a_buffer_more(|parts: &mut ArrayParts| parts.buffers.push(shorter(parts, 0)), "Utf8 with 3 buffers, not 2")]
+#[case::another_type(|parts: &mut ArrayParts| parts.data_type = DataType::LargeUtf8, "and 3 elements need 32")]
+#[case::nulls(|parts: &mut ArrayParts| parts.null_count = Some(4), "4 nulls among 3 elements")]
+#[case::no_bitmap(|parts: &mut ArrayParts| parts.validity = None, "Utf8 with nulls, but without a bitmap")]
+#[case::a_bitmap_too_many(|parts: &mut ArrayParts| bitmap_of_null(parts), "Null with a validity bitmap")]
+fn parts_that_do_not_fit_are_refused(#[case] change: fn(&mut ArrayParts), #[case] text: &str) {
+    let (_alone, context) = alone();
+    let words = StringArray::from(vec![Some("one"), None, Some("three")]);
+    let mut parts = there(&context, &words).into_parts();
+    change(&mut parts);
+    let refused = DeviceArrayData::new(&context, parts).expect_err("parts that do not fit");
+    assert!(refused.to_string().contains(text), "{refused}");
+}
+
+fn shorter(parts: &ArrayParts, size: u64) -> DeviceBuffer {
+    parts.buffers[0].slice(0, size).expect("within")
+}
+
+fn bitmap_of_null(parts: &mut ArrayParts) {
+    parts.data_type = DataType::Null;
+    parts.buffers.clear();
 }

@@ -5,6 +5,7 @@ mod common;
 mod device;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
 use arrow_cuda_context::{Context, Device};
@@ -169,8 +170,12 @@ fn all_buffers_are_one_allocation() {
 #[test]
 fn a_bitmap_without_nulls_stays_on_the_host() {
     let (_alone, context) = alone();
-    let numbers = Int32Array::from(vec![None, Some(2), Some(3)]).slice(1, 2);
-    let copy = DeviceArrayData::copy_from(&context, &numbers).expect("room");
-    assert!(copy.validity().is_none());
-    assert_eq!(copy.to_array().expect("valid").as_primitive(), &numbers);
+    let lists = [vec![None], vec![Some(2), Some(3)]].map(Some);
+    let part = ListArray::from_iter_primitive::<Int32Type, _, _>(lists).slice(1, 1);
+    assert_eq!(part.values().null_count(), 1);
+    let copy = DeviceArrayData::copy_from(&context, &part).expect("room");
+    let items = copy.children().next().expect("items");
+    assert!(items.validity().is_none());
+    assert_eq!((items.len(), items.null_count()), (2, Ok(0)));
+    assert_eq!(copy.to_array().expect("valid").as_list(), &part);
 }

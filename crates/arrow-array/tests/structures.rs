@@ -40,6 +40,20 @@ fn the_last_buffer_releases_the_structure_on_any_thread() {
 }
 
 #[test]
+fn a_consumer_in_c_releases_a_structure_once() {
+    let (_alone, context) = alone();
+    let before = context.bytes_allocated().expect("alive");
+    let mut structure = there(&context, &nested()).export().expect("alive");
+    assert!(context.bytes_allocated().expect("alive") > before);
+    let release = structure.array.release().expect("live");
+    // SAFETY: called once, with its structure.
+    unsafe { release(&raw mut structure.array) };
+    assert!(structure.is_released());
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
+    drop(structure);
+}
+
+#[test]
 fn an_exchange_copies_nothing() {
     let (_alone, context) = alone();
     let exported = there(&context, &Int32Array::from(vec![Some(1), None, Some(3)]));
@@ -134,6 +148,7 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     let (offsets, validity) = (&texts.buffers()[0], texts.validity().expect("nulls"));
     let right = offsets.copy_to(&context).expect("room");
     offsets.fill(0xFF).expect("alive");
+    validity.fill(0xFF).expect("alive");
     let work = Stream::non_blocking(&context).expect("room");
     let gate = Gate::on(&work);
     offsets.queue_copy_from_device(&work, 0, &right).expect("alive");
