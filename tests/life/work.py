@@ -119,6 +119,18 @@ def uploads():
 
 
 @work
+def whole_files():
+    with tempfile.TemporaryDirectory() as folder:
+        path, told = f"{folder}/data", []
+        buffer = context().buffer_from_data(LARGE)
+        buffer.copy_to_file(path, progress=lambda *all: told.append(all))
+        again = context().buffer_from_file(path, 5, direct=True)
+        equal(told, [(len(LARGE), len(LARGE))])
+        assert again.equals(buffer.slice(5)), "wrong bytes"
+    equal(context().buffer_from_file("/dev/zero", nbytes=10).to_pybytes(), bytes(10))
+
+
+@work
 def messages():
     message = cuda.serialize_record_batch(BATCH, context())
     equal(cuda.read_record_batch(message, BATCH.schema).copy_to(CPU), BATCH)

@@ -8,6 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 /// Positions, sizes and memory of direct I/O are multiples of this.
 const ALIGNMENT: u64 = 4096;
+/// The system is not asked for its memory for less.
+const LEAST_TOO_LARGE: u64 = 256 << 20;
 
 /// A file on the host that is copied to a device, or written from one.
 ///
@@ -45,7 +47,8 @@ impl HostFile {
     /// memory that the system has available.
     pub fn to_read(file: File, offset: u64, size: u64, direct: Option<bool>) -> Self {
         let is_direct = direct.unwrap_or_else(|| {
-            is_too_large(size, page_cache::available_memory())
+            size >= LEAST_TOO_LARGE
+                && is_too_large(size, page_cache::available_memory())
                 && !page_cache::holds(&file, offset, size)
         });
         Self::open(file, OpenOptions::new().read(true), is_direct)
@@ -61,6 +64,11 @@ impl HostFile {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let direct = is_direct.then(|| options.custom_flags(libc::O_DIRECT).open(path));
         Self { file, direct: direct.and_then(Result::ok) }
+    }
+
+    /// Whether most of a range is in the page cache, as far as the system tells.
+    pub fn is_cached(file: &File, offset: u64, size: u64) -> bool {
+        page_cache::holds(file, offset, size)
     }
 
     /// The file, as it was opened.

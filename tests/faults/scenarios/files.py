@@ -67,6 +67,50 @@ def uploads():
 
 
 @scenario()
+def whole_files():
+    content = bytes(range(250)) * 50
+    with tempfile.TemporaryDirectory() as folder:
+        path, told = f"{folder}/data", []
+        buffer = cuda.Context().buffer_from_data(content)
+        assert buffer.copy_to_file(path, 10, progress=lambda *all: told.append(all)) == 12_490
+        assert buffer.copy_to_file(path, 0, 5000, offset=12_490, direct=True) == 5000
+        for direct in (None, True):
+            again = cuda.Context().buffer_from_file(path, 3, direct=direct)
+            assert again.to_pybytes() == (content[10:] + content[:5000])[3:]
+        assert told == [(12_490, 12_490)]
+        piped = cuda.Context().buffer_from_file("/dev/zero", nbytes=5)
+        assert piped.to_pybytes() == bytes(5)
+
+
+@scenario()
+def files_that_fail():
+    """Errors of the system, with those of the driver beside them."""
+    buffer = cuda.Context().buffer_from_data(bytes(9000))
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/data"
+        buffer.copy_to_file(path)
+        for direct in (False, True):
+            try:
+                buffer.copy_to_file("/dev/full", direct=direct)
+            except OSError as error:
+                if error.filename is None:
+                    raise
+                assert error.filename == "/dev/full"
+            else:
+                raise AssertionError("the disk is full")
+
+        def refuse(done, total):
+            raise KeyError(total)
+
+        try:
+            cuda.Context().buffer_from_file(path, progress=refuse)
+        except KeyError as error:
+            assert error.args == (9000,)
+        else:
+            raise AssertionError("the callback has raised")
+
+
+@scenario()
 def readers():
     buffer = cuda.Context().buffer_from_data(b"ABC" + bytes(7) + b"xyz1234567")
     with cuda.BufferReader(buffer) as reader:
