@@ -13,7 +13,6 @@ devices
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -76,7 +75,7 @@ def buffer_to_file(
 ) -> None:
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if offset is None else 0)
     with _opened(path, flags) as (file, name):
-        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_APPEND:
+        if _native._open_flags(file) & os.O_APPEND:
             raise ValueError(f"path argument must not be open for appending: {name!r}")
         if not _has_positions(file):
             _write_pieces(buffer, file, name, offset or 0, progress)
@@ -114,7 +113,7 @@ def _opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
         if stat.S_ISDIR(os.fstat(file).st_mode):
             raise _error(errno.EISDIR, name)
         # Who opened it with this flag has to align everything.
-        status = fcntl.fcntl(file, fcntl.F_GETFL)
+        status = _native._open_flags(file)
         if status & os.O_DIRECT:
             direct, file = (
                 file,

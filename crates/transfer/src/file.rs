@@ -76,6 +76,15 @@ impl Halves {
     fn bytes_mut(&mut self, half: usize, size: usize) -> &mut [u8] {
         &mut self.staging.bytes_mut()[self.start + half * STEP..][..size]
     }
+
+    /// Waits for the device, which may be at work on the memory also after a failure.
+    fn finish(self, current: &Current<'_>, copied: Result<(), FileError>) -> Result<(), FileError> {
+        let waited = current.synchronize_stream(StreamHandle::DEFAULT);
+        if let (Err(_), Staging::Pinned(pinned)) = (&waited, &self.staging) {
+            pinned.as_ptr(); // others know it as well now: it serves again behind a fence
+        }
+        waited.map_err(FileError::from).and(copied)
+    }
 }
 
 /// Copies `size` bytes of a file, from `offset` on, to a device.  The file's own position does not
@@ -109,9 +118,7 @@ pub unsafe fn copy_from_file(
     let mut halves = Halves::allocate(context, size)?;
     // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
     let sent = unsafe { send(&current, to, &file, &mut halves) };
-    // Also after a failure, some of the memory may be on its way.
-    let waited = current.synchronize_stream(StreamHandle::DEFAULT);
-    sent.and(waited.map_err(FileError::from))
+    halves.finish(&current, sent)
 }
 
 /// Reads a file into one half while the device copies the other.
@@ -172,9 +179,7 @@ pub unsafe fn copy_to_file(
     let mut halves = Halves::allocate(context, size)?;
     // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
     let received = unsafe { receive(&current, from, &file, &mut halves) };
-    // Also after a failure, some of the memory may be on its way.
-    let waited = current.synchronize_stream(StreamHandle::DEFAULT);
-    received.and(waited.map_err(FileError::from))
+    halves.finish(&current, received)
 }
 
 /// Writes one half to a file while the device fills the other.

@@ -18,7 +18,8 @@ impl RegularFile {
     /// give; `None` for all others.
     pub(super) fn of(stream: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let Some(file) = open_file(stream)? else { return Ok(None) };
-        if !file.metadata()?.is_file() || is_direct(&file) {
+        // Direct reads need aligned memory and sizes.
+        if !file.metadata()?.is_file() || flags_of(&file)? & libc::O_DIRECT != 0 {
             return Ok(None);
         }
         if !stream.call_method0("readable")?.is_truthy()? {
@@ -92,9 +93,16 @@ fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<boo
     Ok(class.is(class.py().import(module)?.getattr(name)?.cast::<PyType>()?))
 }
 
-/// Whether reads need aligned memory and sizes.
-fn is_direct(file: &File) -> bool {
+/// The flags with which a descriptor was opened.  Python's `fcntl` is a library of its own, which a program
+/// that has given its rights away may not be able to load.
+#[pyfunction]
+#[pyo3(name = "_open_flags")]
+pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {
+    Ok(flags_of(&duplicate(descriptor)?)?)
+}
+
+fn flags_of(file: &File) -> io::Result<i32> {
     // SAFETY: asks for the flags of an open file.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
-    flags >= 0 && flags & libc::O_DIRECT != 0
+    if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags) }
 }
