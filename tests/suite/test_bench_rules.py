@@ -40,6 +40,7 @@ def test_goals():
         "batch-up-1000x100000": 42e9,
         "batch-down-1000x100000": 42e9,
         "file-up-1GiB": 40e9,
+        "file-new-1GiB": 40e9,
         "file-parts-64KiB": 8e9,
         "threads-both-4MiB": 30e9,
         "threads-up-256KiB": 11e9,

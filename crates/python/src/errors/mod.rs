@@ -146,15 +146,23 @@ fn exception(
 
 fn os_error(code: Option<i32>, text: String) -> PyErr {
     match code {
-        Some(code) => PyOSError::new_err((code, text)),
+        Some(code) => PyOSError::new_err((code, without_number(code, text))),
         None => PyOSError::new_err(text),
     }
+}
+
+/// Python shows the number by itself.
+fn without_number(code: i32, mut text: String) -> String {
+    if let Some(length) = text.strip_suffix(&format!(" (os error {code})")).map(str::len) {
+        text.truncate(length);
+    }
+    text
 }
 
 /// The exception for a failed copy of a file, which it names.
 pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
     let named = |code: Option<i32>, text: String| match code {
-        Some(code) => PyOSError::new_err((code, text, name.clone().unbind())),
+        Some(code) => PyOSError::new_err((code, without_number(code, text), name.clone().unbind())),
         // Without a number, Python would show nothing but the name.
         None => PyOSError::new_err(format!("{text}: {}", repr(name))),
     };

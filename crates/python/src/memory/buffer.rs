@@ -427,9 +427,10 @@ impl Methods {
     /// 10
     /// 2
     /// b'0783456789'
-    #[pyo3(signature = (
-        path, position=0, nbytes=-1, *, offset=None, direct=false, kvikio=None, progress=None
-    ))]
+    #[pyo3(
+        signature = (path, position=0, nbytes=-1, *, offset=None, direct=false, kvikio=None, progress=None),
+        text_signature = "($self, path, position=0, nbytes=-1, *, offset=None, direct=False, kvikio=None, progress=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "as in Python")]
     fn copy_to_file<'py>(
         slf: &Bound<'py, Self>,
