@@ -10,7 +10,7 @@ ctx = cuda.Context()
 folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name, "data.bin")
 path.write_bytes(bytes(range(100)))
-buf = ctx.buffer_from_file(path)
+buf = ctx.buffer_from_file(path=path)
 type(buf), buf.size, buf.is_mutable
 buf.to_pybytes() == path.read_bytes()
 ctx.buffer_from_file(os.fsencode(path), offset=5, nbytes=3).to_pybytes()

@@ -8,7 +8,7 @@ ctx = cuda.Context()
 folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name, "digits")
 buf = ctx.buffer_from_data(b"0123456789")
-buf.copy_to_file(path), path.read_bytes()
+buf.copy_to_file(path=path), path.read_bytes()
 # By default the file has no other bytes afterwards; with an offset, it keeps them.
 buf.copy_to_file(path, 4), path.read_bytes()
 buf.copy_to_file(str(path), position=0, nbytes=2, offset=3), path.read_bytes()
