@@ -1,7 +1,7 @@
 //! Copies of files to a device, and from it.
 //!
 //! The engine's threads read a file straight into the staging slots, so its bytes are copied once on
-//! the host, and no mapping of the file can fault.  One thread writes a file: the system lets no
+//! the host, and no mapping of the file can fault.  One thread writes a file: most file systems let no
 //! others write to it meanwhile.
 
 use crate::Staging;
