@@ -42,6 +42,8 @@ _native._start(
         "context_to_numba": _of("numba", "context_to_numba"),
         "buffer_from_numba": _of("numba", "buffer_from_numba"),
         "buffer_to_numba": _of("numba", "buffer_to_numba"),
+        "buffer_from_file": _of("_files", "buffer_from_file"),
+        "buffer_to_file": _of("_files", "buffer_to_file"),
         "reduce_buffer": _pickling.reduce_buffer,
         "copy_buffer": _pickling.copy_buffer,
         "array_from_arrow": _of("_arrow_arrays", "array_from_arrow"),

@@ -199,6 +199,26 @@ def files() -> Iterator[Row]:
         limit="staged-up",
         as_rate=True,
     )
+    for direct, title in ((False, "in the page cache"), (True, "past the page cache")):
+        yield Row(
+            f"file-{'direct' if direct else 'new'}-1GiB",
+            f"1 GiB of a file {title}, as a new buffer",
+            "table",
+            "file_new",
+            size,
+            (("direct", direct),),
+            None if direct else Goal(at_least=40 * GB),
+            "" if direct else "staged-up",
+            as_rate=True,
+        )
+    yield Row(
+        "file-down-1GiB",
+        "1 GiB down into a file",
+        "table",
+        "file_down",
+        size,
+        as_rate=True,
+    )
     yield Row(
         "file-parts-64KiB",
         "1 GiB of a file up, read and written by 64 KiB",

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
-from typing import Any, Literal, Never, Protocol, Self, TypeAlias, TypeVar, final, overload
+from typing import IO, Any, Literal, Never, Protocol, Self, TypeAlias, TypeVar, final, overload
 from typing import SupportsIndex as Int  # whatever Python takes for an integer: NumPy's as well
 
 import numpy as np
@@ -89,6 +89,9 @@ class _DataType(Protocol):
 
 _AnyStream: TypeAlias = Stream | _HasStream
 _Data: TypeAlias = Buffer | Exporter | _Array
+# A path, the descriptor of an open file, or the file itself.
+_File: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes] | int | IO[bytes] | NativeFile
+_Progress: TypeAlias = Callable[[int, int], object]
 _OnDevice: TypeAlias = _SupportsDLPack | _HasArrayInterface
 _Shape: TypeAlias = Int | Sequence[Int]
 _Order: TypeAlias = Literal["C", "F"]
@@ -120,6 +123,16 @@ class Context:
     def foreign_buffer(self, address: Int, size: Int, base: object = None) -> CudaBuffer: ...
     def open_ipc_buffer(self, ipc_handle: IpcMemHandle) -> CudaBuffer: ...
     def buffer_from_data(self, data: _Data, offset: Int = 0, size: Int = -1) -> CudaBuffer: ...
+    def buffer_from_file(
+        self,
+        path: _File,
+        offset: Int = 0,
+        nbytes: Int | None = None,
+        *,
+        direct: bool | None = None,
+        kvikio: bool | None = None,
+        progress: _Progress | None = None,
+    ) -> CudaBuffer: ...
     def buffers_from_data(self, data: Iterable[CudaBuffer | _Data]) -> list[CudaBuffer]: ...
     def buffer_from_object(self, obj: Buffer | _HasArrayInterface) -> CudaBuffer: ...
 
@@ -231,6 +244,17 @@ class CudaBuffer(Buffer):
         nbytes: Int = -1,
         *,
         stream: _AnyStream | None = None,
+    ) -> int: ...
+    def copy_to_file(
+        self,
+        path: _File,
+        position: Int = 0,
+        nbytes: Int = -1,
+        *,
+        offset: Int | None = None,
+        direct: bool = False,
+        kvikio: bool | None = None,
+        progress: _Progress | None = None,
     ) -> int: ...
     def fill(
         self,
@@ -558,6 +582,25 @@ def _event(context: Context, flags: Int) -> Event: ...
 def _finish_export(object: object, array: object, schema: object, in_capsules: bool) -> None: ...
 def _finish_import(object: _T, array: object, in_capsules: bool) -> _T: ...
 def _prepare(object: _T, is_batch: bool) -> _T: ...
+def _descriptor(file: object) -> int | None: ...
+def _open_flags(descriptor: int) -> int: ...
+def _copy_from_file(
+    buffer: CudaBuffer,
+    descriptor: int,
+    name: object,
+    offset: int,
+    direct: bool | None,
+    progress: _Progress | None,
+) -> None: ...
+def _copy_to_file(
+    buffer: CudaBuffer,
+    descriptor: int,
+    name: object,
+    offset: int,
+    direct: bool,
+    progress: _Progress | None,
+) -> None: ...
+def _is_cached(descriptor: int, offset: int, nbytes: int) -> bool: ...
 def _copy_to(object: _T, cls: type, destination: object, stream: object | None) -> _T | None: ...
 def _buffer_to(buffer: object, destination: object, is_view: bool) -> Any: ...
 def _placed(batch: _T) -> _T: ...

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.elsewhere
 # `let_go()` ends what keeps the default stream busy, and `signal_soon()` sends a signal during the
 # call that comes next.
 START = """
-import ctypes, os, signal, threading
+import ctypes, os, signal, tempfile, threading
 import numpy as np
 import pyarrow as pa
 import pyarrow_cuda_compat as compat
@@ -21,6 +21,9 @@ content = bytes(range(250)) * 4
 buf, other = ctx.buffer_from_data(content), ctx.buffer_from_data(content)
 large = ctx.buffer_from_data(content * 2000)
 host = pa.py_buffer(content)
+file = tempfile.NamedTemporaryFile()
+path = file.name
+buf.copy_to_file(path)
 array = compat.DeviceArray(buf, "u1")
 strided = compat.DeviceArray(other, "u1", (500,), (2,))
 pinned = compat.new_host_buffer(SIZE)
@@ -45,6 +48,8 @@ CALLS = {
     "equals": lambda: buf.equals(other),
     "equals of the host": lambda: buf.equals(host),
     "buffer_from_data": lambda: ctx.buffer_from_data(content),
+    "buffer_from_file": lambda: ctx.buffer_from_file(path),
+    "copy_to_file": lambda: buf.copy_to_file(path),
     "pageable memory on a stream": lambda: buf.copy_to_host(stream=stream),
     "an array": array.copy_to_host,
     "elements with gaps": strided.copy_to_host,

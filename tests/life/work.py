@@ -119,6 +119,17 @@ def uploads():
 
 
 @work
+def whole_files():
+    buffer, told = context().buffer_from_data(LARGE), []
+    with tempfile.TemporaryFile() as file:
+        buffer.copy_to_file(file, progress=lambda *all: told.append(all))
+        again = context().buffer_from_file(file, 5, direct=True)
+        equal(told, [(len(LARGE), len(LARGE))])
+        assert again.equals(buffer.slice(5)), "wrong bytes"
+    equal(context().buffer_from_file("/dev/zero", nbytes=10).to_pybytes(), bytes(10))
+
+
+@work
 def messages():
     message = cuda.serialize_record_batch(BATCH, context())
     equal(cuda.read_record_batch(message, BATCH.schema).copy_to(CPU), BATCH)

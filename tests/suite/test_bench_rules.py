@@ -40,6 +40,7 @@ def test_goals():
         "batch-up-1000x100000": 42e9,
         "batch-down-1000x100000": 42e9,
         "file-up-1GiB": 40e9,
+        "file-new-1GiB": 40e9,
         "file-parts-64KiB": 8e9,
         "threads-both-4MiB": 30e9,
         "threads-up-256KiB": 11e9,
@@ -256,6 +257,10 @@ def test_times_keep_three_digits(seconds):
 # --- what is kept ------------------------------------------------------------------------------
 
 
+# Rows that are newer than the results: the next ones to be kept have them.
+NOT_KEPT_YET = {"file-new-1GiB", "file-direct-1GiB", "file-down-1GiB"}
+
+
 @pytest.mark.parametrize(
     "path", sorted((BENCH / "results").glob("*.json")), ids=lambda path: path.stem
 )
@@ -263,8 +268,9 @@ def test_a_kept_result_is_of_these_rows(path):
     result = cli.loaded(path)
     assert result["is_finished"]
     assert not result["machine"]["is_simulated"]
-    assert [row["name"] for row in result["rows"]] == [row.name for row in rows.ROWS]
-    for row, now in zip(result["rows"], rows.ROWS, strict=True):
+    kept = [row for row in rows.ROWS if row.name not in NOT_KEPT_YET]
+    assert [row["name"] for row in result["rows"]] == [row.name for row in kept]
+    for row, now in zip(result["rows"], kept, strict=True):
         ours = row["cells"]["ours"]
         # One of a machine with one device lacks the copies between two.
         is_lacking = row["name"].startswith("devices-") and ours == {"not_offered": "one device"}

@@ -69,4 +69,9 @@ ADDED_PARAMETERS = {
     "CudaBuffer.copy_from_host": {"stream"},
     "CudaBuffer.copy_to_host": {"stream"},
 }
-ADDED_MEMBERS = {"Context.buffers_from_data", "CudaBuffer.fill"}
+ADDED_MEMBERS = {
+    "Context.buffer_from_file",
+    "Context.buffers_from_data",
+    "CudaBuffer.copy_to_file",
+    "CudaBuffer.fill",
+}

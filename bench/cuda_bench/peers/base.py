@@ -106,6 +106,14 @@ class Peer:
         """The same, by a loop that reads and writes `part` bytes at a time."""
         raise NotOffered("no file over device memory")
 
+    def file_new(self, path: str, direct: bool) -> Callable[[], Any]:
+        """A whole file to new device memory; past the page cache if `direct`."""
+        raise NotOffered("no such call")
+
+    def file_down(self, device: Any, path: str) -> Call:
+        """A whole file from device memory."""
+        raise NotOffered("no such call")
+
     def array(self, host: Any) -> Any:
         """A typed array on the device, with the elements of one of NumPy's."""
         raise NotOffered("no typed arrays")

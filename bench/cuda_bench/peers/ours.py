@@ -39,6 +39,12 @@ class Ours(ArrowLike):
 
         return run
 
+    def file_new(self, path: str, direct: bool) -> Callable[[], Any]:
+        return partial(self.context.buffer_from_file, path, direct=direct)
+
+    def file_down(self, device: Any, path: str) -> Call:
+        return partial(device.copy_to_file, path, offset=0)
+
     def array(self, host: Any) -> Any:
         return self.cuda.DeviceArray.from_host(host)
 

@@ -41,6 +41,8 @@ WORKS: dict[str, Work] = {
         batches.buffers_up,
         files.file_up,
         files.file_parts_up,
+        files.file_new,
+        files.file_down,
         arrays.call,
         arrays.array_call,
         arrays.array_to_numpy,

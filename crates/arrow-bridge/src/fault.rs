@@ -43,7 +43,7 @@ impl From<BufferError> for Fault {
     fn from(error: BufferError) -> Self {
         match error {
             BufferError::Cuda(error) => error.into(),
-            BufferError::Read(_) => Self::new(Kind::Io, error),
+            BufferError::Read(_) | BufferError::Write(_) => Self::new(Kind::Io, error),
             other => Self::new(Kind::Invalid, other),
         }
     }

@@ -136,6 +136,39 @@ impl DeviceBuffer {
         Ok(self.settle(copied)?)
     }
 
+    /// Copies `size` bytes, from `position` on, into a file, from `offset` on.  The file grows where it
+    /// has to; its own position does not matter, and stays as it is.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use std::fs::File;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 1000)?;
+    /// buffer.copy_to_file(0, &File::create("columns.bin")?, 0, 1000)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`], [`Error::Write`] when the file cannot be written, or driver errors.
+    pub fn copy_to_file(
+        &self,
+        position: u64,
+        file: &impl AsFd,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Error> {
+        if !self.check_readable(position, size)? {
+            return Ok(());
+        }
+        let (from, count) = (self.private_address + position, usize::try_from(size));
+        let count = count.map_err(|_| too_large(size))?;
+        // SAFETY: the range was checked; the buffer owns its memory.
+        let copied = unsafe { transfer::copy_to_file(self.context(), from, file, offset, count) };
+        Ok(self.settle(copied)?)
+    }
+
     /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many
     /// small ones cost hardly more than a single one of their total size.
     ///

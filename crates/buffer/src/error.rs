@@ -1,11 +1,11 @@
 //! What can go wrong with a buffer.
 
 use arrow_cuda_driver::CudaError;
-use arrow_cuda_transfer::{FileError, ReadError};
+use arrow_cuda_transfer::{FileError, ReadError, WriteError};
 use std::fmt;
 
 /// Why an operation on device memory failed.  It has changed nothing, except as [`Read`](Self::Read)
-/// says.
+/// and [`Write`](Self::Write) say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The driver failed.
@@ -18,6 +18,8 @@ pub enum Error {
     ReadOnly,
     /// A file could not be read.  Some of the bytes that it was to fill may have changed.
     Read(ReadError),
+    /// A file could not be written.  It may have been written in part.
+    Write(WriteError),
 }
 
 impl fmt::Display for Error {
@@ -26,6 +28,7 @@ impl fmt::Display for Error {
             Self::Cuda(error) => error.fmt(f),
             Self::OutOfBounds(text) | Self::Invalid(text) => f.write_str(text),
             Self::Read(error) => error.fmt(f),
+            Self::Write(error) => error.fmt(f),
             Self::ReadOnly => f.write_str("the device buffer is not mutable"),
         }
     }
@@ -62,6 +65,7 @@ impl From<FileError> for Error {
         match error {
             FileError::Cuda(error) => Self::Cuda(error),
             FileError::Read(error) => Self::Read(error),
+            FileError::Write(error) => Self::Write(error),
         }
     }
 }

@@ -14,8 +14,11 @@
 )]
 
 mod error;
+mod file;
 #[expect(unsafe_code, reason = "fills memory while other parts of it travel")]
 mod halves;
+#[expect(unsafe_code, reason = "maps files, to ask which of their pages are in memory")]
+mod page_cache;
 #[expect(unsafe_code, reason = "hands memory to copies that it keeps valid")]
 mod queued;
 mod reader;
@@ -23,6 +26,7 @@ mod writer;
 
 pub use arrow_cuda_transfer::{HostBuffer, is_pinned};
 pub use error::Error;
+pub use file::HostFile;
 pub use queued::{Download, queue_download, queue_upload};
 pub use reader::BufferReader;
 pub use writer::BufferWriter;

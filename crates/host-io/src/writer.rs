@@ -1,11 +1,10 @@
 //! Writing a device buffer as a file.
 
-use crate::Error;
 use crate::halves::Halves;
+use crate::{Error, HostFile};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Completed;
 use arrow_cuda_driver::{LockGuard, LongLock, blocking, may_release, report};
-use std::os::fd::AsFd;
 
 /// A file over device memory for writing, directly or through a buffer on the host.
 ///
@@ -138,16 +137,17 @@ impl BufferWriter {
     }
 
     /// Writes `size` bytes of a file, from `offset` on, and moves the position behind them, as
-    /// [`DeviceBuffer::copy_from_file`] does.  Returns when they are on the device.
+    /// [`HostFile::copy_to_device`] does.  Returns when they are on the device.
     ///
     /// ```no_run
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
-    /// use arrow_cuda_host_io::BufferWriter;
+    /// use arrow_cuda_host_io::{BufferWriter, HostFile};
     /// use std::fs::File;
     ///
     /// let file = File::open("columns.bin")?;
     /// let size = file.metadata()?.len();
+    /// let file = HostFile::to_read(file, 0, size, None);
     /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, size)?)?;
     /// writer.write_file(&file, 0, size)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -157,7 +157,7 @@ impl BufferWriter {
     ///
     /// [`Error::Full`] when they do not fit, [`Error::Closed`], [`BufferError::Read`] when the file
     /// cannot be read or is shorter, or driver errors.
-    pub fn write_file(&self, file: &impl AsFd, offset: u64, size: u64) -> Result<(), Error> {
+    pub fn write_file(&self, file: &HostFile, offset: u64, size: u64) -> Result<(), Error> {
         self.with_state(|state, buffer| state.write_file(buffer, file, offset, size))
     }
 
@@ -284,13 +284,13 @@ impl State {
     fn write_file(
         &mut self,
         buffer: &DeviceBuffer,
-        file: &impl AsFd,
+        file: &HostFile,
         offset: u64,
         size: u64,
     ) -> Result<(), Error> {
         let end = self.room_for(buffer, size)?;
         self.send(buffer)?;
-        buffer.copy_from_file(self.position, file, offset, size)?;
+        file.copy_to_device(offset, buffer, self.position, size)?;
         self.position = end;
         Ok(())
     }

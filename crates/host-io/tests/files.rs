@@ -2,7 +2,7 @@
 
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Context;
-use arrow_cuda_host_io::{BufferReader, BufferWriter, Error, HostBuffer};
+use arrow_cuda_host_io::{BufferReader, BufferWriter, Error, HostBuffer, HostFile};
 use arrow_cuda_transfer::ReadError;
 use proptest::prelude::*;
 use std::io::Write;
@@ -153,6 +153,7 @@ fn a_file_is_written_behind_buffered_bytes() {
     let writer = BufferWriter::open(inner.clone()).expect("mutable");
     writer.set_buffer_size(64).expect("host memory");
     writer.write(b"ab").expect("room");
+    let file = HostFile::to_read(file, 0, 10, None);
     writer.write_file(&file, 3, 5).expect("room");
     assert_eq!((writer.tell(), writer.bytes_buffered()), (Ok(7), 0));
     assert_eq!(inner.to_vec().expect("a copy")[..8], *b"ab34567\0");

@@ -5,7 +5,7 @@
 //! | `memory/` | contexts, buffers, the cache of released memory |
 //! | `copies/` | what a copy takes and how it is made, with and without a stream |
 //! | `streams/` | streams and events, and streams of other libraries |
-//! | `files/` | readers and writers |
+//! | `files/` | readers and writers; files on their way to buffers and back |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
 //! | `exchange/` | DLPack, the CUDA array interface, Numba, pickles, the C Device interface |
 //! | `guards/` | functions of pyarrow's that read data on the host, and what they do with other data |
@@ -100,6 +100,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(&names)?;
     copies::register(&names)?;
     streams::register(&names)?;
+    files::register(&names)?;
     ipc::register(&names)?;
     exchange::register(&names)?;
     guards::register(&names)?;

@@ -14,6 +14,8 @@ pub(crate) struct PackageFunctions {
     pub(crate) context_to_numba: Py<PyAny>,
     pub(crate) buffer_from_numba: Py<PyAny>,
     pub(crate) buffer_to_numba: Py<PyAny>,
+    pub(crate) buffer_from_file: Py<PyAny>,
+    pub(crate) buffer_to_file: Py<PyAny>,
     pub(crate) reduce_buffer: Py<PyAny>,
     pub(crate) copy_buffer: Py<PyAny>,
     pub(crate) array_from_arrow: Py<PyAny>,

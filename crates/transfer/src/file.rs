@@ -1,22 +1,25 @@
-//! Copies of files to a device.
+//! Copies of files to a device, and from it.
 //!
 //! The engine's threads read a file straight into the staging slots, so its bytes are copied once on
-//! the host, and no mapping of the file can fault.
+//! the host, and no mapping of the file can fault.  One thread writes a file: most file systems let no
+//! others write to it meanwhile.
 
 use crate::Staging;
-use crate::engine::{FilePart, ReadError, run_file};
+use crate::engine::{FilePart, ReadError, WriteError, run_file};
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
 use arrow_cuda_driver::{CudaError, Patience};
 use std::fmt;
 use std::os::fd::AsFd;
 
-/// Why a file could not be copied to a device.
+/// Why a file could not be copied to a device, or from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileError {
     /// The driver failed, or the context is gone.
     Cuda(CudaError),
     /// The file could not be read.
     Read(ReadError),
+    /// The file could not be written.
+    Write(WriteError),
 }
 
 impl fmt::Display for FileError {
@@ -24,6 +27,7 @@ impl fmt::Display for FileError {
         match self {
             Self::Cuda(error) => error.fmt(f),
             Self::Read(error) => error.fmt(f),
+            Self::Write(error) => error.fmt(f),
         }
     }
 }
@@ -42,9 +46,46 @@ impl From<ReadError> for FileError {
     }
 }
 
-/// How much one thread reads at a time where no others help.  It stays in the processor's caches
-/// until the device reads it.
+impl From<WriteError> for FileError {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// How much one thread reads or writes at a time.  It stays in the processor's caches until the device
+/// reads it, or the file is written.
 const STEP: usize = 1 << 20;
+/// Files that are read and written past the page cache need memory that begins at a page.
+const ALIGNMENT: usize = 4096;
+
+/// Two halves, of which one is on its way to or from the device while the other is filled or emptied.
+struct Halves {
+    staging: Staging,
+    /// Where the first half begins.
+    start: usize,
+}
+
+impl Halves {
+    fn allocate(context: &Context, size: usize) -> Result<Self, CudaError> {
+        let mut staging = Staging::allocate(context, size.min(2 * STEP) + ALIGNMENT)?;
+        let start = staging.bytes_mut().as_ptr().align_offset(ALIGNMENT);
+        Ok(Self { staging, start })
+    }
+
+    /// The first `size` bytes of one of the halves.
+    fn bytes_mut(&mut self, half: usize, size: usize) -> &mut [u8] {
+        &mut self.staging.bytes_mut()[self.start + half * STEP..][..size]
+    }
+
+    /// Waits for the device, which may be at work on the memory also after a failure.
+    fn finish(self, current: &Current<'_>, copied: Result<(), FileError>) -> Result<(), FileError> {
+        let waited = current.synchronize_stream(StreamHandle::DEFAULT);
+        if let (Err(_), Staging::Pinned(pinned)) = (&waited, &self.staging) {
+            pinned.as_ptr(); // others know it as well now: it serves again behind a fence
+        }
+        waited.map_err(FileError::from).and(copied)
+    }
+}
 
 /// Copies `size` bytes of a file, from `offset` on, to a device.  The file's own position does not
 /// matter, and stays as it is.
@@ -74,25 +115,23 @@ pub unsafe fn copy_from_file(
     }
     let file = FilePart::new(file, offset, size);
     current.await_turn(StreamHandle::DEFAULT)?;
-    let mut staging = Staging::allocate(context, size.min(2 * STEP))?;
-    // SAFETY: guaranteed by the caller; the staging memory lives until the stream has been waited for.
-    let sent = unsafe { send(&current, to, &file, staging.bytes_mut()) };
-    // Also after a failure, some of the memory may be on its way.
-    let waited = current.synchronize_stream(StreamHandle::DEFAULT);
-    sent.and(waited.map_err(FileError::from))
+    let mut halves = Halves::allocate(context, size)?;
+    // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
+    let sent = unsafe { send(&current, to, &file, &mut halves) };
+    halves.finish(&current, sent)
 }
 
-/// Reads a file into one half of the staging memory while the device copies the other.
+/// Reads a file into one half while the device copies the other.
 ///
 /// # Safety
 ///
-/// As for [`copy_from_file`], and the staging memory must stay valid until the default stream has made
-/// the copies that are queued here.
+/// As for [`copy_from_file`], and the halves must stay valid until the default stream has made the
+/// copies that are queued here.
 unsafe fn send(
     current: &Current<'_>,
     to: u64,
     file: &FilePart<'_>,
-    staging: &mut [u8],
+    halves: &mut Halves,
 ) -> Result<(), FileError> {
     let (context, size) = (current.context(), file.size());
     // Behind the copy of each half; one that was never recorded counts as reached.
@@ -102,13 +141,82 @@ unsafe fn send(
         patience.check()?;
         let (half, end) = (turn % 2, &ends[turn % 2]);
         end.wait()?;
-        let bytes = &mut staging[half * STEP..][..(size - at).min(STEP)];
+        let bytes = halves.bytes_mut(half, (size - at).min(STEP));
         file.read(at, bytes)?;
         let (to, stream) = (to + at as u64, StreamHandle::DEFAULT);
         // SAFETY: guaranteed by the caller: it is the next part of the range, and the half is not
         // filled again before the event.
         unsafe { current.queue_copy_from_host(to, bytes.as_ptr(), bytes.len(), stream) }?;
         current.record(end, stream)?;
+    }
+    Ok(())
+}
+
+/// Copies `size` bytes of a device into a file, from `offset` on.  The file's own position does not
+/// matter, and stays as it is; the file grows where it has to.
+///
+/// # Safety
+///
+/// As many bytes at `from` must be live memory of the context's device.
+///
+/// # Errors
+///
+/// [`FileError::Write`] when the file cannot be written, [`FileError::Cuda`].  The file may have been
+/// written in part.
+pub unsafe fn copy_to_file(
+    context: &Context,
+    from: u64,
+    file: &impl AsFd,
+    offset: u64,
+    size: usize,
+) -> Result<(), FileError> {
+    if size == 0 {
+        return Ok(());
+    }
+    let current = context.enter()?;
+    let file = FilePart::new(file, offset, size);
+    current.await_turn(StreamHandle::DEFAULT)?;
+    let mut halves = Halves::allocate(context, size)?;
+    // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
+    let received = unsafe { receive(&current, from, &file, &mut halves) };
+    halves.finish(&current, received)
+}
+
+/// Writes one half to a file while the device fills the other.
+///
+/// # Safety
+///
+/// As for [`copy_to_file`], and the halves must stay valid until the default stream has made the copies
+/// that are queued here.
+unsafe fn receive(
+    current: &Current<'_>,
+    from: u64,
+    file: &FilePart<'_>,
+    halves: &mut Halves,
+) -> Result<(), FileError> {
+    let (context, size) = (current.context(), file.size());
+    let ends = [Event::new(context)?, Event::new(context)?];
+    let mut patience = Patience::new();
+    let length = |at: usize| (size - at).min(STEP);
+    let begin = |turn: usize, halves: &mut Halves| {
+        let (at, half) = (turn * STEP, turn % 2);
+        if at >= size {
+            return Ok(());
+        }
+        let (stream, bytes) = (StreamHandle::DEFAULT, halves.bytes_mut(half, length(at)));
+        // SAFETY: guaranteed by the caller: it is the next part of the range, and the half has been
+        // written to the file.
+        unsafe {
+            current.queue_copy_to_host(bytes.as_mut_ptr(), from + at as u64, bytes.len(), stream)
+        }?;
+        current.record(&ends[half], stream)
+    };
+    begin(0, halves)?;
+    for (turn, at) in (0..size).step_by(STEP).enumerate() {
+        patience.check()?;
+        begin(turn + 1, halves)?;
+        ends[turn % 2].wait()?;
+        file.write(at, halves.bytes_mut(turn % 2, length(at)))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod copy;
 mod engine;
-#[expect(unsafe_code, reason = "copies to raw parts of memory")]
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod file;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod gathered;
@@ -17,8 +17,10 @@ mod registered;
 mod staging;
 
 pub use copy::{copy_from_host, copy_to_host, equals_host};
-pub use engine::{MAX_THREADS, ReadError, TransferLimits, set_transfer_limits, transfer_limits};
-pub use file::{FileError, copy_from_file};
+pub use engine::{
+    MAX_THREADS, ReadError, TransferLimits, WriteError, set_transfer_limits, transfer_limits,
+};
+pub use file::{FileError, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use pinned::{HostBuffer, is_pinned};
 pub use queued::{queue_copy_from_host, queue_copy_to_host};

@@ -2,9 +2,11 @@
 
 import io
 import tempfile
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from pyarrow import cuda
 
 from . import scenario
@@ -64,6 +66,50 @@ def uploads():
             writer.upload(again, 32)
     expected = b"ab" + bytes(range(30, 100)) + bytes(range(50)) + bytes(range(100))
     assert buffer.to_pybytes() == expected
+
+
+@scenario()
+def whole_files():
+    content = bytes(range(250)) * 50
+    with tempfile.TemporaryDirectory() as folder:
+        path, told = f"{folder}/data", []
+        buffer = cuda.Context().buffer_from_data(content)
+        assert buffer.copy_to_file(path, 10, progress=lambda *all: told.append(all)) == 12_490
+        assert buffer.copy_to_file(path, 0, 5000, offset=12_490, direct=True) == 5000
+        for direct in (None, True):
+            again = cuda.Context().buffer_from_file(path, 3, direct=direct)
+            assert again.to_pybytes() == (content[10:] + content[:5000])[3:]
+        assert told == [(12_490, 12_490)]
+        piped = cuda.Context().buffer_from_file("/dev/zero", nbytes=5)
+        assert piped.to_pybytes() == bytes(5)
+
+
+@scenario()
+def files_that_fail():
+    """The system's errors, and what a callback raises, with the driver's errors beside them."""
+    buffer = cuda.Context().buffer_from_data(bytes(9000))
+
+    def refuse(done, total):
+        raise KeyError(done, total)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/data"
+        buffer.copy_to_file(path)
+        for direct in (False, True):
+            write = partial(buffer.copy_to_file, "/dev/full", direct=direct)
+            assert refused(write) == "/dev/full"
+            with pytest.raises(KeyError):
+                cuda.Context().buffer_from_file(path, direct=direct, progress=refuse)
+
+
+def refused(copy):
+    """The name of the file that the system refuses to read or write."""
+    try:
+        copy()
+    except OSError as error:
+        if error.filename is None:
+            raise  # the driver's
+        return error.filename
 
 
 @scenario()

@@ -4,6 +4,8 @@
 
 import contextlib
 import io
+import tempfile
+from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
@@ -38,6 +40,14 @@ def buffers(ctx: cuda.Context) -> None:
     ctx.buffer_from_data(buf)
     assert_type(ctx.buffers_from_data([array, b"bytes", buf]), list[CudaBuffer])
     ctx.buffers_from_data(data=iter([b"bytes"]))
+    with tempfile.TemporaryFile() as file:
+        assert_type(buf.copy_to_file(file, 0, -1, offset=3), int)
+        buf.copy_to_file(file, direct=True, kvikio=None, progress=None)
+        assert_type(ctx.buffer_from_file(file, 1, np.int64(2)), CudaBuffer)
+        ctx.buffer_from_file(file.fileno(), nbytes=None, direct=True, kvikio=False)
+        ctx.buffer_from_file(file, progress=lambda done, total: done / max(total, 1))
+    ctx.buffer_from_file(Path("/proc/self/status"))
+    ctx.buffer_from_file(b"/proc/self/status", progress=print)
     ctx.buffer_from_object(buf)
     ctx.new_buffer(np.int64(16))
 

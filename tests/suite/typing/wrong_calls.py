@@ -119,6 +119,12 @@ def allocation(ctx: cuda.Context, pinned: cuda.HostBuffer, anything: Any) -> Non
     ctx.buffers_from_data(b"bytes")  # rejected
     ctx.buffers_from_data([1, 2, 3])  # rejected
     ctx.buffer_from_data(b"", size=None)  # rejected
+    ctx.buffer_from_file("data", 0, 1, direct=None)
+    ctx.buffer_from_file(None)  # rejected
+    ctx.buffer_from_file(1.5)  # rejected
+    ctx.buffer_from_file("data", 0, 1, True)  # rejected
+    ctx.buffer_from_file("data", progress=1)  # rejected
+    ctx.buffer_from_file("data", progress=lambda done: None)  # rejected
     ctx.buffer_from_object(pinned)
     ctx.buffer_from_object(anything)
     ctx.buffer_from_object(b"bytes")  # rejected

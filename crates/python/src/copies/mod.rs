@@ -176,6 +176,18 @@ fn copy_device(
     on_stream::from_device(py, &stream, buffer, position, data)
 }
 
+/// The part of a buffer that `position` and `nbytes` name.
+pub(crate) fn part(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    position: i64,
+    nbytes: i64,
+) -> PyResult<DeviceBuffer> {
+    let room = after(position, buffer.size())?;
+    let size = to_copy(nbytes, room, room, "in device buffer")?;
+    buffer.slice(position.cast_unsigned(), size).or_raise(py)
+}
+
 /// `CudaBuffer.fill`.
 pub(crate) fn fill(
     py: Python<'_>,
@@ -186,12 +198,11 @@ pub(crate) fn fill(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
-    let room = after(position, buffer.size())?;
+    after(position, buffer.size())?;
     let value = u8::try_from(value).map_err(|_| {
         PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
     })?;
-    let size = to_copy(nbytes, room, room, "in device buffer")?;
-    let part = buffer.slice(position.cast_unsigned(), size).or_raise(py)?;
+    let part = part(py, buffer, position, nbytes)?;
     let Some(stream) = stream else {
         return copy_for_signals(py, buffer.context(), || {
             py.detach(|| part.fill(value)).or_raise(py)

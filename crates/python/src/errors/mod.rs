@@ -15,7 +15,7 @@ use arrow_cuda_driver::{CallError, CudaError, LoadError};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
-use arrow_cuda_transfer::ReadError;
+use arrow_cuda_transfer::{ReadError, WriteError};
 use pyo3::exceptions::{
     PyBufferError, PyIndexError, PyNotImplementedError, PyOSError, PyValueError,
 };
@@ -30,6 +30,8 @@ pub(crate) enum Failure {
     Fault(Fault),
     /// A file could not be read.
     Read(ReadError),
+    /// A file could not be written.
+    Write(WriteError),
     /// An array that cannot be exchanged in this way.
     Unsupported(String),
     /// An array whose description is wrong.
@@ -66,6 +68,7 @@ impl From<BufferError> for Failure {
         match error {
             BufferError::Cuda(error) => error.into(),
             BufferError::Read(error) => Self::Read(error),
+            BufferError::Write(error) => Self::Write(error),
             other => Self::Fault(other.into()),
         }
     }
@@ -132,15 +135,46 @@ fn exception(
             Kind::Python => PyErr::fetch(py),
             Kind::Io | Kind::None => PyOSError::new_err(text),
         },
-        Failure::Read(error) => match error.code {
-            Some(code) => PyOSError::new_err((code, error.to_string())),
-            None => PyOSError::new_err(error.to_string()),
-        },
+        Failure::Read(error) => os_error(error.code, error.to_string()),
+        Failure::Write(error) => os_error(error.code, error.to_string()),
         Failure::Unsupported(text) => PyBufferError::new_err(text),
         Failure::Invalid(text) => PyValueError::new_err(text),
         Failure::Index(text) => PyIndexError::new_err(text),
         Failure::NeedsCopy(text) => PyNotImplementedError::new_err(text),
     }
+}
+
+fn os_error(code: Option<i32>, text: String) -> PyErr {
+    match code {
+        Some(code) => PyOSError::new_err((code, without_number(code, text))),
+        None => PyOSError::new_err(text),
+    }
+}
+
+/// Python shows the number by itself.
+fn without_number(code: i32, mut text: String) -> String {
+    if let Some(length) = text.strip_suffix(&format!(" (os error {code})")).map(str::len) {
+        text.truncate(length);
+    }
+    text
+}
+
+/// The exception for a failed copy of a file, which it names.
+pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
+    let named = |code: Option<i32>, text: String| match code {
+        Some(code) => PyOSError::new_err((code, without_number(code, text), name.clone().unbind())),
+        // Without a number, Python would show nothing but the name.
+        None => PyOSError::new_err(format!("{text}: {}", repr(name))),
+    };
+    match error {
+        BufferError::Read(error) => named(error.code, error.to_string()),
+        BufferError::Write(error) => named(error.code, error.to_string()),
+        other => exception(py, other.into(), out_of_memory::requested),
+    }
+}
+
+fn repr(object: &Bound<'_, PyAny>) -> String {
+    object.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string_lossy().into_owned())
 }
 
 /// An exception of pyarrow's own.

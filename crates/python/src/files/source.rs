@@ -1,13 +1,15 @@
-//! Files that can be read by their descriptors, past the objects that opened them.
+//! Files that can be read and written by their descriptors, past the objects that opened them.
 
+use arrow_cuda_host_io::HostFile;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::fs::File;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 
 /// A regular file, and where its reader stands.
 pub(super) struct RegularFile {
-    pub(super) file: File,
+    file: File,
     pub(super) position: u64,
 }
 
@@ -15,15 +17,12 @@ impl RegularFile {
     /// The file behind an object, if reading it by its descriptor gives the bytes that the object would
     /// give; `None` for all others.
     pub(super) fn of(stream: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        if !is_plain(stream)? || !stream.call_method0("readable")?.is_truthy()? {
+        let Some(file) = open_file(stream)? else { return Ok(None) };
+        // Direct reads need aligned memory and sizes.
+        if !file.metadata()?.is_file() || flags_of(&file)? & libc::O_DIRECT != 0 {
             return Ok(None);
         }
-        let descriptor: i32 = stream.call_method0("fileno")?.extract()?;
-        // A copy of the descriptor stays open when another thread closes the object.
-        // SAFETY: the object has just returned it, and it is only copied.
-        let file =
-            unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned().map(File::from)?;
-        if !file.metadata()?.is_file() || is_direct(&file) {
+        if !stream.call_method0("readable")?.is_truthy()? {
             return Ok(None);
         }
         let found = Self { file, position: stream.call_method0("tell")?.extract()? };
@@ -36,25 +35,74 @@ impl RegularFile {
         let size = self.file.metadata()?.len();
         Ok(size.checked_sub(self.position).filter(|rest| *rest > 0))
     }
+
+    /// The file, of which `size` bytes behind the position are to be read.
+    pub(super) fn to_read(&self, size: u64) -> PyResult<HostFile> {
+        Ok(HostFile::to_read(self.file.try_clone()?, self.position, size, None))
+    }
 }
 
-/// Whether nobody has changed what the object's methods do, as a subclass might.
-fn is_plain(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = stream.py();
-    let class = |module: &str, name: &str| {
-        Ok::<_, PyErr>(py.import(module)?.getattr(name)?.cast_into::<PyType>()?)
-    };
-    let raw = match stream.get_type().is(&class("io", "BufferedReader")?) {
-        true => stream.getattr("raw")?,
-        false => stream.clone(),
-    };
-    let found = raw.get_type();
-    Ok(found.is(&class("io", "FileIO")?) || found.is(&class("pyarrow.lib", "OSFile")?))
+/// A copy of the descriptor of an open file, which the caller closes; `None` for an object that is no
+/// file, or that gives other bytes than its descriptor.
+#[pyfunction]
+#[pyo3(name = "_descriptor")]
+pub(super) fn descriptor(file: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
+    Ok(open_file(file)?.map(File::into_raw_fd))
 }
 
-/// Whether reads need aligned memory and sizes.
-fn is_direct(file: &File) -> bool {
+/// A copy of a descriptor, which stays open when another thread closes that one.
+pub(super) fn duplicate(descriptor: i32) -> io::Result<File> {
+    if descriptor < 0 {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: it is only copied, which fails if it is not open.
+    unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned().map(File::from)
+}
+
+/// The file behind an object whose methods nobody has changed, as a subclass might; `None` for others.
+fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
+    let object = unwrapped(object)?;
+    let class = object.get_type();
+    let mut raw = object.clone();
+    for buffered in ["BufferedReader", "BufferedWriter", "BufferedRandom"] {
+        if is_class(&class, "io", buffered)? {
+            object.call_method0("flush")?;
+            raw = object.getattr("raw")?;
+        }
+    }
+    let class = raw.get_type();
+    if !is_class(&class, "io", "FileIO")? && !is_class(&class, "pyarrow.lib", "OSFile")? {
+        return Ok(None);
+    }
+    Ok(Some(duplicate(object.call_method0("fileno")?.extract()?)?))
+}
+
+/// What a named temporary file has inside; any other object itself.
+fn unwrapped<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let class = object.get_type();
+    // The name is looked up first: few programs import the module.
+    match class.name()? == "_TemporaryFileWrapper"
+        && is_class(&class, "tempfile", "_TemporaryFileWrapper")?
+    {
+        true => object.getattr("file"),
+        false => Ok(object.clone()),
+    }
+}
+
+fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<bool> {
+    Ok(class.is(class.py().import(module)?.getattr(name)?.cast::<PyType>()?))
+}
+
+/// The flags with which a descriptor was opened.  Python's `fcntl` is a library of its own, which a program
+/// that has given its rights away may not be able to load.
+#[pyfunction]
+#[pyo3(name = "_open_flags")]
+pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {
+    Ok(flags_of(&duplicate(descriptor)?)?)
+}
+
+fn flags_of(file: &File) -> io::Result<i32> {
     // SAFETY: asks for the flags of an open file.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
-    flags >= 0 && flags & libc::O_DIRECT != 0
+    if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags) }
 }

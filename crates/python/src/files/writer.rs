@@ -159,7 +159,8 @@ impl Methods {
         };
         // It may grow meanwhile.
         while let Some(size) = source.rest()? {
-            py.detach(|| writer.write_file(&source.file, source.position, size)).or_raise(py)?;
+            let file = source.to_read(size)?;
+            py.detach(|| writer.write_file(&file, source.position, size)).or_raise(py)?;
             source.position += size;
             stream.call_method1("seek", (source.position,))?;
         }

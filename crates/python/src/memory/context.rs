@@ -4,6 +4,7 @@ use crate::copies::source::Data;
 use crate::copies::together;
 use crate::errors::{OrRaise, available, expected, non_negative, out_of_range};
 use crate::exchange::views;
+use crate::files::check_progress;
 use crate::interpreter::{call_out, copy_for_signals, wait_for_signals};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
@@ -492,6 +493,87 @@ impl PyContext {
             }
         }
         wrap_buffer(py, buffer)
+    }
+
+    /// Allocate device memory and read a file into it.
+    ///
+    /// Several threads read a large file, straight into pinned memory, so its bytes
+    /// are copied once on the host.  To read Arrow data that lies in the file, open
+    /// the buffer: ``pa.ipc.open_file(cuda.BufferReader(buf))``.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str, bytes, os.PathLike, int or file
+    ///     A path, the descriptor of an open file, or a file that ``open(path, "rb")``,
+    ///     `tempfile` or `pyarrow.OSFile` has opened.  The position of an open file does
+    ///     not matter, and stays as it is.  What has no size, such as a pipe or a file
+    ///     of ``/proc``, is read to its end, or until there are `nbytes`, by one thread.
+    /// offset : int, default 0
+    ///     Where in the file to begin, in bytes.
+    /// nbytes : int, optional
+    ///     How many bytes to read; by default all from `offset` on.
+    /// direct : bool, optional
+    ///     Whether to read past the system's page cache (``O_DIRECT``), where the file
+    ///     system can.  By default that is done if most of the bytes are not in the
+    ///     cache, and they would take more than half of the memory that the system
+    ///     has available.
+    /// kvikio : bool, optional
+    ///     Whether KvikIO reads the file, by GPUDirect Storage if it can.  By default
+    ///     it does if it is installed, GPUDirect Storage is available, at least
+    ///     1 MiB is read of which most is not in the page cache, and `direct` is not
+    ///     False.
+    /// progress : callable, optional
+    ///     Is called on this thread as ``progress(done, total)``, numbers of bytes:
+    ///     every 64 MiB or less, and at the end.  If it raises, nothing more is read,
+    ///     and the exception goes on to the caller.
+    ///
+    /// Returns
+    /// -------
+    /// cbuf : CudaBuffer
+    ///     Owns the memory.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be opened or read, as `open` raises it, with the path as
+    ///     ``filename``; if it becomes shorter meanwhile.
+    /// ValueError
+    ///     If the file has fewer bytes, or a number is negative.
+    /// TypeError
+    ///     If `path` is none of these: the bytes of other objects need not be those of
+    ///     their descriptors.
+    /// OutOfMemoryError
+    ///     If the device has too little free memory: an OSError and a MemoryError.
+    /// ImportError
+    ///     If `kvikio` is True, and it is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile
+    /// >>> from pyarrow import cuda
+    /// >>> ctx = cuda.Context(0)
+    /// >>> with tempfile.NamedTemporaryFile() as file:
+    /// ...     written = file.write(b"columns")
+    /// ...     file.flush()
+    /// ...     ctx.buffer_from_file(file.name).to_pybytes()
+    /// ...     ctx.buffer_from_file(file, offset=3, nbytes=2).to_pybytes()
+    /// b'columns'
+    /// b'um'
+    #[pyo3(signature = (path, offset=0, nbytes=None, *, direct=None, kvikio=None, progress=None))]
+    fn buffer_from_file<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        offset: i64,
+        nbytes: Option<i64>,
+        direct: Option<bool>,
+        kvikio: Option<bool>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let offset = non_negative("offset", offset)?;
+        let nbytes = nbytes.map(|nbytes| non_negative("nbytes", nbytes)).transpose()?;
+        check_progress(progress)?;
+        let read = package(slf.py())?.buffer_from_file.bind(slf.py());
+        call_out(read, (slf, path, offset, nbytes, direct, kvikio, progress))
     }
 
     /// Copy the data of several objects into device memory, all of it together.

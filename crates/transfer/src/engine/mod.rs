@@ -30,8 +30,8 @@ mod workers;
 #[expect(unsafe_code, reason = "loom checks accesses to memory")]
 mod models;
 
-pub use host::ReadError;
 pub(crate) use host::{FilePart, HostMemory};
+pub use host::{ReadError, WriteError};
 pub use plan::{MAX_THREADS, TransferLimits};
 pub(crate) use run::{run, run_file};
 pub use settings::{set_transfer_limits, transfer_limits};

@@ -1,4 +1,4 @@
-//! A part of a file, as the host side of an upload.
+//! A part of a file, as the host side of a copy.
 
 use std::fmt;
 use std::fs::File;
@@ -29,7 +29,31 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Bytes of a file that are read where a copy of memory would read memory.
+/// Why and where a file could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteError {
+    /// The position in the file, in bytes.
+    pub position: u64,
+    /// The system's error number; `None` if the file takes no more bytes and the system does not say why.
+    pub code: Option<i32>,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let position = self.position;
+        match self.code {
+            Some(code) => {
+                let error = io::Error::from_raw_os_error(code);
+                write!(f, "cannot write the file at byte {position}: {error}")
+            }
+            None => write!(f, "the file takes no more bytes at byte {position}"),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// Bytes of a file that are read and written where a copy of memory would access memory.
 #[derive(Debug)]
 pub(crate) struct FilePart<'file> {
     file: BorrowedFd<'file>,
@@ -66,18 +90,33 @@ impl<'file> FilePart<'file> {
     ///
     /// [`ReadError`]; `out` may be filled in part.
     pub(crate) fn read(&self, at: usize, out: &mut [u8]) -> Result<(), ReadError> {
-        fill(out, self.offset.saturating_add(at as u64), |out, position| {
-            let position = i64::try_from(position).map_err(|_| too_far())?;
+        let read = advance(self.offset.saturating_add(at as u64), out.len(), |done, position| {
+            let out = &mut out[done..];
             let (file, start, size) = (self.file.as_raw_fd(), out.as_mut_ptr(), out.len());
             // SAFETY: an open file, and a range that is writable for its length.
-            let read = unsafe { libc::pread(file, start.cast(), size, position) };
-            usize::try_from(read).map_err(|_| io::Error::last_os_error())
-        })
-        .map_err(|error| match error.code {
+            count(unsafe { libc::pread(file, start.cast(), size, offset_of(position)?) })
+        });
+        read.map_err(|Stopped { position, code }| match code {
             // The file may end long before the place that was read.
-            None => ReadError { position: error.position.min(self.end()), ..error },
-            Some(_) => error,
+            None => ReadError { position: position.min(self.end()), code },
+            Some(_) => ReadError { position, code },
         })
+    }
+
+    /// Writes bytes to the place `at`, which is relative to the part.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`]; some of the bytes may have been written.
+    pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<(), WriteError> {
+        let written =
+            advance(self.offset.saturating_add(at as u64), bytes.len(), |done, position| {
+                let bytes = &bytes[done..];
+                let (file, start, size) = (self.file.as_raw_fd(), bytes.as_ptr(), bytes.len());
+                // SAFETY: an open file, and a range that is readable for its length.
+                count(unsafe { libc::pwrite(file, start.cast(), size, offset_of(position)?) })
+            });
+        written.map_err(|Stopped { position, code }| WriteError { position, code })
     }
 
     /// The position behind the file's last byte, as far as the system tells.
@@ -87,24 +126,36 @@ impl<'file> FilePart<'file> {
     }
 }
 
-fn too_far() -> io::Error {
-    io::Error::from_raw_os_error(libc::EOVERFLOW)
+fn offset_of(position: u64) -> io::Result<i64> {
+    i64::try_from(position).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))
 }
 
-/// Calls `read` until `out` is full: it may return fewer bytes than asked for, or be interrupted.
-fn fill(
-    out: &mut [u8],
+fn count(answer: isize) -> io::Result<usize> {
+    usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+}
+
+/// Where a file gave or took no more bytes, and the system's error number.
+#[derive(Debug, PartialEq, Eq)]
+struct Stopped {
+    position: u64,
+    code: Option<i32>,
+}
+
+/// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets
+/// the number of bytes that are done, and the position behind them.
+fn advance(
     start: u64,
-    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
-) -> Result<(), ReadError> {
+    size: usize,
+    mut step: impl FnMut(usize, u64) -> io::Result<usize>,
+) -> Result<(), Stopped> {
     let mut done = 0;
-    while done < out.len() {
+    while done < size {
         let position = start + done as u64;
-        match read(&mut out[done..], position) {
-            Ok(0) => return Err(ReadError { position, code: None }),
+        match step(done, position) {
+            Ok(0) => return Err(Stopped { position, code: None }),
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(ReadError { position, code: error.raw_os_error() }),
+            Err(error) => return Err(Stopped { position, code: error.raw_os_error() }),
         }
     }
     Ok(())
@@ -124,8 +175,9 @@ mod tests {
             let file: Vec<u8> = (0..=255).collect();
             let (mut out, mut turn) = (vec![0; size], 0);
             // The last turn of each round returns all that is asked for.
-            fill(&mut out, start, |out, position| {
+            let filled = advance(start, size, |done, position| {
                 turn += 1;
+                let out = &mut out[done..];
                 let most = match turns.get(turn % (turns.len() + 1)) {
                     None => out.len(),
                     Some(Some(most)) => (*most).min(out.len()),
@@ -133,7 +185,8 @@ mod tests {
                 };
                 out[..most].copy_from_slice(&file[position as usize..][..most]);
                 Ok(most)
-            })?;
+            });
+            prop_assert_eq!(filled, Ok(()));
             prop_assert_eq!(&out, &file[start as usize..][..size]);
         }
     }
@@ -142,10 +195,10 @@ mod tests {
     fn errors_name_the_position() {
         let halfway = |end: io::Result<usize>| {
             let mut results = [Ok(3), end].into_iter();
-            fill(&mut [0; 10], 100, |_, _| results.next().expect("two calls"))
+            advance(100, 10, |_, _| results.next().expect("two calls"))
         };
-        assert_eq!(halfway(Ok(0)), Err(ReadError { position: 103, code: None }));
+        assert_eq!(halfway(Ok(0)), Err(Stopped { position: 103, code: None }));
         let failed = halfway(Err(io::Error::from_raw_os_error(libc::EIO)));
-        assert_eq!(failed, Err(ReadError { position: 103, code: Some(libc::EIO) }));
+        assert_eq!(failed, Err(Stopped { position: 103, code: Some(libc::EIO) }));
     }
 }

@@ -8,7 +8,7 @@ mod fresh;
 mod stores;
 
 pub(crate) use file::FilePart;
-pub use file::ReadError;
+pub use file::{ReadError, WriteError};
 pub(super) use fresh::{HUGE_PAGE, PAGE, prefer_huge_pages};
 pub(super) use stores::{Stores, fence_stores};
 

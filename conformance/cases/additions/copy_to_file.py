@@ -1,0 +1,39 @@
+# A buffer is written to a file, as a whole or in part.
+import pathlib
+import tempfile
+
+from pyarrow import cuda
+
+ctx = cuda.Context()
+folder = tempfile.TemporaryDirectory()
+path = pathlib.Path(folder.name, "digits")
+buf = ctx.buffer_from_data(b"0123456789")
+buf.copy_to_file(path=path), path.read_bytes()
+# By default the file has no other bytes afterwards; with an offset, it keeps them.
+buf.copy_to_file(path, 4), path.read_bytes()
+buf.copy_to_file(str(path), position=0, nbytes=2, offset=3), path.read_bytes()
+with path.open("r+b") as file:
+    buf.copy_to_file(file, 9), buf.copy_to_file(file.fileno(), 7, 1, offset=5), file.tell()
+
+path.read_bytes()
+# Past the page cache, where the file system can; a callback tells how far it is.
+buf.copy_to_file(path, direct=True, kvikio=False, progress=print), path.read_bytes()
+# What the buffer does not have is refused, and the file stays as it is.
+buf.copy_to_file(path, 11)
+buf.copy_to_file(path, 2, nbytes=9)
+buf.copy_to_file(path, offset=-1)
+buf.copy_to_file(path, progress=1)
+buf.copy_to_file(None)
+path.read_bytes()
+try:
+    buf.copy_to_file("/dev/full")
+except OSError as error:
+    print(error)
+
+with path.open("ab") as file:
+    try:
+        buf.copy_to_file(file)
+    except ValueError as error:
+        str(error).replace(str(path), "digits")
+
+folder.cleanup()

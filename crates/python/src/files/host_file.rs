@@ -1,0 +1,98 @@
+//! Files on their way to device buffers and back.
+//!
+//! The package opens them, and decides what is copied; see `_files.py`.
+
+use super::source::duplicate;
+use crate::errors::{incorrect_type, of_file};
+use crate::interpreter::{call_out, copy_for_signals};
+use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
+use arrow_cuda_buffer::Error;
+use arrow_cuda_context::Context;
+use arrow_cuda_host_io::HostFile;
+use pyo3::prelude::*;
+
+/// With a callback, so many bytes are copied between two of its calls.
+const PIECE: u64 = 64 << 20;
+
+/// Copies an open file, from `offset` on, into a whole buffer.  Errors name the file as `name` does.
+#[pyfunction]
+#[pyo3(name = "_copy_from_file")]
+pub(super) fn copy_from_file(
+    buffer: &Bound<'_, PyAny>,
+    descriptor: i32,
+    name: &Bound<'_, PyAny>,
+    offset: u64,
+    direct: Option<bool>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let (py, buffer) = (buffer.py(), cuda_buffer_argument(buffer)?);
+    let (file, size) = (duplicate(descriptor)?, buffer.size());
+    let file = py.detach(|| HostFile::to_read(file, offset, size, direct));
+    let copy = |at, size| file.copy_to_device(offset.saturating_add(at), buffer, at, size);
+    copy_pieces(buffer.context(), offset, size, progress, name, copy)
+}
+
+/// Copies a whole buffer into an open file, from `offset` on.
+#[pyfunction]
+#[pyo3(name = "_copy_to_file")]
+pub(super) fn copy_to_file(
+    buffer: &Bound<'_, PyAny>,
+    descriptor: i32,
+    name: &Bound<'_, PyAny>,
+    offset: u64,
+    direct: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let buffer = cuda_buffer_argument(buffer)?;
+    let file = HostFile::to_write(duplicate(descriptor)?, direct);
+    let copy = |at, size| file.copy_from_device(offset.saturating_add(at), buffer, at, size);
+    copy_pieces(buffer.context(), offset, buffer.size(), progress, name, copy)
+}
+
+/// Whether most of a part of an open file is in the page cache.
+#[pyfunction]
+#[pyo3(name = "_is_cached")]
+pub(super) fn is_cached(descriptor: i32, offset: u64, nbytes: u64) -> PyResult<bool> {
+    Ok(HostFile::is_cached(&duplicate(descriptor)?, offset, nbytes))
+}
+
+/// Checks the argument `progress` of those who copy files.
+pub(crate) fn check_progress(progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    match progress {
+        Some(progress) if !progress.is_callable() => {
+            Err(incorrect_type("progress", "callable", progress))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes a copy, in pieces if there is a callback, which is called behind each.
+fn copy_pieces(
+    context: &Context,
+    offset: u64,
+    size: u64,
+    progress: Option<&Bound<'_, PyAny>>,
+    name: &Bound<'_, PyAny>,
+    copy: impl Fn(u64, u64) -> Result<(), Error> + Sync,
+) -> PyResult<()> {
+    let py = name.py();
+    let copy = |at, size| {
+        copy_for_signals(py, context, || {
+            py.detach(|| copy(at, size)).map_err(|error| of_file(py, error, name))
+        })
+    };
+    let Some(progress) = progress else { return copy(0, size) };
+    let mut done = 0;
+    while done < size {
+        // Pieces end at whole pages of the file.
+        let piece = PIECE - offset.saturating_add(done) % PIECE;
+        let piece = piece.min(size - done);
+        copy(done, piece)?;
+        done += piece;
+        call_out(progress, (done, size))?;
+    }
+    if size == 0 {
+        call_out(progress, (0, 0))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+"""Files by KvikIO: a module of its name that records its calls, and makes the copies."""
+
+import os
+import sys
+from enum import Enum
+from types import ModuleType, SimpleNamespace
+from typing import ClassVar
+
+import pytest
+
+MIB = 1 << 20
+
+
+class CompatMode(Enum):
+    OFF = 0
+    ON = 1
+
+
+class FakeCuFile:
+    """What is used of `kvikio.CuFile`."""
+
+    calls: ClassVar[list[tuple]] = []
+    most = 1 << 60
+
+    def __init__(self, file, flags="r"):
+        self.calls.append(("open", flags))
+        self.file = os.open(file, {"r": os.O_RDONLY, "r+": os.O_RDWR}[flags])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.calls.append(("close",))
+        os.close(self.file)
+
+    def _memory(self, buf, size):
+        from pyarrow import cuda
+
+        interface = buf.__cuda_array_interface__
+        assert interface["shape"] == (size,)
+        return cuda.Context(0).foreign_buffer(interface["data"][0], size)
+
+    def pread(self, buf, size=None, file_offset=0):
+        self.calls.append(("pread", size, file_offset))
+        data = os.pread(self.file, min(size, self.most), file_offset)
+        return SimpleNamespace(get=lambda: self._memory(buf, size).copy_from_host(data))
+
+    def pwrite(self, buf, size=None, file_offset=0):
+        self.calls.append(("pwrite", size, file_offset))
+        data = self._memory(buf, size).to_pybytes()[: self.most]
+        return SimpleNamespace(get=lambda: os.pwrite(self.file, data, file_offset))
+
+
+def of_25_04(is_compatible, has_storage):
+    """Newer ones have a function for what `AUTO` comes to."""
+    return (
+        {"is_compat_mode_preferred": lambda: is_compatible},
+        {"get": {"is_gds_available": has_storage}.__getitem__},
+    )
+
+
+def of_24_12(is_compatible, has_storage):
+    mode = CompatMode.ON if is_compatible else CompatMode.OFF
+    properties = SimpleNamespace(is_gds_available=has_storage)
+    return {"compat_mode": lambda: mode}, {"DriverProperties": lambda: properties}
+
+
+def of_24_10(is_compatible, has_storage):
+    properties = SimpleNamespace(is_gds_available=has_storage)
+    return {"compat_mode": lambda: is_compatible}, {"DriverProperties": lambda: properties}
+
+
+@pytest.fixture
+def kvikio(monkeypatch):
+    """Installs a version of it, and gives the list of calls."""
+    from pyarrow_cuda_compat import _kvikio
+
+    def install(version, is_compatible=False, has_storage=True):
+        module = ModuleType("kvikio")
+        module.CuFile = type("CuFile", (FakeCuFile,), {"calls": []})
+        monkeypatch.setitem(sys.modules, "kvikio", module)
+        for name, content in zip(
+            ("defaults", "cufile_driver"), version(is_compatible, has_storage), strict=True
+        ):
+            part = ModuleType(f"kvikio.{name}")
+            vars(part).update(content)
+            monkeypatch.setitem(sys.modules, part.__name__, part)
+        _kvikio._has_direct_storage.cache_clear()
+        return module.CuFile.calls
+
+    yield install
+    _kvikio._has_direct_storage.cache_clear()
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file that nobody has read yet."""
+    path = tmp_path / "data.bin"
+    with path.open("wb") as file:
+        file.write(bytes(range(256)) * 4 * 3 * 1024)
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return path
+
+
+def is_cached(path):
+    from pyarrow_cuda_compat import _native
+
+    with path.open("rb") as file:
+        return _native._is_cached(file.fileno(), 0, path.stat().st_size)
+
+
+@pytest.mark.parametrize("version", [of_25_04, of_24_12, of_24_10])
+def test_direct_storage_is_used_where_there_is_any(ctx, kvikio, path, version):
+    if is_cached(path):
+        pytest.skip("the system caches all files here")
+    calls = kvikio(version)
+    buffer = ctx.buffer_from_file(path, 5, 2 * MIB)
+    assert calls == [("open", "r"), ("pread", 2 * MIB, 5), ("close",)]
+    content = path.read_bytes()  # now it is cached
+    assert buffer.to_pybytes() == content[5 : 5 + 2 * MIB]
+    calls.clear()
+    assert ctx.buffer_from_file(path).to_pybytes() == content
+    assert ctx.buffer_from_file(path, direct=False).to_pybytes() == content
+    assert calls == []
+
+
+@pytest.mark.parametrize("version", [of_25_04, of_24_12, of_24_10])
+@pytest.mark.parametrize("state", [(True, True), (True, False), (False, False)])
+def test_without_direct_storage_it_is_left_alone(ctx, kvikio, path, version, state):
+    calls = kvikio(version, *state)
+    buffer = ctx.buffer_from_file(path)
+    buffer.copy_to_file(path, direct=True)
+    assert (calls, buffer.size) == ([], 3 * MIB)
+
+
+def test_it_is_used_where_a_caller_wants_it(ctx, kvikio, path):
+    calls = kvikio(of_25_04, is_compatible=True)
+    buffer = ctx.buffer_from_file(path, 1, 100, kvikio=True)
+    assert buffer.to_pybytes() == bytes(range(1, 101))
+    assert buffer.copy_to_file(path, 10, offset=3, kvikio=True) == 90
+    assert calls == [
+        *(("open", "r"), ("pread", 100, 1), ("close",)),
+        *(("open", "r+"), ("pwrite", 90, 3), ("close",)),
+    ]
+    assert path.read_bytes()[:94] == bytes(range(3)) + bytes(range(11, 101)) + bytes([93])
+    with path.open("rb") as file:
+        assert ctx.buffer_from_file(file, 0, 2, kvikio=True).to_pybytes() == b"\0\1"
+    assert ctx.buffer_from_file(path, 3 * MIB, kvikio=True).size == 0
+
+
+def test_direct_writes_use_direct_storage(ctx, kvikio, path):
+    calls = kvikio(of_25_04)
+    buffer = ctx.buffer_from_data(bytes(range(200)) * 10_000)
+    buffer.copy_to_file(path)
+    buffer.copy_to_file(path, direct=True, kvikio=False)
+    assert calls == []
+    buffer.copy_to_file(path, direct=True)
+    assert calls == [("open", "r+"), ("pwrite", 2_000_000, 0), ("close",)]
+    assert path.read_bytes() == buffer.to_pybytes()
+
+
+def test_progress_of_its_copies(ctx, kvikio, tmp_path):
+    calls, told = kvikio(of_25_04), []
+    size, piece = (64 << 20) + 10, 64 << 20
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, size)
+    buffer = ctx.buffer_from_file(path, kvikio=True, progress=lambda *all: told.append(all))
+    assert calls == [("open", "r"), ("pread", piece, 0), ("pread", 10, piece), ("close",)]
+    assert told == [(piece, size), (size, size)]
+    before = ctx.bytes_allocated
+    with pytest.raises(ZeroDivisionError):
+        ctx.buffer_from_file(path, kvikio=True, progress=lambda *_: 1 // 0)
+    assert calls[-2:] == [("pread", piece, 0), ("close",)]
+    with pytest.raises(ZeroDivisionError):
+        buffer.copy_to_file(path, kvikio=True, progress=lambda *_: 1 // 0)
+    assert calls[-2:] == [("pwrite", piece, 0), ("close",)]
+    assert ctx.bytes_allocated == before
+
+
+def test_files_that_end_too_early(ctx, kvikio, path):
+    kvikio(of_25_04)
+    sys.modules["kvikio"].CuFile.most = 60
+    with pytest.raises(OSError, match=r"the file ends at byte 67, before .*data\.bin"):
+        ctx.buffer_from_file(path, 7, 100, kvikio=True)
+    buffer = ctx.buffer_from_data(bytes(100))
+    with pytest.raises(OSError, match=r"takes no more bytes at byte 67: .*data\.bin"):
+        buffer.copy_to_file(path, offset=7, kvikio=True)
+
+
+def test_it_is_not_installed(ctx, kvikio, path, monkeypatch):
+    kvikio(of_25_04)
+    for name in ("kvikio", "kvikio.defaults", "kvikio.cufile_driver"):
+        monkeypatch.setitem(sys.modules, name, None)
+    before = ctx.bytes_allocated
+    assert ctx.buffer_from_file(path).size == 3 * MIB
+    with pytest.raises(ImportError, match="kvikio"):
+        ctx.buffer_from_file(path, kvikio=True)
+    buffer = ctx.buffer_from_data(b"data")
+    with pytest.raises(ImportError, match="kvikio"):
+        buffer.copy_to_file(path, offset=0, kvikio=True)
+    del buffer
+    assert ctx.bytes_allocated == before

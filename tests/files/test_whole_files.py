@@ -1,0 +1,489 @@
+"""`Context.buffer_from_file` and `CudaBuffer.copy_to_file`: files to the device, and back."""
+
+import errno
+import fcntl
+import gc
+import gzip
+import io
+import os
+import socket
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+CONTENT = bytes(range(256)) * 4
+PIECE = 64 << 20
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "data.bin"
+    path.write_bytes(CONTENT)
+    return path
+
+
+def open_descriptors():
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_lost(ctx):
+    """Neither device memory nor descriptors, whatever a test does."""
+    before = ctx.bytes_allocated, open_descriptors()
+    yield
+    gc.collect()  # exceptions that tests have caught refer to themselves
+    assert (ctx.bytes_allocated, open_descriptors()) == before
+
+
+@pytest.fixture
+def sparse(tmp_path):
+    """A file of 2 pieces and a part, with a pattern where pieces meet."""
+    path, size = tmp_path / "sparse.bin", 2 * PIECE + 12_345
+    with path.open("wb") as file:
+        for at in (0, PIECE - 100, 2 * PIECE - 100, size - 100):
+            file.seek(at)
+            file.write(bytes(range(at % 50, at % 50 + 100)))
+        file.truncate(size)
+    return path
+
+
+SOURCES = {
+    "str": os.fspath,
+    "bytes": os.fsencode,
+    "Path": lambda path: path,
+    "BufferedReader": lambda path: path.open("rb"),
+    "FileIO": lambda path: path.open("rb", buffering=0),
+    "BufferedRandom": lambda path: path.open("r+b"),
+    "OSFile": lambda path: pa.OSFile(os.fspath(path)),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("direct", [None, True, False])
+def test_a_file_becomes_a_buffer(ctx, path, source, direct):
+    file = SOURCES[source](path)
+    if hasattr(file, "seek"):
+        file.seek(7)
+    buffer = ctx.buffer_from_file(file, direct=direct)
+    assert (type(buffer).__name__, buffer.is_mutable) == ("CudaBuffer", True)
+    assert buffer.to_pybytes() == CONTENT
+    part = ctx.buffer_from_file(file, 3, 500, direct=direct)
+    assert part.to_pybytes() == CONTENT[3:503]
+    if hasattr(file, "tell"):
+        assert file.tell() == 7
+        file.close()
+        with pytest.raises(ValueError, match="closed file"):
+            ctx.buffer_from_file(file)
+
+
+def test_descriptors_and_temporary_files(ctx, path):
+    with path.open("rb") as file:
+        assert ctx.buffer_from_file(file.fileno(), 1020).to_pybytes() == CONTENT[1020:]
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"not flushed")
+        assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
+    with tempfile.TemporaryFile() as file:
+        file.write(b"not flushed")
+        assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
+        assert file.tell() == 11
+
+
+@pytest.mark.parametrize("direct", [None, True, False])
+@pytest.mark.parametrize("threads", [0, 3])
+def test_every_byte_of_a_large_file_arrives(cuda, ctx, tmp_path, direct, threads):
+    import pyarrow_cuda_compat as compat
+
+    data = (np.arange(9 << 20, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
+    path = tmp_path / "large.bin"
+    data.tofile(path)
+    before = compat.transfer_limits()
+    compat.set_transfer_limits(threads=threads, begin_after=0)
+    try:
+        for offset, size in ((0, 9 << 20), (4096, 8 << 20), (5001, (8 << 20) + 77)):
+            buffer = ctx.buffer_from_file(path, offset, size, direct=direct)
+            assert buffer.equals(pa.py_buffer(data[offset : offset + size]))
+            assert buffer.copy_to_file(tmp_path / "back", direct=bool(direct)) == size
+            assert (np.fromfile(tmp_path / "back", np.uint8) == data[offset : offset + size]).all()
+    finally:
+        compat.set_transfer_limits(**before)
+
+
+def test_the_end_of_a_file(ctx, path):
+    assert ctx.buffer_from_file(path, 1024).size == 0
+    assert ctx.buffer_from_file(path, 1024, 0).size == 0
+    assert ctx.buffer_from_file(path, 1000, 24).to_pybytes() == CONTENT[1000:]
+    for offset in (1025, 2**62, 2**63 - 1):
+        with pytest.raises(ValueError, match="offset argument must be at most 1024"):
+            ctx.buffer_from_file(path, offset)
+    for nbytes in (25, 2**62, 2**63 - 1):
+        with pytest.raises(ValueError, match=r"nbytes argument must be at most 24, .*data\.bin"):
+            ctx.buffer_from_file(path, 1000, nbytes)
+    path.write_bytes(b"")
+    assert ctx.buffer_from_file(path).size == 0
+    with pytest.raises(ValueError, match="offset"):
+        ctx.buffer_from_file(path, 1)
+    with pytest.raises(ValueError, match="nbytes"):
+        ctx.buffer_from_file(path, 0, 1)
+
+
+def test_numbers_that_cannot_be(ctx, path):
+    buffer = ctx.buffer_from_data(b"data")
+    for number in (-1, -(2**63)):
+        with pytest.raises(ValueError, match="offset argument must be non-negative"):
+            ctx.buffer_from_file(path, number)
+        with pytest.raises(ValueError, match="nbytes argument must be non-negative"):
+            ctx.buffer_from_file(path, nbytes=number)
+        with pytest.raises(ValueError, match="offset argument must be non-negative"):
+            buffer.copy_to_file(path, offset=number)
+        with pytest.raises(ValueError, match="position"):
+            buffer.copy_to_file(path, number)
+    for number in (2**63, -(2**63) - 1, 2**200):
+        with pytest.raises(OverflowError):
+            ctx.buffer_from_file(path, number)
+        with pytest.raises(OverflowError):
+            ctx.buffer_from_file(path, nbytes=number)
+        with pytest.raises(OverflowError):
+            buffer.copy_to_file(path, offset=number)
+    for position, nbytes in ((5, -1), (2, 3), (0, 2**62)):
+        with pytest.raises(ValueError, match=r"position|requested more"):
+            buffer.copy_to_file(path, position, nbytes)
+    assert path.read_bytes() == CONTENT
+    with pytest.raises(OSError, match=r"data\.bin"):
+        buffer.copy_to_file(path, offset=2**63 - 1)
+    assert path.read_bytes() == CONTENT
+
+
+def calls(ctx):
+    buffer = ctx.buffer_from_data(b"data")
+    return ctx.buffer_from_file, buffer.copy_to_file
+
+
+def test_paths_that_cannot_be_opened(ctx, tmp_path, path):
+    read, write = calls(ctx)
+    for name in (tmp_path / "none" / "x", os.fspath(tmp_path / "none" / "x"), b"/none/x"):
+        for call in (read, write):
+            with pytest.raises(FileNotFoundError) as caught:
+                call(name)
+            assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, os.fspath(name))
+    for call in (read, write):
+        with pytest.raises(IsADirectoryError) as caught:
+            call(tmp_path)
+        assert caught.value.filename == os.fspath(tmp_path)
+        with pytest.raises(NotADirectoryError):
+            call(path / "x")
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            call(-1)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            call(1_000_000)
+        with pytest.raises(ValueError, match="null"):
+            call("a\0b")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(IsADirectoryError):
+        read(folder)
+    os.close(folder)
+
+
+def test_paths_that_may_not_be_read(ctx, path):
+    path.chmod(0)
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)  # root may read everything
+    try:
+        for call in calls(ctx):
+            with pytest.raises(PermissionError) as caught:
+                call(path)
+            assert caught.value.filename == os.fspath(path)
+    finally:
+        os.seteuid(before)
+
+
+def test_what_is_no_file(ctx, path):
+    with gzip.open(path, "rb") as zipped, path.open() as text, socket.socket() as sock:
+        others = [None, True, 1.5, object(), io.BytesIO(b"x"), zipped, text, sock]
+
+        class Reversed(io.FileIO):
+            def read(self, size=-1):
+                return super().read(size)[::-1]
+
+        with Reversed(path) as changed:
+            for other in [*others, changed]:
+                for call in calls(ctx):
+                    with pytest.raises(TypeError, match=f"path.*not {type(other).__name__}"):
+                        call(other)
+    assert path.read_bytes() == CONTENT
+
+
+def test_descriptors_for_the_other_way(ctx, path):
+    read, write = calls(ctx)
+    with path.open("ab") as file:
+        with pytest.raises(OSError, match="Bad file descriptor") as caught:
+            read(file)
+        assert caught.value.filename == os.fspath(path)
+        with pytest.raises(ValueError, match=r"must not be open for appending: .*data\.bin"):
+            write(file)
+    with path.open("rb") as file, pytest.raises(OSError, match="Bad file descriptor"):
+        write(file)
+    assert path.read_bytes() == CONTENT
+
+
+def test_pipes_are_read_to_their_end(ctx):
+    def piped(data):
+        receiver, sender = os.pipe()
+        thread = threading.Thread(target=lambda: (os.write(sender, data), os.close(sender)))
+        thread.start()
+        return receiver, thread
+
+    for arguments, expected in (((), CONTENT), ((0, 1000), CONTENT[:1000]), ((0, 0), b"")):
+        receiver, thread = piped(CONTENT)
+        assert ctx.buffer_from_file(receiver, *arguments).to_pybytes() == expected
+        thread.join()
+        os.close(receiver)
+    receiver, thread = piped(CONTENT)
+    with pytest.raises(ValueError, match="nbytes argument must be at most 1024"):
+        ctx.buffer_from_file(receiver, 0, 1025)
+    with pytest.raises(OSError, match="Illegal seek") as caught:
+        ctx.buffer_from_file(receiver, 1)
+    assert (caught.value.errno, caught.value.filename) == (errno.ESPIPE, receiver)
+    thread.join()
+    os.close(receiver)
+
+
+def test_pipes_are_written(ctx):
+    data = bytes(range(250)) * 40_000
+    buffer, received = ctx.buffer_from_data(data), bytearray()
+    receiver, sender = os.pipe()
+
+    def receive():
+        while piece := os.read(receiver, 1 << 20):
+            received.extend(piece)
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    told = []
+    assert buffer.copy_to_file(sender, 10, progress=lambda *all: told.append(all)) == len(data) - 10
+    with pytest.raises(OSError, match="Illegal seek"):
+        buffer.copy_to_file(sender, offset=1)
+    os.close(sender)
+    thread.join()
+    assert received == data[10:]
+    assert told[-1] == (len(data) - 10, len(data) - 10)
+    os.close(receiver)
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    with pytest.raises(BrokenPipeError):
+        buffer.copy_to_file(sender)
+    os.close(sender)
+
+
+def test_files_without_a_size(ctx):
+    path = Path("/proc/self/status")
+    name = ctx.buffer_from_file(path).to_pybytes().splitlines()[0]
+    assert name == path.read_bytes().splitlines()[0]
+    assert ctx.buffer_from_file(path, 6, 3).to_pybytes() == path.read_bytes()[6:9]
+    with pytest.raises(ValueError, match="nbytes argument is needed"):
+        ctx.buffer_from_file("/dev/zero")
+    assert ctx.buffer_from_file("/dev/zero", nbytes=5_000_000).to_pybytes() == bytes(5_000_000)
+    assert ctx.buffer_from_file("/dev/null", nbytes=0).size == 0
+
+
+def test_a_descriptor_that_reads_directly_itself(ctx, path):
+    file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    assert ctx.buffer_from_file(file, 3, 500).to_pybytes() == CONTENT[3:503]
+    assert fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT
+    os.close(file)
+
+
+def test_a_path_is_written_as_a_whole_or_in_part(ctx, tmp_path):
+    buffer, path = ctx.buffer_from_data(CONTENT), tmp_path / "new"
+    assert buffer.copy_to_file(path) == 1024
+    assert path.read_bytes() == CONTENT
+    assert buffer.copy_to_file(path, 1000) == 24
+    assert path.read_bytes() == CONTENT[1000:]
+    assert buffer.copy_to_file(path, 10, 5, offset=2) == 5
+    assert path.read_bytes() == CONTENT[1000:1002] + CONTENT[10:15] + CONTENT[1007:]
+    assert buffer.copy_to_file(path, nbytes=2, offset=30) == 2
+    assert path.read_bytes()[24:] == bytes(6) + CONTENT[:2]
+    assert buffer.copy_to_file(tmp_path / "other", 0, 3, offset=0) == 3
+    assert (tmp_path / "other").read_bytes() == CONTENT[:3]
+    assert buffer.copy_to_file(path, 1024) == 0
+    assert path.read_bytes() == b""
+
+
+def test_an_open_file_keeps_its_other_bytes(ctx, path):
+    buffer = ctx.buffer_from_data(b"0123456789")
+    with path.open("r+b") as file:
+        file.seek(100)
+        file.write(b"first")
+        assert buffer.copy_to_file(file) == 10
+        assert buffer.copy_to_file(file.fileno(), 8, offset=50) == 2
+        assert file.tell() == 105
+    written = path.read_bytes()
+    assert written[:10] + written[50:52] + written[100:105] == b"012345678989first"
+    assert written[105:] == CONTENT[105:]
+    with pa.OSFile(os.fspath(path), "w") as file:
+        assert buffer.copy_to_file(file, 3) == 7
+    assert path.read_bytes() == b"3456789"
+
+
+def test_a_full_disk(ctx):
+    buffer = ctx.buffer_from_data(CONTENT)
+    for direct in (False, True):
+        with pytest.raises(OSError, match="cannot write the file at byte 0: No space") as caught:
+            buffer.copy_to_file("/dev/full", direct=direct)
+        assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+def test_too_little_memory(cuda, ctx, tmp_path):
+    import pyarrow_cuda_compat as compat
+
+    path = tmp_path / "huge"
+    path.touch()
+    os.truncate(path, 1 << 43)
+    for source in (path, "/dev/zero"):
+        with pytest.raises(compat.OutOfMemoryError, match=str(1 << 43)):
+            ctx.buffer_from_file(source, nbytes=1 << 43)
+
+
+def test_progress_is_told(ctx, sparse, tmp_path):
+    content, told = sparse.read_bytes(), []
+
+    def tell(done, total):
+        assert threading.current_thread() is threading.main_thread()
+        told.append((done, total))
+
+    size = len(content)
+    buffer = ctx.buffer_from_file(sparse, progress=tell)
+    assert told == [(PIECE, size), (2 * PIECE, size), (size, size)]
+    assert buffer.equals(pa.py_buffer(content))
+    told.clear()
+    assert ctx.buffer_from_file(sparse, 100, PIECE, progress=tell).size == PIECE
+    assert told == [(PIECE - 100, PIECE), (PIECE, PIECE)]  # pieces end at whole pages
+    told.clear()
+    buffer.copy_to_file(tmp_path / "back", progress=tell)
+    assert told == [(PIECE, size), (2 * PIECE, size), (size, size)]
+    assert (tmp_path / "back").read_bytes() == content
+    told.clear()
+    ctx.buffer_from_file(sparse, size, progress=tell)
+    buffer.copy_to_file(tmp_path / "back", size, progress=tell)
+    ctx.buffer_from_file("/dev/zero", nbytes=5 << 20, progress=tell)
+    assert told == [(0, 0), (0, 0), (4 << 20, 5 << 20), (5 << 20, 5 << 20)]
+    for call in calls(ctx):
+        with pytest.raises(TypeError, match="progress"):
+            call(sparse, progress=1)
+
+
+def test_what_progress_raises_ends_the_copy(ctx, sparse, tmp_path):
+    class Enough(Exception):
+        pass
+
+    told = []
+
+    def tell(done, total):
+        told.append(done)
+        raise Enough(total)
+
+    buffer = ctx.new_buffer(2 * PIECE)
+    buffer.fill(7)
+    target = tmp_path / "target"
+    for copy in (
+        lambda: ctx.buffer_from_file(sparse, progress=tell),
+        lambda: buffer.copy_to_file(target, progress=tell),
+        lambda: ctx.buffer_from_file("/dev/zero", nbytes=9 << 20, progress=tell),
+    ):
+        with pytest.raises(Enough):
+            copy()
+    assert told == [PIECE, PIECE, 4 << 20]
+    assert target.read_bytes() == b"\7" * PIECE
+
+
+def test_progress_that_changes_the_file(ctx, sparse):
+    """It has been opened once, and is read as it is then."""
+
+    def take_away(done, total):
+        sparse.unlink(missing_ok=True)
+
+    with sparse.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+
+        def close(done, total):
+            take_away(done, total)
+            file.close()
+
+        assert ctx.buffer_from_file(file, progress=close).size == size
+
+
+def test_a_file_that_shrinks_is_named(ctx, sparse):
+    def shrink(done, total):
+        os.truncate(sparse, PIECE + 5)
+
+    with pytest.raises(OSError, match=f"the file ends at byte {PIECE + 5}, before .*sparse"):
+        ctx.buffer_from_file(sparse, progress=shrink)
+
+
+SHRINKS = """
+import os, threading
+from pyarrow import cuda
+import pyarrow_cuda_compat
+
+path = os.environ["FILE"]
+pyarrow_cuda_compat.set_transfer_limits(threads=3, begin_after=0)
+size = 24 << 20
+with open(path, "wb") as file:
+    file.truncate(size)
+ctx = cuda.Context()
+before = ctx.bytes_allocated
+is_over = threading.Event()
+
+def resize():
+    while not is_over.is_set():
+        os.truncate(path, 5_000_000)
+        os.truncate(path, size)
+
+thread = threading.Thread(target=resize, daemon=True)
+thread.start()
+for turn in range(30):
+    try:
+        assert ctx.buffer_from_file(path, direct=[None, True][turn % 2]).size in (size, 5_000_000)
+    except OSError as error:
+        assert "the file ends at byte" in str(error) and path in str(error), error
+is_over.set()
+thread.join()
+assert ctx.bytes_allocated == before
+print("alive")
+"""
+
+
+@pytest.mark.elsewhere
+def test_a_file_that_shrinks_at_any_time(run_python, path):
+    assert run_python(SHRINKS, FILE=os.fspath(path)) == (0, "alive\n", "")
+
+
+BATCH = pa.record_batch(
+    {"number": [1, None, 3], "text": ["x", None, "yy"], "list": [[1], None, [2, 3]]}
+).append_column("word", pa.array(["a", "b", "a"]).dictionary_encode())
+
+
+@pytest.mark.parametrize("compression", [None, "zstd"])
+def test_an_arrow_file_is_opened_on_the_device(cuda, ctx, tmp_path, compression):
+    path = tmp_path / "data.arrow"
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(path, BATCH.schema, options=options) as writer:
+        writer.write_batch(BATCH)
+        writer.write_batch(BATCH.slice(1))
+    with pa.ipc.open_file(cuda.BufferReader(ctx.buffer_from_file(path))) as reader:
+        assert (reader.schema, reader.num_record_batches) == (BATCH.schema, 2)
+        batches = [reader.get_batch(number) for number in range(2)]
+        table = reader.read_all()
+    there = (
+        [cuda.CudaBuffer.from_buffer(batch[0].buffers()[1]) for batch in batches]
+        if not compression
+        else []
+    )
+    assert not any(buffer.is_cpu for buffer in there)
+    cpu = pa.default_cpu_memory_manager()
+    assert [batch.copy_to(cpu) for batch in batches] == [BATCH, BATCH.slice(1)]
+    assert table.copy_to(cpu).to_batches() == [BATCH, BATCH.slice(1)]
