@@ -81,7 +81,7 @@ class PartsUnpickler(pickle.Unpickler):
 
     def _from_frame(self, part: Mapping[str, Any]) -> Any:
         contents, number = next(self._contents), part["number"]
-        if not nbytes(contents):
+        if not nbytes(contents):  # type: ignore[no-untyped-call,unused-ignore]
             contents = b""
         elif hasattr(contents, "__cuda_array_interface__"):
             # Retains the frame, whose memory nobody else uses.

@@ -1,8 +1,8 @@
 # Serializers for UCX leave device memory where it is, in frames of its own.
 # needs: distributed
 import pyarrow as pa
-from pyarrow import cuda
 from distributed.protocol import deserialize, serialize
+from pyarrow import cuda
 
 ctx = cuda.Context()
 host = pa.default_cpu_memory_manager()

@@ -22,7 +22,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 10;
+pub const ABI_VERSION: u32 = 11;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -312,6 +312,13 @@ pub(crate) struct RustApi {
         device: i32,
         device_address: u64,
         out: *mut *mut c_void,
+        failure: *mut Failure,
+    ) -> bool,
+    /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
+    pub(crate) is_device_memory: unsafe extern "C" fn(
+        device: i32,
+        address: u64,
+        out: *mut bool,
         failure: *mut Failure,
     ) -> bool,
     /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.

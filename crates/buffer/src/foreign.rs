@@ -54,11 +54,11 @@ fn is_memory_of(context: &Context, address: u64) -> CudaResult<bool> {
         return Ok(false);
     }
     let number = u64::from(context.device().number());
-    Ok(is_device_memory(&current, address)?
+    Ok(has_device_memory(&current, address)?
         && current.attribute(Attribute::DeviceOrdinal, address)? == number)
 }
 
-fn is_device_memory(current: &Current<'_>, address: u64) -> CudaResult<bool> {
+fn has_device_memory(current: &Current<'_>, address: u64) -> CudaResult<bool> {
     Ok(current.attribute(Attribute::MemoryType, address)? == Attribute::DEVICE_MEMORY)
 }
 
@@ -100,6 +100,19 @@ pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>
     Ok(host.and_then(|host| usize::try_from(host).ok()))
 }
 
+/// Whether an address is that of a device's own memory, which the host does not reach; not, if no device
+/// knows it.
+///
+/// # Errors
+///
+/// When the context is gone.
+pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
+    let current = context.enter()?;
+    let kind = current.attribute_if_known(Attribute::MemoryType, address)?;
+    Ok(kind == Some(Attribute::DEVICE_MEMORY)
+        && current.attribute(Attribute::IsManaged, address)? == 0)
+}
+
 /// Whether `size` bytes at `address` are memory that the context's device can reach.
 pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Error> {
     if address == 0 && size == 0 {
@@ -107,7 +120,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
     }
     let current = context.enter()?;
     find(&current, address)?;
-    if is_device_memory(&current, address)?
+    if has_device_memory(&current, address)?
         && current.attribute(Attribute::IsManaged, address)? == 0
     {
         let lies_on = current.attribute(Attribute::DeviceOrdinal, address)?;

@@ -36,7 +36,7 @@ mod typed;
 pub use adjacent::{HostPart, copy_to_host_scattered};
 pub use buffer::DeviceBuffer;
 pub use error::Error;
-pub use foreign::{context_of, device_address, host_address};
+pub use foreign::{context_of, device_address, host_address, is_device_memory};
 pub use queued_adjacent::await_stream_of;
 pub use strided::{Elements, copy_elements, queue_copy_elements};
 pub use typed::DeviceSlice;

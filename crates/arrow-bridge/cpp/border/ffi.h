@@ -22,7 +22,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 10;
+constexpr static const uint32_t kAbiVersion = 11;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {
@@ -229,6 +229,8 @@ struct RustApi {
   /// The host address of pinned memory that is mapped at a device address; null, without a
   /// failure, if there is none.
   bool (*host_address)(int32_t device, uint64_t device_address, void **out, Failure *failure);
+  /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
+  bool (*is_device_memory)(int32_t device, uint64_t address, bool *out, Failure *failure);
   /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
   bool (*device_address)(int32_t device, const void *host_address, uint64_t *out, Failure *failure);
   /// An event of the device's primary context.

@@ -71,18 +71,18 @@ arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
 }
 
 // Nothing is followed before this, neither here nor in libarrow.
-arrow::Status CheckStructures(const ArrowArray& array, const ArrowSchema* schema,
-                              PyObject* described, bool is_batch, Uncounted* maps) {
+arrow::Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyObject* described,
+                              bool is_batch, ReadOnHost* reads) {
   if (schema != nullptr) {
     ARROW_RETURN_NOT_OK(CheckStructure(*schema));
-    return CheckStructure(array, *schema, maps);
+    return CheckStructure(array, *schema, reads);
   }
   auto type = UnwrapType(described);
   if (is_batch) {
     const auto fields = UnwrapSchema(described);
     type = fields == nullptr ? nullptr : arrow::struct_(fields->fields());
   }
-  return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, maps);
+  return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, reads);
 }
 
 // The types of what is to be imported; none where pyarrow is going to refuse `described`.
@@ -148,9 +148,9 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
   auto* array = static_cast<ArrowDeviceArray*>(imported);
   PyObject* consumed = nullptr;
   const bool succeeded = Guard(failure, [&]() -> arrow::Status {
-    Uncounted maps;
-    ARROW_RETURN_NOT_OK(CheckStructures(array->array, static_cast<const ArrowSchema*>(schema),
-                                        described, is_batch, &maps));
+    ReadOnHost reads;
+    ARROW_RETURN_NOT_OK(CheckStructures(&array->array, static_cast<const ArrowSchema*>(schema),
+                                        described, is_batch, &reads));
     // libarrow refuses it, unless it has something to say about the schema first.
     if (array->array.release == nullptr) return arrow::Status::OK();
     bool is_read = false;
@@ -163,7 +163,7 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
       is_read = ReadsData(types);
     }
     WithoutGil unlocked;
-    return PrepareImport(is_batch, is_read, maps, array);
+    return PrepareImport(is_batch, is_read, reads, array);
   });
   if (ReleaseUnless(succeeded, array, schema)) return consumed;
   if (consumed != nullptr) Pyarrow().decref(consumed);

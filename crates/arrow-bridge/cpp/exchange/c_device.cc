@@ -12,6 +12,7 @@
 #include "arrow/type_traits.h"
 #include "memory/device.h"
 #include "exchange/null_count.h"
+#include "exchange/view_sizes.h"
 #include "memory/resolve.h"
 #include "border/rust.h"
 #include "border/status.h"
@@ -152,7 +153,7 @@ bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types) {
                      [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
 }
 
-Status PrepareImport(bool is_batch, bool reads_data, const Uncounted& maps,
+Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
                      ArrowDeviceArray* array) {
   if (array->array.release == nullptr) return Status::OK();
   ARROW_RETURN_NOT_OK(CheckDevice(*array));
@@ -160,19 +161,23 @@ Status PrepareImport(bool is_batch, bool reads_data, const Uncounted& maps,
   // Pinned memory may belong to no particular device.
   const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
   const bool is_uncounted = is_batch && IsOnGpu(*array) && HasUncountedNulls(array->array);
-  if (MayBePending(*array) && (is_uncounted || reads_data || !maps.empty())) {
+  if (MayBePending(*array) && (is_uncounted || reads_data || !reads.maps.empty())) {
     ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
     ARROW_ASSIGN_OR_RAISE(const auto event,
                           Device::SyncEvent::Wrap(device, array->sync_event, nullptr));
     ARROW_RETURN_NOT_OK(event->Wait());
   }
-  if (!is_uncounted && maps.empty()) return Status::OK();
+  if (IsOnGpu(*array) && !reads.views.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
+    ARROW_RETURN_NOT_OK(BringSizes(reads.views, device, &array->array));
+  }
+  if (!is_uncounted && reads.maps.empty()) return Status::OK();
   auto home = arrow::default_cpu_memory_manager();
   if (IsOnGpu(*array)) {
     ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
     home = device->default_memory_manager();
   }
-  for (ArrowArray* keys : maps) {
+  for (ArrowArray* keys : reads.maps) {
     ARROW_RETURN_NOT_OK(CountNulls(home, keys));
     if (keys->null_count != 0) return KeysAreNull();
   }

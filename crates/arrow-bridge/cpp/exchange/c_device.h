@@ -30,8 +30,9 @@ bool MayBePending(const ArrowDeviceArray& array);
 bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types);
 
 // Waits for the structure's event if libarrow reads data before it knows the event, and counts
-// unknown nulls of a structure that becomes a batch, and those of `maps`, which are parts of it.
-arrow::Status PrepareImport(bool is_batch, bool reads_data, const Uncounted& maps,
+// unknown nulls of a structure that becomes a batch.  `reads` are parts of it: nulls of maps are
+// counted, and sizes of views brought to the host.
+arrow::Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
                             ArrowDeviceArray* array);
 
 // The device memory of a structure on a GPU.

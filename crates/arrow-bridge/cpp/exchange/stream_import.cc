@@ -67,9 +67,9 @@ class Stream {
     ARROW_RETURN_NOT_OK(Check(stream_.get_next(&stream_, &array), "get_next"));
     if (ArrowArrayIsReleased(&array.array)) return std::nullopt;
     Status status = CheckPlace({array.device_type, array.device_id});
-    Uncounted maps;
-    if (status.ok()) status = CheckStructure(array.array, *type, &maps);
-    if (status.ok()) status = PrepareImport(is_batch, ReadsData({type}), maps, &array);
+    ReadOnHost reads;
+    if (status.ok()) status = CheckStructure(&array.array, *type, &reads);
+    if (status.ok()) status = PrepareImport(is_batch, ReadsData({type}), reads, &array);
     if (status.ok()) return array;
     ArrowArrayRelease(&array.array);
     return status;

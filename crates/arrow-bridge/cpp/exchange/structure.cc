@@ -71,27 +71,28 @@ bool IsMap(const ArrowSchema& schema) { return std::string_view(schema.format) =
 bool IsMap(const DataType& type) { return type.storage_id() == arrow::Type::MAP; }
 
 // The keys of a map, or its entries.
-Status CheckKeys(ArrowArray* keys, Uncounted* maps) {
+Status CheckKeys(ArrowArray* keys, ReadOnHost* reads) {
   const bool has_bitmap =
       keys->n_buffers > 0 && keys->buffers != nullptr && keys->buffers[0] != nullptr;
   if (keys->null_count == 0 || !has_bitmap) return Status::OK();
   if (keys->null_count > 0) return KeysAreNull();
-  maps->push_back(keys);
+  reads->maps.push_back(keys);
   return Status::OK();
 }
 
 // A child of an array whose counts are those that are described.
 template <typename Description>
-Status CheckMap(ArrowArray* entries, const Description& described, Uncounted* maps) {
-  ARROW_RETURN_NOT_OK(CheckKeys(entries, maps));
+Status CheckMap(ArrowArray* entries, const Description& described, ReadOnHost* reads) {
+  ARROW_RETURN_NOT_OK(CheckKeys(entries, reads));
   if (entries->n_children == 0 || entries->n_children != ChildCount(described)) {
     return Status::OK();
   }
-  return CheckKeys(entries->children[0], maps);
+  return CheckKeys(entries->children[0], reads);
 }
 
 template <typename Description>
-Status Check(const ArrowArray& array, const Description& described, Uncounted* maps, int depth) {
+Status Check(ArrowArray* checked, const Description& described, ReadOnHost* reads, int depth) {
+  const ArrowArray& array = *checked;
   if (depth > kMaxDepth) return TooDeep();
   ARROW_RETURN_NOT_OK(RequireLive(array));
   ARROW_RETURN_NOT_OK(CheckRange(array));
@@ -100,19 +101,19 @@ Status Check(const ArrowArray& array, const Description& described, Uncounted* m
   if (array.n_children > 0 && array.children == nullptr) return Missing("its children");
   for (int64_t i = 0; i < array.n_children; ++i) {
     if (array.children[i] == nullptr) return Missing("a child");
-    ARROW_RETURN_NOT_OK(Check(*array.children[i], Child(described, i), maps, depth + 1));
+    ARROW_RETURN_NOT_OK(Check(array.children[i], Child(described, i), reads, depth + 1));
   }
   if (IsMap(described) && array.n_children == 1) {
-    ARROW_RETURN_NOT_OK(CheckMap(array.children[0], Child(described, 0), maps));
+    ARROW_RETURN_NOT_OK(CheckMap(array.children[0], Child(described, 0), reads));
   }
   const auto* values = ValuesOf(described);
   if (values != nullptr && array.dictionary != nullptr) {
-    ARROW_RETURN_NOT_OK(Check(*array.dictionary, *values, maps, depth + 1));
+    ARROW_RETURN_NOT_OK(Check(array.dictionary, *values, reads, depth + 1));
   }
   // Validity and views come before the buffers, and the sizes after them.
-  if (HasViews(described) && array.n_buffers > 3 &&
-      array.buffers[array.n_buffers - 1] == nullptr) {
-    return Missing("the sizes of buffers");
+  if (HasViews(described) && array.n_buffers > 3) {
+    if (array.buffers[array.n_buffers - 1] == nullptr) return Missing("the sizes of buffers");
+    reads->views.push_back(checked);
   }
   return Status::OK();
 }
@@ -133,12 +134,12 @@ Status CheckRange(const ArrowArray& array) {
 
 Status CheckStructure(const ArrowSchema& schema) { return Check(schema, 0); }
 
-Status CheckStructure(const ArrowArray& array, const ArrowSchema& schema, Uncounted* maps) {
-  return array.release == nullptr ? Status::OK() : Check(array, schema, maps, 0);
+Status CheckStructure(ArrowArray* array, const ArrowSchema& schema, ReadOnHost* reads) {
+  return array->release == nullptr ? Status::OK() : Check(array, schema, reads, 0);
 }
 
-Status CheckStructure(const ArrowArray& array, const DataType& type, Uncounted* maps) {
-  return array.release == nullptr ? Status::OK() : Check(array, type, maps, 0);
+Status CheckStructure(ArrowArray* array, const DataType& type, ReadOnHost* reads) {
+  return array->release == nullptr ? Status::OK() : Check(array, type, reads, 0);
 }
 
 }  // namespace arrow_cuda

@@ -12,9 +12,13 @@ namespace arrow_cuda {
 // libarrow refuses deeper nesting.
 constexpr int kMaxDepth = 64;
 
-// Arrays whose nulls have to be counted before the import: keys and entries of maps.  libarrow
-// aborts where it finds that one is null, and counts on the host.
-using Uncounted = std::vector<ArrowArray*>;
+// What libarrow reads of an array on the host while it imports it.
+struct ReadOnHost {
+  // Keys and entries of maps, whose nulls it counts; it aborts where one is null.
+  std::vector<ArrowArray*> maps;
+  // Arrays of views, of which it reads how large the buffers are that they lead to.
+  std::vector<ArrowArray*> views;
+};
 
 // Each refuses null pointers where the counts promise something, numbers below zero, and maps with
 // keys that are null, and reads nothing of released structures.  What else is wrong, libarrow
@@ -22,8 +26,8 @@ using Uncounted = std::vector<ArrowArray*>;
 arrow::Status CheckStructure(const ArrowSchema& schema);
 // An array of the type that is described.  The schema itself was checked.  An array that is released
 // passes: libarrow refuses it, after what it says about the schema.
-arrow::Status CheckStructure(const ArrowArray& array, const ArrowSchema& schema, Uncounted* maps);
-arrow::Status CheckStructure(const ArrowArray& array, const arrow::DataType& type, Uncounted* maps);
+arrow::Status CheckStructure(ArrowArray* array, const ArrowSchema& schema, ReadOnHost* reads);
+arrow::Status CheckStructure(ArrowArray* array, const arrow::DataType& type, ReadOnHost* reads);
 
 // Offset and length.
 arrow::Status CheckRange(const ArrowArray& array);

@@ -219,6 +219,22 @@ pub(super) unsafe extern "C" fn host_address(
     unsafe { attempt(failure, work) }.is_some()
 }
 
+pub(super) unsafe extern "C" fn is_device_memory(
+    device: i32,
+    address: u64,
+    out: *mut bool,
+    failure: *mut Failure,
+) -> bool {
+    let work = || {
+        let found = arrow_cuda_buffer::is_device_memory(&context(device)?, address)?;
+        // SAFETY: a writable place.
+        unsafe { out.write(found) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by the caller.
+    unsafe { attempt(failure, work) }.is_some()
+}
+
 pub(super) unsafe extern "C" fn device_address(
     device: i32,
     host_address: *const c_void,

@@ -39,6 +39,7 @@ pub(crate) static API: RustApi = RustApi {
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: buffers::host_release,
     host_address: buffers::host_address,
+    is_device_memory: buffers::is_device_memory,
     device_address: buffers::device_address,
     event_create: events::create,
     event_wrap: events::wrap,
