@@ -11,6 +11,8 @@ from typing import SupportsIndex as Int  # whatever Python takes for an integer:
 
 from typing_extensions import Buffer as Exporter
 
+from pyarrow_cuda_compat import Context
+
 # The name `slice` is a method's in `Buffer`.
 _Slice: TypeAlias = slice[Any, Any, Any]
 
@@ -20,6 +22,8 @@ class _Array(Protocol):
     def __array_interface__(self) -> Mapping[str, Any]: ...
 
 _Data: TypeAlias = Buffer | Exporter | _Array
+# A device's number stands for its primary context.
+_Place: TypeAlias = Device | MemoryManager | Context | Int
 
 def __getattr__(name: str) -> Any: ...
 
@@ -132,8 +136,8 @@ class Buffer(_Exported):
     def hex(self) -> bytes: ...
     def to_pybytes(self) -> bytes: ...
     # Added by the package.
-    def copy(self, destination: Device | MemoryManager) -> Buffer: ...
-    def view(self, destination: Device | MemoryManager) -> Buffer: ...
+    def copy(self, destination: _Place) -> Buffer: ...
+    def view(self, destination: _Place) -> Buffer: ...
 
 class ResizableBuffer(Buffer):
     def resize(  # type: ignore[override,unused-ignore]

@@ -302,7 +302,7 @@ def test_what_was_never_needed_at_once_goes_back(ctx, changes):
 
 
 def free_memory(ctx):
-    return pyarrow_cuda_compat._native._memory_info(ctx)[0]
+    return pyarrow_cuda_compat.mem_get_info(ctx)[0]
 
 
 def test_a_borrowed_context_keeps_nothing(cuda, driver):

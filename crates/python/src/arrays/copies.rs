@@ -54,7 +54,7 @@ impl PyDeviceArray {
         if out.is_some() && ary.is_some() {
             return Err(PyTypeError::new_err("out and ary are two names of one argument"));
         }
-        let stream = stream_of(self, stream)?;
+        let stream = stream_of(py, self, stream)?;
         let out = out.or(ary).filter(|out| !out.is_none());
         Ok(host::to_numpy(py, self, out, stream.as_ref())?.into_any())
     }
@@ -87,7 +87,7 @@ impl PyDeviceArray {
         ary: &Bound<'_, PyAny>,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let stream = stream_of(self, stream)?;
+        let stream = stream_of(ary.py(), self, stream)?;
         host::from_any(self, ary, stream.as_ref())
     }
 

@@ -5,7 +5,8 @@ use super::{host, import};
 use crate::errors::{OrRaise, available};
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
-use crate::memory::context::{PyContext, context_or_first};
+use crate::memory::argument::context_or_first;
+use crate::memory::context::PyContext;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
@@ -173,7 +174,7 @@ impl PyDeviceArray {
     ///     The type of the elements.
     /// order : {'C', 'F'}, default 'C'
     ///     Whether the last or the first dimension is the densest.
-    /// context : Context, optional
+    /// context : Context or int, optional
     ///     Where to allocate; the first device's primary context if not given.
     ///
     /// Returns
@@ -217,7 +218,7 @@ impl PyDeviceArray {
     /// ----------
     /// array : array_like
     ///     Anything that ``numpy.asarray`` takes, with elements that a device array can have.
-    /// context : Context, optional
+    /// context : Context or int, optional
     ///     Where to copy it to; the first device's primary context if not given.
     /// order : {'C', 'F'}, optional
     ///     Whether the last or the first dimension is the densest.  Without it as in `array`,
@@ -251,11 +252,12 @@ impl PyDeviceArray {
         order: Option<&str>,
     ) -> PyResult<Self> {
         let py = array.py();
+        let context = context_or_first(py, context)?;
         let order = order.map(order_argument).transpose()?;
         let host = host::as_numpy(py, array, None)?;
         let dtype = DType::of(host.dtype().as_any())?;
         let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
-        host::upload(py, &host, dtype, &context_or_first(py, context)?, order)
+        host::upload(py, &host, dtype, &context, order)
     }
 
     /// View the values of an Arrow array on a device as an array.

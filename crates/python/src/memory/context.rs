@@ -16,6 +16,7 @@ use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A CUDA driver context.
 ///
@@ -28,6 +29,8 @@ use pyo3::types::PyList;
 ///     This package borrows the context: it checks the context before each use,
 ///     and never destroys it.  By default it uses the device's primary context,
 ///     which all libraries in a process share.
+///
+/// Objects for the same driver context are equal, and have the same hash.
 ///
 /// Raises
 /// ------
@@ -42,7 +45,7 @@ use pyo3::types::PyList;
 /// >>> ctx = cuda.Context(0)
 /// >>> ctx.device_number
 /// 0
-/// >>> cuda.Context(handle=ctx.handle).handle == ctx.handle
+/// >>> cuda.Context(handle=ctx.handle) == ctx
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Context", module = "pyarrow._cuda")]
 pub(crate) struct PyContext {
@@ -78,6 +81,27 @@ impl PyContext {
             })
             .or_raise(py)?;
         Ok(Self { context })
+    }
+
+    /// Contexts are equal that are the same one of the driver's.  A context that is gone equals
+    /// no later one, even if the driver has given that the same handle.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.context.is_same(&other.context)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.context.identity().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<pyarrow.cuda.Context device_number={} handle={:#x} is_primary={}>",
+            self.context.device().number(),
+            self.context.handle(),
+            if self.context.is_primary() { "True" } else { "False" }
+        )
     }
 
     /// View a Numba context as a Context.
@@ -299,7 +323,7 @@ impl PyContext {
     /// <DeviceAllocationType.CUDA: 2>
     #[getter]
     fn memory_manager<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.new_buffer(py, 0)?.getattr("memory_manager")
+        memory_manager(py, &self.context)
     }
 
     /// The context's device.
@@ -667,19 +691,11 @@ fn own_memory(error: &CallError) -> Option<String> {
     })
 }
 
-/// The context that an optional argument names; the first device's primary one without it.
-pub(crate) fn context_or_first(
-    py: Python<'_>,
-    object: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Context> {
-    match object {
-        Some(object) => Ok(context_argument(object)?.context().clone()),
-        None => py.detach(|| Context::primary(0)).or_raise(py),
-    }
-}
-
-/// The context that an argument names.
-pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
-    let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
-    Ok(context.get())
+/// The `pyarrow.MemoryManager` of a context's device.
+pub(crate) fn memory_manager<'py>(
+    py: Python<'py>,
+    context: &Context,
+) -> PyResult<Bound<'py, PyAny>> {
+    let empty = DeviceBuffer::allocate(context, 0).or_raise(py)?;
+    wrap_buffer(py, empty)?.getattr("memory_manager")
 }
