@@ -11,8 +11,6 @@ from typing import SupportsIndex as Int  # whatever Python takes for an integer:
 
 from typing_extensions import Buffer as Exporter
 
-from pyarrow_cuda_compat import Context
-
 # The name `slice` is a method's in `Buffer`.
 _Slice: TypeAlias = slice[Any, Any, Any]
 
@@ -22,8 +20,16 @@ class _Array(Protocol):
     def __array_interface__(self) -> Mapping[str, Any]: ...
 
 _Data: TypeAlias = Buffer | Exporter | _Array
+
+# A context of `pyarrow.cuda`.
+class _Context(Protocol):
+    @property
+    def memory_manager(self) -> MemoryManager: ...
+    @property
+    def bytes_allocated(self) -> int: ...
+
 # A device's number stands for its primary context.
-_Place: TypeAlias = Device | MemoryManager | Context | Int
+_Place: TypeAlias = Device | MemoryManager | _Context | Int
 
 def __getattr__(name: str) -> Any: ...
 

@@ -11,6 +11,7 @@ use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use crate::sequences::{integers, lengths};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
@@ -109,6 +110,42 @@ impl PyDeviceArray {
         Ok(Self::new(array, dtype))
     }
 
+    fn new_empty(
+        shape: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+        context: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = shape.py();
+        let dtype = match dtype {
+            Some(dtype) => DType::of(dtype)?,
+            None => DType::of_element(ElementType::float(8)),
+        };
+        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
+        let context = context_or_first(py, context)?;
+        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+    }
+
+    fn copy_of(
+        array: &Bound<'_, PyAny>,
+        context: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let context = context_or_first(py, context)?;
+        let order = order.map(order_argument).transpose()?;
+        let host = host::as_numpy(py, array, None)?;
+        let dtype = DType::of(host.dtype().as_any())?;
+        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
+        host::upload(py, &host, dtype, &context, order)
+    }
+
+    /// For the records of calls that move the elements.
+    pub(super) fn facts(&self) -> Facts {
+        let device = self.array.buffer().context().device();
+        Facts::new(self.array.layout().size(), device.number())
+    }
+
     /// A new array, uninitialised.
     pub(super) fn allocate(
         py: Python<'_>,
@@ -203,13 +240,8 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = shape.py();
-        let dtype = match dtype {
-            Some(dtype) => DType::of(dtype)?,
-            None => DType::of_element(ElementType::float(8)),
-        };
-        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
-        let context = context_or_first(py, context)?;
-        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+        let make = || Self::new_empty(shape, dtype, order, context);
+        traced(py, Area::Allocation, "DeviceArray.empty", make, Self::facts)
     }
 
     /// Copy an array in host memory to a device.
@@ -251,13 +283,8 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
         order: Option<&str>,
     ) -> PyResult<Self> {
-        let py = array.py();
-        let context = context_or_first(py, context)?;
-        let order = order.map(order_argument).transpose()?;
-        let host = host::as_numpy(py, array, None)?;
-        let dtype = DType::of(host.dtype().as_any())?;
-        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
-        host::upload(py, &host, dtype, &context, order)
+        let copy = || Self::copy_of(array, context, order);
+        traced(array.py(), Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
     }
 
     /// View the values of an Arrow array on a device as an array.

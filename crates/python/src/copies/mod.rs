@@ -40,7 +40,7 @@ pub(crate) struct Target<'py> {
     pub(crate) resizable: Option<Bound<'py, PyAny>>,
 }
 
-/// `CudaBuffer.copy_to_host`.
+/// `CudaBuffer.copy_to_host`.  Returns the host buffer, and how many bytes were copied.
 pub(crate) fn to_host<'py>(
     py: Python<'py>,
     buffer: &DeviceBuffer,
@@ -48,7 +48,7 @@ pub(crate) fn to_host<'py>(
     nbytes: i64,
     target: Target<'py>,
     stream: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<(Bound<'py, PyAny>, u64)> {
     let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let available = after(position, buffer.size())?;
     check_pool("memory_pool", target.memory_pool.as_ref())?;
@@ -78,13 +78,13 @@ pub(crate) fn to_host<'py>(
     let position = position.cast_unsigned();
     if let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? {
         on_stream::to_host(chosen.stream(), buffer, position, &out, size)?;
-        return chosen.finish(py).map(|()| out);
+        return chosen.finish(py).map(|()| (out, size));
     }
     copy_for_signals(py, buffer.context(), || {
         let bytes = host_bytes_mut(&out, size)?;
         py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
     })?;
-    Ok(out)
+    Ok((out, size))
 }
 
 /// A new host buffer, of pyarrow's making where something particular is asked for.
@@ -187,7 +187,7 @@ pub(crate) fn part(
     buffer.slice(position.cast_unsigned(), size).or_raise(py)
 }
 
-/// `CudaBuffer.fill`.
+/// `CudaBuffer.fill`.  Returns how many bytes were set.
 pub(crate) fn fill(
     py: Python<'_>,
     buffer: &DeviceBuffer,
@@ -195,7 +195,7 @@ pub(crate) fn fill(
     position: i64,
     nbytes: i64,
     stream: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
+) -> PyResult<u64> {
     let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     after(position, buffer.size())?;
     let value = u8::try_from(value).map_err(|_| {
@@ -203,10 +203,9 @@ pub(crate) fn fill(
     })?;
     let part = part(py, buffer, position, nbytes)?;
     let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? else {
-        return copy_for_signals(py, buffer.context(), || {
-            py.detach(|| part.fill(value)).or_raise(py)
-        });
+        copy_for_signals(py, buffer.context(), || py.detach(|| part.fill(value)).or_raise(py))?;
+        return Ok(part.size());
     };
     on_stream::fill(py, chosen.stream(), &part, value)?;
-    chosen.finish(py)
+    chosen.finish(py).map(|()| part.size())
 }

@@ -8,6 +8,7 @@ use crate::pyarrow::from_pyarrow::{is_of, span};
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{Chosen, Named, ask};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_bridge::DataKind;
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
@@ -25,6 +26,16 @@ const CUDA: i32 = 2;
 #[pyfunction]
 #[pyo3(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
+    object: &Bound<'py, PyAny>,
+    cls: &Bound<'py, PyType>,
+    destination: &Bound<'py, PyAny>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let copy = || copied(object, cls, destination, stream);
+    traced(object.py(), Area::Transfer, "copy_to", copy, |_| Facts::default())
+}
+
+fn copied<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
     destination: &Bound<'py, PyAny>,
