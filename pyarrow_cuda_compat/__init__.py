@@ -6,12 +6,12 @@ as from this package.
 The package loads the CUDA driver on its first use, not during the import.  Two environment
 variables configure it:
 
-=============================  ==========================================================
-``PYARROW_CUDA_DRIVER``        the driver library: the real driver by default, ``sim`` for
-                               the simulated device, or the path of a library
-``PYARROW_CUDA_COMPAT_HOOK``   with ``0``, ``pyarrow.cuda`` does not find this package, and
-                               pyarrow's own classes and functions stay unchanged
-=============================  ==========================================================
+=======================  ==========================================================
+``PYARROW_CUDA_DRIVER``  the driver library: the real driver by default, ``sim`` for
+                         the simulated device, or the path of a library
+``PYARROW_CUDA_HOOK``    with ``0``, ``pyarrow.cuda`` does not find this package, and
+                         pyarrow's own classes and functions stay unchanged
+=======================  ==========================================================
 
 Examples
 --------

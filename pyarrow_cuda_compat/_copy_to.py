@@ -14,7 +14,7 @@ itself                                   or a device's number is a destination, 
 =======================================  =========================================================
 
 For data on the CPU, a call takes about half a microsecond longer.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not change pyarrow's classes.
+``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
 
 def install() -> None:
-    """Replaces and adds the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Replaces and adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     lib = pa.lib

@@ -6,9 +6,12 @@ import os  # not pathlib: pyarrow does without it, and importing it takes millis
 from collections.abc import Callable
 from importlib import import_module
 
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow
 
 SUPPORTED = (25, 26)
+
+_hook.check_names()
 
 if pyarrow.cpp_version_info.major not in SUPPORTED:
     _versions = " and ".join(map(str, SUPPORTED))
@@ -16,8 +19,6 @@ if pyarrow.cpp_version_info.major not in SUPPORTED:
         f"pyarrow_cuda_compat supports pyarrow {_versions}, but pyarrow {pyarrow.__version__} "
         "is installed"
     )
-
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore] # noqa: E402
 
 from . import _native, _pickling, _tracing  # noqa: E402  (need a pyarrow that is supported)
 

@@ -62,7 +62,10 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     global _traced, _push, _pop
     if nvtx:
         try:
-            from nvtx import pop_range, push_range
+            from nvtx import (  # type: ignore[import-not-found,unused-ignore]
+                pop_range,
+                push_range,
+            )
         except ImportError as error:
             text = f"ranges of NVTX need the package nvtx: {error}"
             raise ImportError(text, name="nvtx") from error

@@ -86,9 +86,16 @@ def test_variables_of_the_environment():
 
 
 def test_the_hook_is_off():
-    facts = json.loads(run("--json", PYARROW_CUDA_COMPAT_HOOK="0").stdout)
+    facts = json.loads(run("--json", PYARROW_CUDA_HOOK="0").stdout)
     assert facts["pyarrow"]["hook"] is False
     assert facts["pyarrow"]["pyarrow.cuda"] == "none"
+
+
+def test_a_variable_that_was_renamed():
+    done = run("--json", PYARROW_CUDA_COMPAT_HOOK="0")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["pyarrow"]["error"]
+    assert "PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now" in error
 
 
 def test_no_driver():

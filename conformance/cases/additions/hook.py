@@ -28,4 +28,4 @@ def run(**environment):
 
 
 run()
-run(PYARROW_CUDA_COMPAT_HOOK="0")
+run(PYARROW_CUDA_HOOK="0")
