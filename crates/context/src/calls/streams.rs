@@ -109,14 +109,25 @@ impl Current<'_> {
     ///
     /// [`CudaError::Busy`]; driver errors, including those of the stream's work.
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        if let Some(stream) = self.in_place_of(stream) {
-            self.await_turn(stream.handle())?;
-        }
+        self.await_stream_in_place_of(stream)?;
         let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
         if is_complete() || Patience::new().await_turn(is_complete)? {
             return Ok(());
         }
         self.synchronize_stream(stream)
+    }
+
+    /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
+    /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
+    /// says when it is asked.
+    pub(super) fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let Some(stream) = self.in_place_of(stream) else { return Ok(()) };
+        let ask = || self.is_stream_complete(stream.handle());
+        if ask() == Ok(true) {
+            return Ok(());
+        }
+        Patience::new().await_turn(|| ask() != Ok(false))?;
+        self.synchronize_stream(stream.handle())
     }
 
     /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it

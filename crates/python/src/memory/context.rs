@@ -31,14 +31,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///     and never destroys it.  By default it uses the device's primary context,
 ///     which all libraries in a process share.
 ///
-/// Objects for the same driver context are equal, and have the same hash.
-///
 /// Raises
 /// ------
 /// ValueError
 ///     If the device does not exist.
 /// OSError
 ///     If the CUDA driver is missing, or the handle is not a context of the device.
+///
+/// Notes
+/// -----
+/// Objects for the same driver context are equal, and have the same hash.
 ///
 /// Examples
 /// --------
