@@ -71,7 +71,7 @@ def test_without_a_context_it_is_device_0s(ctx, other_ctx):
     assert (empty_cache(), empty_cache(other_ctx)) == (0, 6 * MIB)
 
 
-@pytest.mark.parametrize("context", [0, "cuda:0", pytest.param(object(), id="object")], ids=repr)
+@pytest.mark.parametrize("context", [0.0, "cuda:0", pytest.param(object(), id="object")], ids=repr)
 def test_what_is_no_context(context):
     for function in (memory_stats, empty_cache, lambda context: set_cache_limit(1, context)):
         with pytest.raises(TypeError, match="Context"):
