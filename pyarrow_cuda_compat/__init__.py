@@ -6,12 +6,12 @@ as from this package.
 The package loads the CUDA driver on its first use, not during the import.  Two environment
 variables configure it:
 
-=============================  ==========================================================
-``PYARROW_CUDA_DRIVER``        the driver library: the real driver by default, ``sim`` for
-                               the simulated device, or the path of a library
-``PYARROW_CUDA_COMPAT_HOOK``   with ``0``, ``pyarrow.cuda`` does not find this package, and
-                               pyarrow's own classes and functions stay unchanged
-=============================  ==========================================================
+=======================  ==========================================================
+``PYARROW_CUDA_DRIVER``  the driver library: the real driver by default, ``sim`` for
+                         the simulated device, or the path of a library
+``PYARROW_CUDA_HOOK``    with ``0``, ``pyarrow.cuda`` does not find this package, and
+                         pyarrow's own classes and functions stay unchanged
+=======================  ==========================================================
 
 Examples
 --------
@@ -31,13 +31,17 @@ try:
     from . import _load as _load  # first: it makes the classes
     from . import _native
     from ._array_copies import IpcArrayHandle as IpcArrayHandle
+    from ._config import show_config as show_config
     from ._native import *  # noqa: F403
     from ._pickling import RESTORING as _RESTORING
+    from ._tracing import set_tracing as set_tracing
+    from ._tracing import tracing as tracing
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
-    globals()["__all__"] = sorted([*vars(_native)["__all__"], "IpcArrayHandle"])
+    _OF_PYTHON = ["IpcArrayHandle", "set_tracing", "show_config", "tracing"]
+    globals()["__all__"] = sorted([*vars(_native)["__all__"], *_OF_PYTHON])
     # What pickles name.
     globals().update((each.__name__, each) for each in _RESTORING)
 except Exception:

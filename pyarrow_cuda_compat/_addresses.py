@@ -3,7 +3,7 @@
 Memory whose address nobody else has seen can be reused as soon as it is released.  Otherwise
 others may have queued work that uses it.  ``pyarrow.Buffer.address`` is how Python code reads the
 address of any buffer, so this package replaces that property.  For a buffer on the host, a call
-takes some nanoseconds longer.  With ``PYARROW_CUDA_COMPAT_HOOK=0`` the property stays as it is, and
+takes some nanoseconds longer.  With ``PYARROW_CUDA_HOOK=0`` the property stays as it is, and
 all memory that pyarrow sees counts as seen by others.
 """
 
@@ -24,7 +24,7 @@ def _watched(original: Any) -> property:
 
 
 def watch() -> None:
-    """Replaces the property, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Replaces the property, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     is_replaced = isinstance(pa.lib.Buffer.address, property)
     if _hook.is_enabled() and (is_replaced or replace(pa.lib.Buffer, "address", _watched)):
         _native._watch_addresses()

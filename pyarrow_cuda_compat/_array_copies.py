@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from typing import Any
+from typing import Any, SupportsIndex
 
 import pyarrow as pa
 
@@ -98,13 +98,14 @@ class IpcArrayHandle:
         self.offset = offset
         self.device_number = device_number
 
-    def open(self, context: Context | None = None) -> DeviceArray:
+    def open(self, context: Context | SupportsIndex | None = None) -> DeviceArray:
         """Map the array of the other process.
 
         Parameters
         ----------
-        context : Context, optional
-            A context of the memory's device; that device's primary one if not given.
+        context : Context or int, optional
+            A context of the memory's device, or its number; that device's primary one if not
+            given.
 
         Returns
         -------
@@ -126,7 +127,7 @@ class IpcArrayHandle:
         >>> subprocess.check_output([sys.executable, "-c", script], input=handle)
         b'2\\n'
         """
-        context = Context(self.device_number) if context is None else context
+        context = Context(self.device_number) if context is None else _native._context(context)
         buffer = context.open_ipc_buffer(self._memory)
         return DeviceArray(buffer, self.dtype, self.shape, self.strides, offset=self.offset)
 

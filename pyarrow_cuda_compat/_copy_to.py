@@ -4,8 +4,8 @@
 pyarrow itself                           this package
 =======================================  =========================================================
 ``copy_to`` of arrays and batches        allocates and copies all of them together; with
-allocates and copies each buffer by      ``stream=``, in the order of a stream
-itself
+allocates and copies each buffer by      ``stream=``, in the order of a stream.  A context
+itself                                   or a device's number is a destination, too
 ``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
 ``copy_to``                              share is copied once
 ``RecordBatchReader`` has none           returns a reader whose batches are copied when they are
@@ -14,7 +14,7 @@ itself
 =======================================  =========================================================
 
 For data on the CPU, a call takes about half a microsecond longer.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not change pyarrow's classes.
+``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _copies_chunks(cls: type) -> _Method:
 
         Parameters
         ----------
-        destination : pyarrow.MemoryManager or pyarrow.Device
-            The destination device to copy the data to.
+        destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+            The destination device to copy the data to; an int is its number.
         {_STREAM}
         Returns
         -------
@@ -80,8 +80,8 @@ def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager or pyarrow.Device
-        The destination device to copy the batches to.
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The destination device to copy the batches to; an int is its number.
     stream : Stream or object with ``__cuda_stream__``, optional
         Makes the copies on that stream.
 
@@ -106,8 +106,8 @@ def _copy_buffer(self: Any, destination: Any) -> Any:
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager or pyarrow.Device
-        The destination device to copy the buffer to.
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The destination device to copy the buffer to; an int is its number.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager or pyarrow.Device
-        The device to view the buffer from.
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The device to view the buffer from; an int is its number.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
 
 def install() -> None:
-    """Replaces and adds the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Replaces and adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     lib = pa.lib

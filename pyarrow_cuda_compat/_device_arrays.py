@@ -25,7 +25,7 @@ keys that are null crash
 
 Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond
 longer, and an export some nanoseconds more for each column.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not replace the methods.
+``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
 
 An event covers the work that was queued before the export: on the default stream of the device's
 primary context, on streams ordered with it, and before the event of an imported array.  It does not
@@ -153,7 +153,7 @@ def _replace(cls: type, name: str, make: Callable[..., _Method], is_batch: bool)
 
 
 def install() -> None:
-    """Replaces the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Replaces the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):

@@ -9,7 +9,7 @@ A stream has one device.  Data on another one is refused when the stream comes t
 brings all of it to one.  Each array has an event while work on it is in flight, as arrays that are
 exported one by one.
 
-With ``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not change pyarrow's classes.
+With ``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _imports(cls: type, take: _Method, parts: str) -> _Method:
 
 
 def install() -> None:
-    """Adds the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     lib = pa.lib

@@ -33,7 +33,7 @@ _INSTEAD: dict[str, Callable[..., Any]] = {
 
 
 def install() -> None:
-    """Guards what the table names, once each, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Guards what the table names, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     _assertions.install()

@@ -6,9 +6,12 @@ import os  # not pathlib: pyarrow does without it, and importing it takes millis
 from collections.abc import Callable
 from importlib import import_module
 
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow
 
 SUPPORTED = (25, 26)
+
+_hook.check_names()
 
 if pyarrow.cpp_version_info.major not in SUPPORTED:
     _versions = " and ".join(map(str, SUPPORTED))
@@ -17,9 +20,7 @@ if pyarrow.cpp_version_info.major not in SUPPORTED:
         "is installed"
     )
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore] # noqa: E402
-
-from . import _native, _pickling  # noqa: E402  (need a pyarrow that is supported)
+from . import _native, _pickling, _tracing  # noqa: E402  (need a pyarrow that is supported)
 
 _BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
 BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
@@ -51,6 +52,8 @@ _native._start(
         "reduce_array": _of("_array_copies", "reduce_array"),
         "export_array": _of("_array_copies", "export_array"),
         "array_to_host": _of("memory._writeback", "write_back"),
+        "begin_call": _tracing.begin_call,
+        "end_call": _tracing.end_call,
     },
 )
 _hook.install()

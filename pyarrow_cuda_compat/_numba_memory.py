@@ -137,7 +137,7 @@ class _Methods:
             self.deallocations.clear()  # nothing happens within another such block
 
     def get_memory_info(self) -> Any:
-        free, total = _native._memory_info(self._ours)
+        free, total = _native.mem_get_info(self._ours)
         return self._driver.MemoryInfo(free=free, total=total)
 
     def get_ipc_handle(self, memory: Any) -> Any:

@@ -9,7 +9,7 @@ A table of batches counts the nulls of slices as if their bitmaps were host memo
 Here, they are counted on copies of the bitmaps before a table or a reader is made of the batches.
 
 For data on the CPU, this takes some hundred nanoseconds for each batch.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` this package does not replace the methods.
+``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _as_reader(original: _Method) -> _Method:
 
 
 def install() -> None:
-    """Replaces the methods, once, if ``PYARROW_CUDA_COMPAT_HOOK`` allows it."""
+    """Replaces the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
     lib = pa.lib

@@ -45,8 +45,11 @@ ADVICE = {
 }
 
 
-def collect() -> dict[str, object]:
-    """The facts, as plain values that JSON can hold.  A part that failed has an ``error``."""
+def collect(*, free_memory: bool = True) -> dict[str, object]:
+    """The facts, as plain values that JSON can hold.  A part that failed has an ``error``.
+
+    What memory is free takes a context on each device to know.
+    """
     facts: dict[str, object] = {
         "version": version_of("pyarrow-cuda-compat"),
         "python": platform.python_version(),
@@ -64,7 +67,7 @@ def collect() -> dict[str, object]:
     except ImportError as error:
         return facts | {"driver": {"error": str(error)}}
     facts["driver"] = driver_facts(_native)
-    facts["devices"] = devices(_native, facts["driver"])
+    facts["devices"] = devices(_native, facts["driver"], free_memory)
     return facts
 
 
@@ -141,11 +144,11 @@ def loaded_from(library: str) -> str:
     return library
 
 
-def devices(native: ModuleType, driver: object) -> list[dict[str, object]]:
+def devices(native: ModuleType, driver: object, free_memory: bool) -> list[dict[str, object]]:
     facts: list[dict[str, object]] = []
     for number in range(driver.pop("devices", 0) if isinstance(driver, dict) else 0):
         try:
-            facts.append(native._device(number))
+            facts.append(native._device(number, free_memory=free_memory))
         except OSError as error:
             facts.append({"number": number, "error": str(error)})
     return facts

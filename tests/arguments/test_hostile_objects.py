@@ -174,7 +174,7 @@ assert into(lambda out: zeros.copy_to_host(out), shrinking).size == 10**6
 into(lambda data: zeros.copy_to_device(data, stream=Resizes(data)), ones)
 assert into(lambda data: zeros.copy_to_device(data, stream=stream), shrinking) is None
 into(lambda data: zeros.__setitem__(Resizes(data), data), ones)
-into(lambda data: DeviceArray.from_host(data, context=Resizes(data)), ones)
+assert into(lambda data: DeviceArray.from_host(data, context=Resizes(data)), ones).size == 0
 """
 
 GROUPS = {"sequences": SEQUENCES, "classes": CLASSES, "resized": RESIZED}

@@ -79,7 +79,7 @@ def test_what_the_destination_does_not_see(ctx, other_ctx):
 def test_wrong_arguments(ctx, name):
     method = getattr(pa.Buffer, name)
     with pytest.raises(TypeError, match="expected a pyarrow Device or MemoryManager"):
-        method(pa.py_buffer(b"x"), ctx)
+        method(pa.py_buffer(b"x"), "cuda:0")
     for destination in (pa.Device.__new__(pa.Device), pa.MemoryManager.__new__(pa.MemoryManager)):
         with pytest.raises(TypeError, match="initialised"):
             method(pa.py_buffer(b"x"), destination)

@@ -121,7 +121,7 @@ there = pa.array(["a"]).copy_to(cuda.Context(0).memory_manager)
 there = pa.Array._import_from_c_device_capsule(*there.__arrow_c_device_array__())
 print(there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
 """
-    assert run_python(code, PYARROW_CUDA_COMPAT_HOOK="0") == (0, "False\n['a']\n", "")
+    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "False\n['a']\n", "")
 
 
 @pytest.mark.parametrize("device_id", [-1, -(2**40), 2**40, 2**31])

@@ -71,7 +71,7 @@ def test_copies_to_the_host_count_nothing(ctx, driver):
     there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
     assert there.copy_to(CPU).null_count == 1
     assert pa.array([1, None, 3]).slice(1).copy_to(CPU).null_count == 1
-    for wrong in (None, 5, "cpu"):
+    for wrong in (None, 5.0, "cpu"):
         with pytest.raises(TypeError):
             there.copy_to(wrong)
 

@@ -191,7 +191,7 @@ print(type(pa.lib.concat_arrays).__name__)
 
 
 def test_without_the_hook_nothing_is_guarded(run_python):
-    environment = {"PYARROW_CUDA_COMPAT_HOOK": "0"}
+    environment = {"PYARROW_CUDA_HOOK": "0"}
     assert run_python(OFF, **environment) == (0, "cython_function_or_method\n", "")
 
 

@@ -195,4 +195,4 @@ try:
 except Exception as error:
     print(hasattr(pa.Array.__dlpack__, "__wrapped__"), "CPU" in str(error))
 """
-    assert run_python(code, PYARROW_CUDA_COMPAT_HOOK="0") == (0, "False True\n", "")
+    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "False True\n", "")

@@ -71,7 +71,7 @@ def test_without_a_context_it_is_device_0s(ctx, other_ctx):
     assert (empty_cache(), empty_cache(other_ctx)) == (0, 6 * MIB)
 
 
-@pytest.mark.parametrize("context", [0, "cuda:0", pytest.param(object(), id="object")], ids=repr)
+@pytest.mark.parametrize("context", [0.0, "cuda:0", pytest.param(object(), id="object")], ids=repr)
 def test_what_is_no_context(context):
     for function in (memory_stats, empty_cache, lambda context: set_cache_limit(1, context)):
         with pytest.raises(TypeError, match="Context"):
@@ -302,7 +302,7 @@ def test_what_was_never_needed_at_once_goes_back(ctx, changes):
 
 
 def free_memory(ctx):
-    return pyarrow_cuda_compat._native._memory_info(ctx)[0]
+    return pyarrow_cuda_compat.mem_get_info(ctx)[0]
 
 
 def test_a_borrowed_context_keeps_nothing(cuda, driver):

@@ -164,5 +164,5 @@ def test_without_the_hook_everything_counts_as_seen(run_python, hook):
         assert pa.py_buffer(b"abc").address and buffer.address == buffer.slice(0, 1).address
         print(pa.Buffer.address.__doc__.split()[1])"""
     out = "False\naddress\n" if hook == "0" else "True\naddress\n"
-    code, printed, err = run_python(code, PYARROW_CUDA_COMPAT_HOOK=hook)
+    code, printed, err = run_python(code, PYARROW_CUDA_HOOK=hook)
     assert (code, err, printed.splitlines()[0]) == (0, "", out.splitlines()[0])

@@ -147,7 +147,7 @@ assert cuda.Context(0).buffer_from_data(b"abc").to_pybytes() == b"abc"
 try: from pyarrow import cuda
 except ImportError as error: print(error)
 """,
-        PYARROW_CUDA_COMPAT_HOOK="0",
+        PYARROW_CUDA_HOOK="0",
     )
     assert (code, err) == (0, "")
     assert out.count("_cuda") == 2
@@ -162,14 +162,34 @@ print(cuda.Context is ours.Context)
 
 @pytest.mark.parametrize("value", ["", "1"])
 def test_the_hook_is_on_by_default(run_python, value):
-    assert run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK=value) == (0, "True\n", "")
+    assert run_python(SAME_CLASS, PYARROW_CUDA_HOOK=value) == (0, "True\n", "")
 
 
 def test_an_unknown_value_for_the_hook_is_reported_once(run_python):
-    status, out, err = run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK="off")
+    status, out, err = run_python(SAME_CLASS, PYARROW_CUDA_HOOK="off")
     assert (status, out) == (0, "True\n")
     instead = "pyarrow.cuda uses pyarrow_cuda_compat"
-    assert err == f"PYARROW_CUDA_COMPAT_HOOK must be 0 or 1, not 'off'; {instead}\n"
+    assert err == f"PYARROW_CUDA_HOOK must be 0 or 1, not 'off'; {instead}\n"
+
+
+@pytest.mark.parametrize("value", ["0", "1", "off"])
+@pytest.mark.parametrize("statement", ["from pyarrow import cuda", "import pyarrow_cuda_compat"])
+def test_a_variable_by_its_old_name_is_refused(run_python, statement, value):
+    """What it was set for would not happen."""
+    code, out, err = run_python(
+        f"""
+import pyarrow
+try: {statement}
+except ImportError as error: print(error)
+""",
+        PYARROW_CUDA_COMPAT_HOOK=value,
+    )
+    expected = "the environment variable PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now"
+    assert (code, out, err) == (0, f"{expected}: set that one\n", "")
+
+
+def test_an_old_name_without_a_value_is_nothing(run_python):
+    assert run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK="") == (0, "True\n", "")
 
 
 def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):

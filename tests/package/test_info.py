@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import info
+from pyarrow_cuda_compat import info, show_config
 
 
 def run(*options, **env):
@@ -86,9 +86,16 @@ def test_variables_of_the_environment():
 
 
 def test_the_hook_is_off():
-    facts = json.loads(run("--json", PYARROW_CUDA_COMPAT_HOOK="0").stdout)
+    facts = json.loads(run("--json", PYARROW_CUDA_HOOK="0").stdout)
     assert facts["pyarrow"]["hook"] is False
     assert facts["pyarrow"]["pyarrow.cuda"] == "none"
+
+
+def test_a_variable_that_was_renamed():
+    done = run("--json", PYARROW_CUDA_COMPAT_HOOK="0")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["pyarrow"]["error"]
+    assert "PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now" in error
 
 
 def test_no_driver():
@@ -163,3 +170,34 @@ def test_a_pipe_that_is_closed():
     command = f"{sys.executable} -m pyarrow_cuda_compat info | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+def test_show_config_prints_the_same_without_what_needs_a_context(capsys):
+    facts = show_config(mode="dicts")
+    assert show_config() is None
+    assert capsys.readouterr().out == info.render(facts) + "\n"
+    assert facts == info.collect(free_memory=False)
+    assert all("free_memory" not in device for device in facts["devices"])
+    assert json.loads(json.dumps(facts)) == facts
+
+
+@pytest.mark.parametrize("mode", ["dict", "", None, 1])
+def test_modes_that_there_are_not(mode):
+    with pytest.raises(ValueError, match="'stdout' or 'dicts'"):
+        show_config(mode)
+
+
+def test_show_config_makes_no_context(run_python):
+    code = """if True:
+        import ctypes
+        from pyarrow_cuda_compat import show_config
+        from support.driver import the_driver
+        show_config()
+        active, flags = ctypes.c_int(), ctypes.c_uint()
+        for number in range(len(show_config("dicts")["devices"])):
+            the_driver().call(
+                "cuDevicePrimaryCtxGetState", number, ctypes.byref(flags), ctypes.byref(active)
+            )
+            assert not active.value
+    """
+    assert run_python(code)[::2] == (0, "")

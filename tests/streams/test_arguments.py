@@ -143,7 +143,7 @@ def test_a_stream_of_another_device_is_refused(ctx, other_ctx, name):
 def test_constructors_refuse(ctx):
     for cls in (Stream, Event):
         with pytest.raises(TypeError, match="expected Context"):
-            cls(0)
+            cls("0")
         with pytest.raises(TypeError):
             cls(ctx, True)
         with pytest.raises(TypeError):

@@ -192,10 +192,13 @@ def test_time_between_events(ctx, driver, stream):
     start.record(stream)
     Queue(driver, pointer(stream)).sleep()
     stream.record(end)
-    with pytest.raises(OSError, match=r"Cuda error 600 .*NOT_READY"):
-        start.elapsed_time(end)
+    for ask in (lambda: start.elapsed_time(end), lambda: end - start):
+        with pytest.raises(OSError, match=r"Cuda error 600 .*NOT_READY.*synchronize\(\) waits"):
+            ask()
     end.synchronize()
     assert 0.9 * LONG < start.elapsed_time(end) < 100 * LONG
+    assert end - start == start.elapsed_time(end)
+    assert start - end == end.elapsed_time(start)
     assert end.elapsed_time(start) == pytest.approx(-start.elapsed_time(end), rel=0.01)
 
 
@@ -203,14 +206,19 @@ def test_times_that_there_are_not(ctx):
     timed, plain, never = Event(ctx, timing=True), Event(ctx), Event(ctx, timing=True)
     timed.record()
     plain.record()
-    with pytest.raises(ValueError, match="second event does not record time"):
+    with pytest.raises(ValueError, match="end event does not record time"):
         timed.elapsed_time(plain)
-    with pytest.raises(ValueError, match="first event does not record time"):
+    with pytest.raises(ValueError, match="start event does not record time"):
         plain.elapsed_time(timed)
-    with pytest.raises(ValueError, match="second event was never recorded"):
+    with pytest.raises(ValueError, match="end event was never recorded"):
         timed.elapsed_time(never)
+    with pytest.raises(ValueError, match="end event does not record time"):
+        _ = plain - timed
     with pytest.raises(TypeError):
         timed.elapsed_time(None)
+    for other in (None, 0, 1.5):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            _ = timed - other
 
 
 def test_an_event_of_another_device(ctx, other_ctx):
@@ -222,6 +230,8 @@ def test_an_event_of_another_device(ctx, other_ctx):
     timed.record()
     with pytest.raises(ValueError, match="different contexts"):
         ours.elapsed_time(timed)
+    with pytest.raises(ValueError, match="different contexts"):
+        _ = timed - ours
     event.record()
     Stream(ctx).wait(event)
 

@@ -51,8 +51,11 @@ RETURNING_NOTHING = {
     "memory.defer_cleanup",
     "memory.pinned",
     "memory.synchronize",
+    "reset_peak_memory_stats",
+    "reset_peak_pinned_memory_stats",
     "set_cache_limit",
     "set_pinned_cache_limit",
+    "set_tracing",
     "set_transfer_limits",
 }
 HAS_NUMBA = importlib.util.find_spec("numba_cuda") or importlib.util.find_spec("numba")

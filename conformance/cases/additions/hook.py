@@ -28,4 +28,6 @@ def run(**environment):
 
 
 run()
+run(PYARROW_CUDA_HOOK="0")
+# A variable by the name that it had once is refused.
 run(PYARROW_CUDA_COMPAT_HOOK="0")

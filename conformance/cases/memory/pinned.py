@@ -4,6 +4,7 @@ from pyarrow import cuda
 from pyarrow_cuda_compat import (
     empty_pinned_cache,
     pinned_memory_stats,
+    reset_peak_pinned_memory_stats,
     set_pinned_cache_limit,
 )
 
@@ -38,6 +39,11 @@ del pinned
 changes("cached_blocks")
 del part
 changes("cached_blocks", "peak_allocated_bytes", "peak_reserved_bytes")
+# The peaks begin again.
+reset_peak_pinned_memory_stats()
+stats = pinned_memory_stats()
+stats["peak_allocated_bytes"] == stats["allocated_bytes"]
+stats["peak_reserved_bytes"] == stats["reserved_bytes"]
 # All that is kept goes back to the driver; the result is how many bytes it was.
 empty_pinned_cache() // MIB
 changes("reserved_bytes", "cached_bytes", "cached_blocks", "driver_frees")

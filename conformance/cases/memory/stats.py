@@ -1,7 +1,13 @@
 # Released memory is kept and handed out again; what is in use and what is kept is counted.
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import empty_cache, memory_stats, set_cache_limit
+from pyarrow_cuda_compat import (
+    empty_cache,
+    mem_get_info,
+    memory_stats,
+    reset_peak_memory_stats,
+    set_cache_limit,
+)
 
 ctx = cuda.Context(0)
 MIB = 1 << 20
@@ -35,5 +41,23 @@ empty_cache(ctx)
 # Without a context it is the first device's.
 memory_stats() == memory_stats(ctx)
 empty_cache()
-memory_stats(0)
+# A number is that device's.
+memory_stats(0) == memory_stats(ctx)
 empty_cache("0")
+try:
+    memory_stats(-1)
+except ValueError as error:
+    print(str(error).partition(":")[0])
+
+# The peaks begin again; the rest stays.
+before = memory_stats(ctx)
+reset_peak_memory_stats(context=ctx)
+changes("allocated_bytes", "reserved_bytes", "cache_hits")
+now = memory_stats(ctx)
+now["peak_allocated_bytes"] == now["allocated_bytes"]
+now["peak_reserved_bytes"] == now["reserved_bytes"]
+# What is free counts what other processes and libraries use.
+free, total = mem_get_info(device=0)
+0 < free < total
+mem_get_info(ctx)[1] == total
+mem_get_info("cuda:0")

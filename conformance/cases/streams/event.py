@@ -44,6 +44,8 @@ start.elapsed_time(end) > 19
 late = Stream(ctx, non_blocking=True)
 behind.wait(stream=late)
 late.synchronize()
+# The same as a difference.
+end - start == start.elapsed_time(end)
 # There is no time where none was taken, and none before it was recorded.
 start.elapsed_time(event)
 start.elapsed_time(Event(ctx, timing=True))

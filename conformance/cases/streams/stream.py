@@ -26,6 +26,8 @@ buf.fill(ord("x"), stream=stream)
 _ = libc.sem_post(semaphore)
 stream.synchronize()
 (stream.query(), buf.to_pybytes())
+# A device's number stands for its context.
+Stream(0).context == ctx
 # Refused: what is no context, and options by their place.
-Stream(0)
+Stream("0")
 Stream(ctx, True)

@@ -26,6 +26,7 @@ pub use memory::{
     set_default_cache_limit,
 };
 pub use pinned::{
-    PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats, set_pinned_cache_limit,
+    PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats,
+    reset_peak_pinned_memory_stats, set_pinned_cache_limit,
 };
 pub use streams::{Completed, Consumer, Event, Pending, Retained, Stream, completed};

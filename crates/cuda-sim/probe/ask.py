@@ -638,6 +638,33 @@ def streams_and_events(d: Driver) -> object:
 
 
 @question
+def stream_priorities(d: Driver) -> object:
+    d.cuInit(0)
+    least, greatest = c.c_int(99), c.c_int(99)
+    without = d.cuCtxGetStreamPriorityRange(c.byref(least), c.byref(greatest))
+    d.ready()
+    code = d.cuCtxGetStreamPriorityRange(c.byref(least), c.byref(greatest))
+
+    def found(stream: object) -> list[int]:
+        priority = c.c_int(99)
+        return [d.cuStreamGetPriority(stream, c.byref(priority)), priority.value]
+
+    def made(flags: int, priority: int) -> list[int]:
+        stream = c.c_void_p()
+        create = d.cuStreamCreateWithPriority(c.byref(stream), c.c_uint(flags), c.c_int(priority))
+        return [create, *(found(stream) if create == 0 else [])]
+
+    return {
+        "without_context": without,
+        "range": [code, least.value, greatest.value],
+        "within": [made(0, greatest.value), made(1, least.value)],
+        "beyond": [made(0, greatest.value - 1), made(1, least.value + 1), made(0, -(1 << 30))],
+        "bad_flags": made(64, 0),
+        "of_default_streams": [found(0), found(1), found(2)],
+    }
+
+
+@question
 def ipc_same_process(d: Driver) -> object:
     d.ready()
     p = d.alloc(1000)

@@ -113,13 +113,20 @@ impl Halves {
         };
         let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
         let owner = Box::new(Arc::clone(&half.memory));
+        let of_thread = Stream::of_thread(self.stream.context());
+        if let Some(stream) = &of_thread {
+            self.stream.wait_for(&stream.record()?)?;
+        }
         // SAFETY: these bytes lie within the memory, which the copy retains, and `put` does not store
         // to them before the copy is complete.
         let queued = unsafe { buffer.queue_copy_from_host(&self.stream, to, start, size, owner) }?;
         self.completed.extend(queued);
         self.sent = self.filled;
         half.is_travelling = true;
-        let Err(error) = half.end.record(&self.stream) else { return Ok(()) };
+        let Err(error) = half.end.record(&self.stream) else {
+            // Copies without a stream are made on that one, and are to see the bytes.
+            return Ok(of_thread.map_or(Ok(()), |stream| stream.wait_for(&half.end))?);
+        };
         // The event says nothing about this copy.
         match self.stream.synchronize() {
             Ok(completed) => {

@@ -15,6 +15,7 @@
 //! | `errors.rs` | failures as the exceptions that pyarrow raises |
 //! | `interpreter/` | destructors, failed releases, signals during waits, interpreter exit |
 //! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
+//! | `tracing.rs` | which calls are recorded, for logging and NVTX |
 //! | `info.rs` | what it asks of the driver and the devices |
 
 // Nothing that callers pass may panic.  Tests may.
@@ -45,6 +46,7 @@ mod package;
 mod pyarrow;
 mod sequences;
 mod streams;
+mod tracing;
 
 use crate::files::{reader, writer};
 use crate::memory::{buffer, host_buffer};
@@ -91,6 +93,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let names = Names::of(module);
     names.private(&wrap_pyfunction!(start, module)?)?;
     names.private(&wrap_pyfunction!(sequences::dimensions, module)?)?;
+    names.private(&wrap_pyfunction!(tracing::set_traced, module)?)?;
     names.private(&wrap_pyfunction!(info::driver, module)?)?;
     names.private(&wrap_pyfunction!(info::device, module)?)?;
     names.private(&wrap_pyfunction!(info::device_attribute, module)?)?;

@@ -23,6 +23,8 @@ pub(crate) struct PackageFunctions {
     pub(crate) reduce_array: Py<PyAny>,
     pub(crate) export_array: Py<PyAny>,
     pub(crate) array_to_host: Py<PyAny>,
+    pub(crate) begin_call: Py<PyAny>,
+    pub(crate) end_call: Py<PyAny>,
 }
 
 static FUNCTIONS: PyOnceLock<PackageFunctions> = PyOnceLock::new();

@@ -3,7 +3,7 @@
 ``pyarrow.cuda`` imports its names from that module, and so do pyarrow's own device paths.  A
 file ``pyarrow_cuda_compat.pth`` beside the package installs the finder below when the
 interpreter starts, so that users need not change their code.  With
-``PYARROW_CUDA_COMPAT_HOOK=0`` the finder is not installed.
+``PYARROW_CUDA_HOOK=0`` the finder is not installed.
 
 This module runs at every start of Python, so it imports only modules that are loaded already.
 """
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MODULE = "pyarrow._cuda"
-VARIABLE = "PYARROW_CUDA_COMPAT_HOOK"
+VARIABLE = "PYARROW_CUDA_HOOK"
+# The names that variables had once, and what they are called now.
+RENAMED = {"PYARROW_CUDA_COMPAT_HOOK": VARIABLE}
 
 _complained = False
 
@@ -51,6 +53,21 @@ class Loader:
         module.__dict__["__all__"] = names
         for name in names:
             setattr(module, name, getattr(package, name))
+
+
+def check_names() -> None:
+    """Refuses variables by names that they no longer have; the package begins with this.
+
+    Raises
+    ------
+    ImportError
+        If one is set.  Who has set it expects that it changes something.
+    """
+    import os
+
+    for old, new in RENAMED.items():
+        if os.environ.get(old):
+            raise ImportError(f"the environment variable {old} is called {new} now: set that one")
 
 
 def is_enabled() -> bool:

@@ -33,5 +33,8 @@ def information():
     ctx = cuda.Context(1)
     buffer = ctx.new_buffer(100)
     assert ctx.get_device_address(buffer.address) == buffer.address
-    assert compat.memory_stats(ctx)["allocated_bytes"] == 100
+    assert compat.memory_stats(1)["allocated_bytes"] == 100
+    free, total = compat.mem_get_info(1)
+    assert 0 < free < total
+    compat.reset_peak_memory_stats(1)
     assert "CUDA" in repr(ctx.device)

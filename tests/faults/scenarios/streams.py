@@ -59,6 +59,35 @@ def events():
 
 
 @scenario()
+def priorities():
+    ctx = cuda.Context()
+    least, greatest = Stream.priority_range(ctx)
+    stream = Stream(ctx, non_blocking=True, priority=greatest)
+    assert (least, stream.priority) == (0, greatest)
+
+
+@scenario()
+def with_blocks():
+    ctx = cuda.Context()
+    stream, buffer = Stream(ctx, non_blocking=True), ctx.new_buffer(1000)
+    pinned, event = cuda.new_host_buffer(1000), Event(ctx)
+    buffer.fill(3, stream=stream)
+    with stream:
+        assert buffer.to_pybytes() == b"\3" * 1000
+        buffer.copy_from_host(DATA)
+        buffer.copy_to_host(buf=pinned)
+        event.record()
+        assert pinned.to_pybytes() == DATA.tobytes()
+        assert buffer.equals(pinned)
+        with cuda.BufferWriter(buffer) as writer:
+            writer.buffer_size = 400
+            writer.write(bytes(1000))
+        assert cuda.BufferReader(buffer).read() == bytes(1000)
+        assert TABLE.copy_to(0).copy_to(CPU).equals(TABLE)
+    event.synchronize()
+
+
+@scenario()
 def of_others():
     ctx = cuda.Context()
     stream, buffer = Stream(ctx), ctx.new_buffer(1000)

@@ -15,7 +15,19 @@ from pyarrow import cuda
 from pyarrow.cuda import BufferReader, CudaBuffer
 
 import pyarrow_cuda_compat.pygpu as gpuarray
-from pyarrow_cuda_compat import DeviceArray, Event, IpcArrayHandle, Stream, from_dlpack
+from pyarrow_cuda_compat import (
+    DeviceArray,
+    Event,
+    IpcArrayHandle,
+    Stream,
+    from_dlpack,
+    mem_get_info,
+    reset_peak_memory_stats,
+    reset_peak_pinned_memory_stats,
+    set_tracing,
+    show_config,
+    tracing,
+)
 
 
 def contexts() -> cuda.Context:
@@ -276,6 +288,28 @@ def streams(ctx: cuda.Context, buf: CudaBuffer) -> None:
     assert_type(stream.query() and end.query(), bool)
     assert_type(stream.handle + end.handle + stream.context.handle, int)
     assert_type(stream.__cuda_stream__(), tuple[int, int])
+    assert_type(end - start, float)
+    assert_type(Stream(0, priority=-1).priority, int)
+    assert_type(Stream.priority_range(ctx), tuple[int, int])
+    with stream as entered:
+        assert_type(entered, Stream)
+    assert Event(0).context == ctx
+    assert_type(hash(ctx), int)
+
+
+def memory(ctx: cuda.Context) -> None:
+    free, total = mem_get_info()
+    assert_type(free / total, float)
+    mem_get_info(device=np.int64(0))
+    reset_peak_memory_stats(ctx)
+    reset_peak_memory_stats(0)
+    reset_peak_pinned_memory_stats()
+
+
+def records() -> None:
+    assert_type(tracing(), dict[str, bool])
+    set_tracing(log=False, nvtx=False)
+    assert_type(show_config(mode="dicts"), dict[str, object])
 
 
 def length(buf: pa.Buffer) -> int:

@@ -35,7 +35,10 @@ def contexts(ctx: cuda.Context) -> None:
 
 
 def streams(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
-    Stream(0)  # rejected
+    Stream("0")  # rejected
+    Stream(ctx, priority="high")  # rejected
+    Stream.priority_range(None, 1)  # rejected
+    Event() - 1.0  # rejected
     Stream(ctx, True)  # rejected
     Event(Stream(ctx))  # rejected
     Stream(ctx).wait(1)  # rejected
@@ -55,7 +58,7 @@ def exchange(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     from_dlpack(x=buf)  # rejected
     from_dlpack(b"bytes")  # rejected
     from_dlpack(buf, ctx)  # rejected
-    from_dlpack(buf, device=0)  # rejected
+    from_dlpack(buf, device="cuda:0")  # rejected
     from_dlpack(buf, copy="yes")  # rejected
     buf.__dlpack__(1)  # rejected
     buf.__dlpack__(stream="x")  # rejected

@@ -60,6 +60,7 @@ impl Current<'_> {
     ///
     /// As for [`copy_from_host`](Self::copy_from_host).
     unsafe fn copy_staged(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         // The data itself may be pinned, and would be read in its turn.
         let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
         // SAFETY: guaranteed by the caller; there is room for so much.

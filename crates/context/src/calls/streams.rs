@@ -1,7 +1,7 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
 use super::RawEvent;
-use crate::{Context, Current};
+use crate::{Context, Current, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience, call, codes, query};
 use std::ffi::c_void;
 
@@ -46,11 +46,39 @@ impl Current<'_> {
         }
     }
 
-    pub(crate) fn create_stream(&self, flags: u32) -> CudaResult<RawStream> {
+    /// The stream that this thread uses in place of the default stream, if `stream` is that.
+    pub(crate) fn in_place_of(&self, stream: StreamHandle<'_>) -> Option<Stream> {
+        if stream.raw.is_null() { Stream::of_thread(self.context()) } else { None }
+    }
+
+    pub(crate) fn create_stream(&self, flags: u32, priority: i32) -> CudaResult<RawStream> {
         let mut stream: RawStream = std::ptr::null_mut();
+        let place = (&raw mut stream).cast();
         // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuStreamCreate((&raw mut stream).cast(), flags)) }?;
+        unsafe {
+            match priority {
+                0 => call!(cuStreamCreate(place, flags)),
+                priority => call!(cuStreamCreateWithPriority(place, flags, priority)),
+            }
+        }?;
         Ok(stream)
+    }
+
+    pub(crate) fn stream_priority(&self, stream: StreamHandle<'_>) -> CudaResult<i32> {
+        let stream = self.raw_stream(stream)?;
+        let mut priority = 0i32;
+        // SAFETY: a live handle, and a place that outlives the call.
+        unsafe { call!(cuStreamGetPriority(stream, (&raw mut priority).cast())) }?;
+        Ok(priority)
+    }
+
+    /// The least and the greatest priority that streams can have.
+    pub(crate) fn stream_priorities(&self) -> CudaResult<(i32, i32)> {
+        let (mut least, mut greatest) = (0i32, 0i32);
+        let places = ((&raw mut least).cast(), (&raw mut greatest).cast());
+        // SAFETY: stores two numbers through the pointers, which outlive the call.
+        unsafe { call!(cuCtxGetStreamPriorityRange(places.0, places.1)) }?;
+        Ok((least, greatest))
     }
 
     /// # Safety
@@ -72,7 +100,8 @@ impl Current<'_> {
         unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
-    /// Waits for a stream before a copy that waits for it, too: while the driver's synchronous copies
+    /// Waits for a stream, or for the one that this thread uses in place of it as well, before a copy that
+    /// waits for it, too: while the driver's synchronous copies
     /// wait, no other thread can allocate, record events or queue copies in the context.  If the wait takes
     /// long, and signals may end copies, the copy does not begin.
     ///
@@ -80,11 +109,25 @@ impl Current<'_> {
     ///
     /// [`CudaError::Busy`]; driver errors, including those of the stream's work.
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        self.await_stream_in_place_of(stream)?;
         let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
         if is_complete() || Patience::new().await_turn(is_complete)? {
             return Ok(());
         }
         self.synchronize_stream(stream)
+    }
+
+    /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
+    /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
+    /// says when it is asked.
+    pub(super) fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let Some(stream) = self.in_place_of(stream) else { return Ok(()) };
+        let ask = || self.is_stream_complete(stream.handle());
+        if ask() == Ok(true) {
+            return Ok(());
+        }
+        Patience::new().await_turn(|| ask() != Ok(false))?;
+        self.synchronize_stream(stream.handle())
     }
 
     /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it

@@ -26,6 +26,27 @@ impl Context {
         Ok(MemoryStats { cache_limit, ..self.manager().ledger.lock()?.stats() })
     }
 
+    /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// drop(context.allocate(3 << 20, Placement::Alone)?);
+    /// context.reset_peak_memory_stats()?;
+    /// let stats = context.memory_stats()?;
+    /// assert_eq!(stats.peak_allocated_bytes, stats.allocated_bytes);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// In a forked child.
+    pub fn reset_peak_memory_stats(&self) -> CudaResult<()> {
+        self.manager().ledger.lock()?.reset_peaks();
+        Ok(())
+    }
+
     /// The most bytes of released memory that the context caches.
     ///
     /// This is `PYARROW_CUDA_CACHE` if that is set: a number of bytes (`K`, `M` and `G` are powers

@@ -23,5 +23,7 @@ mod stats;
 
 pub use block::PinnedBlock;
 pub(crate) use lookup::{block_at, is_released};
-pub use pool::{empty_pinned_cache, pinned_memory_stats, set_pinned_cache_limit};
+pub use pool::{
+    empty_pinned_cache, pinned_memory_stats, reset_peak_pinned_memory_stats, set_pinned_cache_limit,
+};
 pub use stats::PinnedMemoryStats;

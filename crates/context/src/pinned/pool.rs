@@ -59,6 +59,15 @@ pub fn pinned_memory_stats() -> CudaResult<PinnedMemoryStats> {
     with_ledger(|ledger| ledger.stats())
 }
 
+/// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
+///
+/// # Errors
+///
+/// In a forked child.
+pub fn reset_peak_pinned_memory_stats() -> CudaResult<()> {
+    with_ledger(Ledger::reset_peaks)
+}
+
 /// Sets how many bytes of released pinned memory the process caches from now on; 0 for none.  Blocks
 /// that exceed the limit go back to the driver, least recently released first.
 ///

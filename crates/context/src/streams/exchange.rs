@@ -64,9 +64,16 @@ impl Context {
     /// When queued work failed, or the context is gone.
     pub fn make_ready_for(&self, consumer: Consumer) -> CudaResult<()> {
         match consumer {
-            Consumer::OnDefaultStream => self.check_identity(),
+            Consumer::OnDefaultStream => match Stream::of_thread(self) {
+                Some(stream) => stream.synchronize().map(drop),
+                None => self.check_identity(),
+            },
             Consumer::OnOtherStream => {
                 let current = self.enter()?;
+                if let Some(stream) = current.in_place_of(StreamHandle::DEFAULT) {
+                    drop(current.await_stream(stream.handle())?);
+                    return self.wait_for(&Pending::DefaultStream);
+                }
                 if !current.is_stream_complete(StreamHandle::DEFAULT)? {
                     drop(current.await_stream(StreamHandle::DEFAULT)?);
                 }
@@ -81,7 +88,8 @@ impl Context {
     /// default stream and the streams that are ordered with it.  Returns [`Pending::Nothing`], one
     /// of `events`, or a new event, without waiting for any of it.
     ///
-    /// This does not cover non-blocking streams.  It takes some microseconds, or a tenth of a
+    /// This does not cover non-blocking streams, other than the one that this thread uses in place of the
+    /// default stream.  It takes some microseconds, or a tenth of a
     /// millisecond if only streams that are ordered with the default stream are busy.
     ///
     /// ```
@@ -98,8 +106,9 @@ impl Context {
     /// Driver errors, including those of the queued work.
     pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
         let current = self.enter()?;
+        let of_thread = Stream::of_thread(self).map(|stream| stream.record()).transpose()?;
         let mut unreached = Vec::new();
-        for &event in events {
+        for event in events.iter().copied().chain(&of_thread) {
             // Arrays of one import share its event.
             if !unreached.contains(&event) && !event.is_complete()? {
                 unreached.push(event);

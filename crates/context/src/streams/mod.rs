@@ -6,6 +6,7 @@ mod event;
 mod exchange;
 mod fences;
 mod in_flight;
+mod of_thread;
 mod queues;
 mod retained;
 #[expect(unsafe_code, reason = "owns handles of the driver")]

@@ -86,8 +86,45 @@ impl Stream {
     ///
     /// Driver errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
-        let raw = context.enter()?.create_stream(flags)?;
+        Self::with_priority(context, flags, 0)
+    }
+
+    /// A stream with the driver's `CU_STREAM_*` flags and a priority: lower numbers come first.  The
+    /// driver takes the nearest of [`priorities`](Self::priorities) for one outside of them.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (_, greatest) = Stream::priorities(&context)?;
+    /// assert_eq!(Stream::with_priority(&context, 0, greatest)?.priority()?, greatest);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
+        let raw = context.enter()?.create_stream(flags, priority)?;
         Ok(Self::of(context, raw, Owner::Ours))
+    }
+
+    /// The least and the greatest priority that streams of a context can have, such as (0, -5).
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn priorities(context: &Context) -> CudaResult<(i32, i32)> {
+        context.enter()?.stream_priorities()
+    }
+
+    /// The stream's priority.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn priority(&self) -> CudaResult<i32> {
+        self.context().enter()?.stream_priority(self.handle())
     }
 
     /// The legacy default stream of a context.

@@ -25,6 +25,13 @@ impl Current<'_> {
     /// As [`await_stream`](Self::await_stream), if a signal may end the wait and it takes long.  Returns whether
     /// both is the case; otherwise the rest is left to the caller.
     pub(crate) fn await_long_work(self, stream: StreamHandle<'_>) -> CudaResult<(Self, bool)> {
+        if let Some(in_place) = self.in_place_of(stream) {
+            return self.await_stream(in_place.handle())?.await_own_work(stream);
+        }
+        self.await_own_work(stream)
+    }
+
+    fn await_own_work(self, stream: StreamHandle<'_>) -> CudaResult<(Self, bool)> {
         let mut patience = Patience::new();
         if !patience.ends_waits() || patience.poll(|| is_over(&self.is_stream_complete(stream))) {
             return Ok((self, false));

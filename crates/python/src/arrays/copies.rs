@@ -4,6 +4,7 @@ use super::asarray::{check_copied, converted};
 use super::device_array::{PyDeviceArray, order_argument};
 use super::host::{self, stream_of};
 use crate::errors::{OrRaise, available};
+use crate::tracing::{Area, traced};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,9 +55,12 @@ impl PyDeviceArray {
         if out.is_some() && ary.is_some() {
             return Err(PyTypeError::new_err("out and ary are two names of one argument"));
         }
-        let stream = stream_of(self, stream)?;
-        let out = out.or(ary).filter(|out| !out.is_none());
-        Ok(host::to_numpy(py, self, out, stream.as_ref())?.into_any())
+        let copy = || {
+            let stream = stream_of(py, self, stream)?;
+            let out = out.or(ary).filter(|out| !out.is_none());
+            Ok(host::to_numpy(py, self, out, stream.as_ref())?.into_any())
+        };
+        traced(py, Area::Transfer, "DeviceArray.copy_to_host", copy, |_| self.facts())
     }
 
     /// Copy elements into this array.
@@ -87,8 +91,11 @@ impl PyDeviceArray {
         ary: &Bound<'_, PyAny>,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let stream = stream_of(self, stream)?;
-        host::from_any(self, ary, stream.as_ref())
+        let copy = || {
+            let stream = stream_of(ary.py(), self, stream)?;
+            host::from_any(self, ary, stream.as_ref())
+        };
+        traced(ary.py(), Area::Transfer, "DeviceArray.copy_to_device", copy, |()| self.facts())
     }
 
     /// Copy the array on its device.

@@ -5,11 +5,13 @@ use super::{host, import};
 use crate::errors::{OrRaise, available};
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
-use crate::memory::context::{PyContext, context_or_first};
+use crate::memory::argument::context_or_first;
+use crate::memory::context::PyContext;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use crate::sequences::{integers, lengths};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
@@ -108,6 +110,42 @@ impl PyDeviceArray {
         Ok(Self::new(array, dtype))
     }
 
+    fn new_empty(
+        shape: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+        context: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = shape.py();
+        let dtype = match dtype {
+            Some(dtype) => DType::of(dtype)?,
+            None => DType::of_element(ElementType::float(8)),
+        };
+        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
+        let context = context_or_first(py, context)?;
+        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+    }
+
+    fn copy_of(
+        array: &Bound<'_, PyAny>,
+        context: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let context = context_or_first(py, context)?;
+        let order = order.map(order_argument).transpose()?;
+        let host = host::as_numpy(py, array, None)?;
+        let dtype = DType::of(host.dtype().as_any())?;
+        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
+        host::upload(py, &host, dtype, &context, order)
+    }
+
+    /// For the records of calls that move the elements.
+    pub(super) fn facts(&self) -> Facts {
+        let device = self.array.buffer().context().device();
+        Facts::new(self.array.layout().size(), device.number())
+    }
+
     /// A new array, uninitialised.
     pub(super) fn allocate(
         py: Python<'_>,
@@ -173,7 +211,7 @@ impl PyDeviceArray {
     ///     The type of the elements.
     /// order : {'C', 'F'}, default 'C'
     ///     Whether the last or the first dimension is the densest.
-    /// context : Context, optional
+    /// context : Context or int, optional
     ///     Where to allocate; the first device's primary context if not given.
     ///
     /// Returns
@@ -202,13 +240,8 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = shape.py();
-        let dtype = match dtype {
-            Some(dtype) => DType::of(dtype)?,
-            None => DType::of_element(ElementType::float(8)),
-        };
-        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
-        let context = context_or_first(py, context)?;
-        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+        let make = || Self::new_empty(shape, dtype, order, context);
+        traced(py, Area::Allocation, "DeviceArray.empty", make, Self::facts)
     }
 
     /// Copy an array in host memory to a device.
@@ -217,7 +250,7 @@ impl PyDeviceArray {
     /// ----------
     /// array : array_like
     ///     Anything that ``numpy.asarray`` takes, with elements that a device array can have.
-    /// context : Context, optional
+    /// context : Context or int, optional
     ///     Where to copy it to; the first device's primary context if not given.
     /// order : {'C', 'F'}, optional
     ///     Whether the last or the first dimension is the densest.  Without it as in `array`,
@@ -250,12 +283,8 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
         order: Option<&str>,
     ) -> PyResult<Self> {
-        let py = array.py();
-        let order = order.map(order_argument).transpose()?;
-        let host = host::as_numpy(py, array, None)?;
-        let dtype = DType::of(host.dtype().as_any())?;
-        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
-        host::upload(py, &host, dtype, &context_or_first(py, context)?, order)
+        let copy = || Self::copy_of(array, context, order);
+        traced(array.py(), Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
     }
 
     /// View the values of an Arrow array on a device as an array.

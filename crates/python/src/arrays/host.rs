@@ -9,8 +9,8 @@ use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::allocate_host;
-use crate::streams::argument::optional_stream;
-use arrow_cuda_context::{Context, Stream};
+use crate::streams::argument::{Chosen, optional_stream};
+use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -20,12 +20,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 
-/// The stream that an argument names; none for the default stream, which Numba's API calls 0.
+/// The stream that a copy uses; none for the default stream, which Numba's API calls 0.
 pub(super) fn stream_of(
+    py: Python<'_>,
     array: &PyDeviceArray,
     stream: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<Stream>> {
-    optional_stream("stream", stream, &[array.array.buffer().context()])
+) -> PyResult<Option<Chosen>> {
+    optional_stream(py, "stream", stream, &[array.array.buffer().context()])
 }
 
 /// The elements in an array of NumPy: a new one, or `out`.
@@ -33,13 +34,13 @@ pub(super) fn to_numpy<'py>(
     py: Python<'py>,
     source: &PyDeviceArray,
     out: Option<&Bound<'py, PyAny>>,
-    stream: Option<&Stream>,
+    chosen: Option<&Chosen>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     source.check_no_nulls(py)?;
     let Some(out) = out else {
         let order = source.array.order().unwrap_or(Order::C);
         let new = empty(py, source, order)?;
-        copy_down(py, &source.array, &new, order, stream)?;
+        copy_down(py, &source.array, &new, order, chosen)?;
         return Ok(new);
     };
     let out = out.cast::<PyUntypedArray>().map_err(|_| {
@@ -51,12 +52,12 @@ pub(super) fn to_numpy<'py>(
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
     match order_of(out) {
-        Some(order) => copy_down(py, &source.array, out, order, stream)?,
+        Some(order) => copy_down(py, &source.array, out, order, chosen)?,
         None => {
             // NumPy scatters on the host what was copied at once.  The copy is complete when the call
             // returns, on a stream too, because the memory is pageable.
             let dense = empty(py, source, Order::C)?;
-            copy_down(py, &source.array, &dense, Order::C, stream)?;
+            copy_down(py, &source.array, &dense, Order::C, chosen)?;
             copy_to(py, out, &dense)?;
         }
     }
@@ -67,7 +68,7 @@ pub(super) fn to_numpy<'py>(
 pub(super) fn from_any(
     target: &PyDeviceArray,
     source: &Bound<'_, PyAny>,
-    stream: Option<&Stream>,
+    chosen: Option<&Chosen>,
 ) -> PyResult<()> {
     let py = source.py();
     check_writable(target)?;
@@ -84,11 +85,11 @@ pub(super) fn from_any(
                 theirs.shape(py)?
             )));
         }
-        return copy_across(py, &target.array, &theirs.array, stream);
+        return copy_across(py, &target.array, &theirs.array, chosen);
     }
     let host = as_numpy(py, source, None)?;
     check_like(target, &dtype, &host)?;
-    copy_up(py, &target.array, &host, stream)
+    copy_up(py, &target.array, &host, chosen)
 }
 
 /// Assigns to all elements of the target, as NumPy does: a scalar or an array of the host is
@@ -247,31 +248,32 @@ fn copy_down(
     source: &DeviceArray,
     out: &Bound<'_, PyUntypedArray>,
     order: Order,
-    stream: Option<&Stream>,
+    chosen: Option<&Chosen>,
 ) -> PyResult<()> {
-    let Some(stream) = stream else {
+    let Some(chosen) = chosen else {
         return copy_for_signals(py, source.buffer().context(), || {
             let bytes = bytes_of_mut(out);
             py.detach(|| source.copy_to_host(bytes, order)).or_raise(py)
         });
     };
-    copy_on_stream_for_signals(py, stream, || {
+    copy_on_stream_for_signals(py, chosen.stream(), || {
         let bytes = bytes_of_mut(out);
         let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
         let queued = py.detach(|| {
             // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
             // everywhere in Python.
-            unsafe { source.queue_copy_to_host(stream, bytes, order, owner) }
+            unsafe { source.queue_copy_to_host(chosen.stream(), bytes, order, owner) }
         });
         queued.or_raise(py).map(drop)
-    })
+    })?;
+    chosen.finish(py)
 }
 
 fn copy_up(
     py: Python<'_>,
     target: &DeviceArray,
     host: &Bound<'_, PyUntypedArray>,
-    stream: Option<&Stream>,
+    chosen: Option<&Chosen>,
 ) -> PyResult<()> {
     let order = match (order_of(host), host.is_fortran_contiguous()) {
         // In one dimension both orders are the same one: that of the target.
@@ -279,39 +281,41 @@ fn copy_up(
         (Some(order), _) => order,
         (None, _) => {
             let dense = numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (host,))?;
-            return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, stream);
+            return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, chosen);
         }
     };
-    let Some(stream) = stream else {
+    let Some(chosen) = chosen else {
         return copy_for_signals(py, target.buffer().context(), || {
             let bytes = bytes_of(host);
             py.detach(|| target.copy_from_host(bytes, order)).or_raise(py)
         });
     };
-    copy_on_stream_for_signals(py, stream, || {
+    copy_on_stream_for_signals(py, chosen.stream(), || {
         let bytes = bytes_of(host);
         let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
         let queued = py.detach(|| {
             // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
             // everywhere in Python.
-            unsafe { target.queue_copy_from_host(stream, bytes, order, owner) }
+            unsafe { target.queue_copy_from_host(chosen.stream(), bytes, order, owner) }
         });
         queued.or_raise(py).map(drop)
-    })
+    })?;
+    chosen.finish(py)
 }
 
 fn copy_across(
     py: Python<'_>,
     target: &DeviceArray,
     source: &DeviceArray,
-    stream: Option<&Stream>,
+    chosen: Option<&Chosen>,
 ) -> PyResult<()> {
-    match stream {
-        None => copy_for_signals(py, source.buffer().context(), || {
+    let Some(chosen) = chosen else {
+        return copy_for_signals(py, source.buffer().context(), || {
             py.detach(|| target.copy_from(source)).or_raise(py)
-        }),
-        Some(stream) => py.detach(|| target.queue_copy_from(stream, source)).or_raise(py).map(drop),
-    }
+        });
+    };
+    drop(py.detach(|| target.queue_copy_from(chosen.stream(), source)).or_raise(py)?);
+    chosen.finish(py)
 }
 
 /// Has NumPy copy between arrays of the host.

@@ -4,7 +4,7 @@ use super::device_array::PyDeviceArray;
 use crate::errors::OrRaise;
 use crate::exchange::{array_interface, dlpack, views};
 use crate::interpreter::{call_out, wait_for_signals};
-use crate::memory::context::{PyContext, context_argument};
+use crate::memory::argument::context_or_number;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, is_array, is_buffer, is_cuda_buffer, is_on_device,
@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 ///     An object that supports DLPack (``__dlpack__`` and ``__dlpack_device__``):
 ///     an array of CuPy, PyTorch, JAX and others, on a CUDA device.  A capsule from such
 ///     an object is accepted too, and can be consumed once.
-/// device : Context, optional
+/// device : Context or int, optional
 ///     The device for the array; one on another device is copied there.
 /// copy : bool, optional
 ///     True to always copy; False to raise an error if a copy is needed.
@@ -64,8 +64,8 @@ pub(super) fn from_dlpack(
     device: Option<&Bound<'_, PyAny>>,
     copy: Option<bool>,
 ) -> PyResult<PyDeviceArray> {
-    let context = device.map(context_argument).transpose()?.map(PyContext::context);
-    let (array, dtype) = dlpack::import::array_of(x, context, copy)?;
+    let context = device.map(context_or_number).transpose()?;
+    let (array, dtype) = dlpack::import::array_of(x, context.as_ref(), copy)?;
     Ok(PyDeviceArray::new(array, dtype))
 }
 

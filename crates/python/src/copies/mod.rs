@@ -17,7 +17,7 @@ use crate::pyarrow::from_pyarrow::{
 };
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::allocate_host;
-use crate::streams::argument::{Named, ask};
+use crate::streams::argument::{Chosen, Named, ask};
 use arrow_cuda_buffer::DeviceBuffer;
 use bounds::{after, more_than_available, to_copy};
 use pyo3::exceptions::PyValueError;
@@ -40,7 +40,7 @@ pub(crate) struct Target<'py> {
     pub(crate) resizable: Option<Bound<'py, PyAny>>,
 }
 
-/// `CudaBuffer.copy_to_host`.
+/// `CudaBuffer.copy_to_host`.  Returns the host buffer, and how many bytes were copied.
 pub(crate) fn to_host<'py>(
     py: Python<'py>,
     buffer: &DeviceBuffer,
@@ -48,7 +48,7 @@ pub(crate) fn to_host<'py>(
     nbytes: i64,
     target: Target<'py>,
     stream: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<(Bound<'py, PyAny>, u64)> {
     let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     let available = after(position, buffer.size())?;
     check_pool("memory_pool", target.memory_pool.as_ref())?;
@@ -76,16 +76,15 @@ pub(crate) fn to_host<'py>(
         }
     };
     let position = position.cast_unsigned();
-    if let Some(stream) = stream {
-        let stream = stream.within(py, &[buffer.context()])?;
-        on_stream::to_host(&stream, buffer, position, &out, size)?;
-        return Ok(out);
+    if let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? {
+        on_stream::to_host(chosen.stream(), buffer, position, &out, size)?;
+        return chosen.finish(py).map(|()| (out, size));
     }
     copy_for_signals(py, buffer.context(), || {
         let bytes = host_bytes_mut(&out, size)?;
         py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
     })?;
-    Ok(out)
+    Ok((out, size))
 }
 
 /// A new host buffer, of pyarrow's making where something particular is asked for.
@@ -126,7 +125,7 @@ pub(crate) fn from_host(
             return Ok(size);
         }
     };
-    let Some(stream) = stream else {
+    let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? else {
         let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
         copy_for_signals(py, buffer.context(), || {
             let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
@@ -137,8 +136,8 @@ pub(crate) fn from_host(
     // The object is asked again for what is to outlive this call, and may give something else.
     let data = data.buffer()?;
     let size = to_copy(nbytes, host_bytes(&data)?.len() as u64, room, "from host buffer")?;
-    let stream = stream.within(py, &[buffer.context()])?;
-    on_stream::from_host(&stream, buffer, position, &data, size)?;
+    on_stream::from_host(chosen.stream(), buffer, position, &data, size)?;
+    chosen.finish(py)?;
     Ok(size)
 }
 
@@ -167,13 +166,13 @@ fn copy_device(
     data: &DeviceBuffer,
     stream: Option<Named>,
 ) -> PyResult<()> {
-    let Some(stream) = stream else {
+    let Some(chosen) = Chosen::of(py, stream, &[buffer.context(), data.context()])? else {
         return copy_for_signals(py, data.context(), || {
             py.detach(|| buffer.copy_from_device(position, data)).or_raise(py)
         });
     };
-    let stream = stream.within(py, &[buffer.context(), data.context()])?;
-    on_stream::from_device(py, &stream, buffer, position, data)
+    on_stream::from_device(py, chosen.stream(), buffer, position, data)?;
+    chosen.finish(py)
 }
 
 /// The part of a buffer that `position` and `nbytes` name.
@@ -188,7 +187,7 @@ pub(crate) fn part(
     buffer.slice(position.cast_unsigned(), size).or_raise(py)
 }
 
-/// `CudaBuffer.fill`.
+/// `CudaBuffer.fill`.  Returns how many bytes were set.
 pub(crate) fn fill(
     py: Python<'_>,
     buffer: &DeviceBuffer,
@@ -196,18 +195,17 @@ pub(crate) fn fill(
     position: i64,
     nbytes: i64,
     stream: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
+) -> PyResult<u64> {
     let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
     after(position, buffer.size())?;
     let value = u8::try_from(value).map_err(|_| {
         PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
     })?;
     let part = part(py, buffer, position, nbytes)?;
-    let Some(stream) = stream else {
-        return copy_for_signals(py, buffer.context(), || {
-            py.detach(|| part.fill(value)).or_raise(py)
-        });
+    let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? else {
+        copy_for_signals(py, buffer.context(), || py.detach(|| part.fill(value)).or_raise(py))?;
+        return Ok(part.size());
     };
-    let stream = stream.within(py, &[buffer.context()])?;
-    on_stream::fill(py, &stream, &part, value)
+    on_stream::fill(py, chosen.stream(), &part, value)?;
+    chosen.finish(py).map(|()| part.size())
 }

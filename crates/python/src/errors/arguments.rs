@@ -34,6 +34,7 @@ pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>
     ))
 }
 
-fn class_name<'py>(object: &Bound<'py, PyAny>) -> Bound<'py, PyString> {
+/// The name of an object's class.
+pub(crate) fn class_name<'py>(object: &Bound<'py, PyAny>) -> Bound<'py, PyString> {
     object.get_type().name().unwrap_or_else(|_| PyString::new(object.py(), "?"))
 }

@@ -6,7 +6,9 @@
 mod arguments;
 mod out_of_memory;
 
-pub(crate) use arguments::{expected, incorrect_type, non_negative, not_initialised, out_of_range};
+pub(crate) use arguments::{
+    class_name, expected, incorrect_type, non_negative, not_initialised, out_of_range,
+};
 pub(crate) use out_of_memory::{available, class as out_of_memory_class};
 
 use arrow_cuda_bridge::{Fault, Kind};

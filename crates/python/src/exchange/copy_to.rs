@@ -2,10 +2,13 @@
 //! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_copy_to.py`.
 
 use crate::errors::{OrRaise, expected};
+use crate::memory::argument::context_named;
+use crate::memory::context::memory_manager;
 use crate::pyarrow::from_pyarrow::{is_of, span};
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::pyarrow::{Pyarrow, pyarrow};
-use crate::streams::argument::{Named, ask};
+use crate::streams::argument::{Chosen, Named, ask};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_bridge::DataKind;
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
@@ -28,28 +31,44 @@ pub(crate) fn copy_to<'py>(
     destination: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let copy = || copied(object, cls, destination, stream);
+    traced(object.py(), Area::Transfer, "copy_to", copy, |_| Facts::default())
+}
+
+fn copied<'py>(
+    object: &Bound<'py, PyAny>,
+    cls: &Bound<'py, PyType>,
+    destination: &Bound<'py, PyAny>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
     let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
     let named = stream.map(|stream| ask("stream", stream)).transpose()?;
+    let destination = &place_of_context(pyarrow, destination)?;
     let place = Place::of(pyarrow, destination);
     if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
         return Err(not_a_place(destination)?);
     }
-    let stream = match (named, &place) {
-        (Some(named), Some(place)) => in_contexts(named, object, place)?,
-        _ => None,
+    let chosen = match &place {
+        Some(place) => in_contexts(named, object, place)?,
+        None => None,
     };
+    let stream = chosen.as_ref().map(Chosen::stream);
     let (to, is_device) =
         place.map_or((ptr::null_mut(), false), |place| (place.0.as_ptr().cast(), place.1));
     let object = object.as_ptr().cast();
     // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
     // reference.
-    unsafe {
-        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, stream.as_ref());
+    let copy = unsafe {
+        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, stream);
         let copied = copied.or_raise(py)?;
-        copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()
+        copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()?
+    };
+    if let Some(chosen) = chosen {
+        chosen.finish(py)?;
     }
+    Ok(copy)
 }
 
 /// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as
@@ -63,6 +82,7 @@ pub(crate) fn buffer_to<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = buffer.py();
     let pyarrow = pyarrow(py)?;
+    let destination = &place_of_context(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
     let Some(Place(place, is_device)) = Place::of(pyarrow, destination) else {
         return Err(not_a_place(destination)?);
@@ -104,6 +124,19 @@ fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
     kinds.into_iter().find(|(each, _)| class.is(each)).map(|(_, kind)| kind)
 }
 
+/// The memory manager of a context, or of the device that a number names; another destination itself.
+fn place_of_context<'py>(
+    pyarrow: &Pyarrow,
+    destination: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if Place::of(pyarrow, destination).is_none()
+        && let Some(context) = context_named(destination)?
+    {
+        return memory_manager(destination.py(), &context);
+    }
+    Ok(destination.clone())
+}
+
 /// A destination, and whether it is a `pyarrow.Device`.
 struct Place<'a, 'py>(&'a Bound<'py, PyAny>, bool);
 
@@ -122,13 +155,16 @@ impl<'a, 'py> Place<'a, 'py> {
     }
 }
 
-/// The stream that is named, if device memory takes part in the copy.
+/// The stream that is named, or the thread's, if device memory takes part in the copy.
 fn in_contexts(
-    named: Named,
+    named: Option<Named>,
     object: &Bound<'_, PyAny>,
     place: &Place<'_, '_>,
-) -> PyResult<Option<Stream>> {
+) -> PyResult<Option<Chosen>> {
     let py = object.py();
+    if named.is_none() && !Stream::any_of_thread() {
+        return Ok(None);
+    }
     // SAFETY: a live object, and the GIL is held.
     let from = unsafe { pyarrow(py)?.bridge.device_of(object.as_ptr().cast()) };
     let numbers: Vec<_> = place.device()?.into_iter().chain(from).collect();
@@ -138,7 +174,7 @@ fn in_contexts(
     let contexts =
         py.detach(|| numbers.into_iter().map(Context::primary).collect::<Result<Vec<_>, _>>());
     let contexts = contexts.or_raise(py)?;
-    named.within(py, &contexts.iter().collect::<Vec<_>>()).map(Some)
+    Chosen::of(py, named, &contexts.iter().collect::<Vec<_>>())
 }
 
 /// As pyarrow says it.

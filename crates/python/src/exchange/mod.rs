@@ -37,7 +37,6 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         wrap_pyfunction!(numba::in_primary_context, module)?,
         wrap_pyfunction!(numba::allocate, module)?,
         wrap_pyfunction!(numba::allocation_of, module)?,
-        wrap_pyfunction!(numba::memory_info, module)?,
         wrap_pyfunction!(pickling::any_is_on_device, module)?,
         wrap_pyfunction!(pickling::array_skeleton, module)?,
         wrap_pyfunction!(pickling::assemble, module)?,

@@ -7,7 +7,6 @@ use crate::memory::context::PyContext;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::CudaError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -42,15 +41,6 @@ pub(crate) fn allocate<'py>(
             None => Err(error).or_raise(py),
         },
     }
-}
-
-/// The free bytes and all bytes of a context's device.
-#[pyfunction]
-#[pyo3(name = "_memory_info")]
-pub(crate) fn memory_info(py: Python<'_>, context: &PyContext) -> PyResult<(u64, u64)> {
-    let context = context.context();
-    py.detach(|| Ok::<_, CudaError>((context.free_memory()?, context.device().total_memory()?)))
-        .or_raise(py)
 }
 
 /// The driver's own handle of an exported allocation, and where in it the memory begins.

@@ -3,7 +3,7 @@
 
 use crate::errors::{OrRaise, available};
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::memory::context::context_argument;
+use crate::memory::argument::context_argument;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
 };

@@ -6,20 +6,22 @@ use crate::pyarrow::pyarrow;
 use arrow_cuda_ipc::IpcMemHandle;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Identifies device memory of one process to another on the same machine.
 ///
 /// Get one from `CudaBuffer.export_for_ipc`, or from a serialized handle; do not call
 /// the constructor.  It does not own the memory, which stays valid until the process that
-/// exported it ends.
+/// exported it ends.  Handles of the same bytes are equal, and have the same hash; the text
+/// of one does not show what is needed to open the memory.
 ///
 /// Examples
 /// --------
 /// >>> from pyarrow import cuda
 /// >>> ctx = cuda.Context(0)
 /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
-/// >>> type(handle).__name__
-/// 'IpcMemHandle'
+/// >>> handle
+/// <pyarrow.cuda.IpcMemHandle size=6 offset=0>
 #[pyclass(frozen, subclass, weakref, name = "IpcMemHandle", module = "pyarrow._cuda")]
 pub(crate) struct PyIpcMemHandle {
     handle: IpcMemHandle,
@@ -37,6 +39,22 @@ impl PyIpcMemHandle {
 
 #[pymethods]
 impl PyIpcMemHandle {
+    fn __eq__(&self, other: &Self) -> bool {
+        self.handle == other.handle
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.handle.to_bytes().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    // Without the driver's own handle: who knows that can open the memory.
+    fn __repr__(&self) -> String {
+        let offset = self.handle.allocation().map_or(0, |(_, offset)| offset);
+        format!("<pyarrow.cuda.IpcMemHandle size={} offset={offset}>", self.handle.size())
+    }
+
     /// Read a handle that another process has serialized.
     ///
     /// Parameters

@@ -1,13 +1,14 @@
 //! Record batches as messages in device memory.
 
 use crate::errors::{Failure, OrRaise, available};
-use crate::memory::context::context_argument;
+use crate::memory::argument::context_argument;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
     is_cuda_buffer, is_of, is_on_device, payload, reader,
 };
 use crate::pyarrow::to_pyarrow::{batch_in, open_file, with_message, wrap_buffer};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_bridge::Payload;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -53,11 +54,12 @@ pub(crate) fn serialize_record_batch<'py>(
     let py = batch.py();
     check_batch_argument(batch)?;
     let context = context_argument(ctx)?.context();
-    let mut message = payload(&on_host(batch)?)?;
-    let buffer = py
-        .detach(|| uploaded(&mut message, context))
-        .or_raise_explained(py, available(py, context))?;
-    wrap_buffer(py, buffer)
+    let write = || {
+        let mut message = payload(&on_host(batch)?)?;
+        py.detach(|| uploaded(&mut message, context)).or_raise_explained(py, available(py, context))
+    };
+    let facts = |written: &DeviceBuffer| Facts::new(written.size(), context.device().number());
+    wrap_buffer(py, traced(py, Area::Transfer, "serialize_record_batch", write, facts)?)
 }
 
 /// Read the message at the start of a device buffer, or at a reader's position.

@@ -14,6 +14,7 @@ use crate::package::package;
 use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_numba_bridge::DeviceArray;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
@@ -210,7 +211,11 @@ impl Methods {
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let target = Target { buf, memory_pool, resizable };
-        copies::to_host(slf.py(), device_buffer(slf)?, position, nbytes, target, stream)
+        let buffer = device_buffer(slf)?;
+        let copy = || copies::to_host(slf.py(), buffer, position, nbytes, target, stream);
+        let facts = |(_, size): &(_, u64)| facts_of(buffer, *size);
+        let copied = traced(slf.py(), Area::Transfer, "CudaBuffer.copy_to_host", copy, facts);
+        copied.map(|(out, _)| out)
     }
 
     /// Copy data from the host into the buffer.
@@ -263,7 +268,10 @@ impl Methods {
         nbytes: i64,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        copies::from_host(device_buffer(slf)?, data, position, nbytes, stream)
+        let buffer = device_buffer(slf)?;
+        let copy = || copies::from_host(buffer, data, position, nbytes, stream);
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(slf.py(), Area::Transfer, "CudaBuffer.copy_from_host", copy, facts)
     }
 
     /// Copy data from another device buffer, which may be on another device.
@@ -314,7 +322,10 @@ impl Methods {
         nbytes: i64,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        copies::from_device(device_buffer(slf)?, buf, position, nbytes, stream)
+        let buffer = device_buffer(slf)?;
+        let copy = || copies::from_device(buffer, buf, position, nbytes, stream);
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(slf.py(), Area::Transfer, "CudaBuffer.copy_from_device", copy, facts)
     }
 
     /// Set bytes of the buffer to a value.
@@ -359,7 +370,10 @@ impl Methods {
         nbytes: i64,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        copies::fill(slf.py(), device_buffer(slf)?, value, position, nbytes, stream)
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let fill = || copies::fill(py, buffer, value, position, nbytes, stream);
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.fill", fill, facts).map(drop)
     }
 
     /// Write the buffer to a file.
@@ -479,8 +493,12 @@ impl Methods {
     fn export_for_ipc(slf: &Bound<'_, Self>) -> PyResult<PyIpcMemHandle> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
-        let handle = py.detach(|| arrow_cuda_ipc::export(buffer)).or_raise(py)?;
-        Ok(PyIpcMemHandle::new(handle))
+        let export = || {
+            let handle = py.detach(|| arrow_cuda_ipc::export(buffer)).or_raise(py)?;
+            Ok(PyIpcMemHandle::new(handle))
+        };
+        let facts = |_: &_| facts_of(buffer, buffer.size());
+        traced(py, Area::Ipc, "CudaBuffer.export_for_ipc", export, facts)
     }
 
     /// The CUDA driver context that the memory belongs to.
@@ -640,11 +658,15 @@ impl Methods {
     fn to_pybytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
-        PyBytes::new_with(py, buffer.size() as usize, |out| {
-            copy_for_signals(py, buffer.context(), || {
-                py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+        let copy = || {
+            PyBytes::new_with(py, buffer.size() as usize, |out| {
+                copy_for_signals(py, buffer.context(), || {
+                    py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+                })
             })
-        })
+        };
+        let facts = |_: &_| facts_of(buffer, buffer.size());
+        traced(py, Area::Transfer, "CudaBuffer.to_pybytes", copy, facts)
     }
 
     /// The buffer's bytes as a NumPy array; ``numpy.asarray(buf)`` calls this
@@ -833,6 +855,10 @@ impl Methods {
         unsafe { (*view).obj = std::ptr::null_mut() };
         Err(PyBufferError::new_err("buffer protocol for device buffer not supported"))
     }
+}
+
+fn facts_of(buffer: &DeviceBuffer, nbytes: u64) -> Facts {
+    Facts::new(nbytes, buffer.context().device().number())
 }
 
 fn part<'py>(

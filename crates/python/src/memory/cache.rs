@@ -1,8 +1,8 @@
 //! The memory that contexts cache for later allocations: its limit, its statistics, and its
 //! release.
 
+use super::argument::context_or_first;
 use crate::errors::{OrRaise, non_negative};
-use crate::memory::context::{PyContext, context_argument};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use pyo3::types::PyDict;
 ///
 /// Parameters
 /// ----------
-/// context : Context, optional
-///     The context; by default the primary context of device 0.
+/// context : Context or int, optional
+///     The context, or the number of a device for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -40,9 +40,11 @@ use pyo3::types::PyDict;
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is not a Context.
+///     If `context` is neither.
+/// ValueError
+///     If the device does not exist.
 /// OSError
-///     In a forked process, which cannot use CUDA; or if device 0 does not exist.
+///     In a forked process, which cannot use CUDA; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -79,6 +81,83 @@ pub(crate) fn memory_stats<'py>(
     Ok(dict)
 }
 
+/// Let the peaks of `memory_stats` begin again.
+///
+/// Both peaks become what is allocated and reserved now, to measure the next part of a program.
+/// What the package caches does not change.
+///
+/// Parameters
+/// ----------
+/// context : Context or int, optional
+///     The context, or the number of a device for its primary one; by default that of device 0.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `context` is neither.
+/// ValueError
+///     If the device does not exist.
+/// OSError
+///     In a forked process; or if there is no device.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import memory_stats, reset_peak_memory_stats
+/// >>> ctx = cuda.Context(0)
+/// >>> buf = ctx.new_buffer(1000)
+/// >>> del buf
+/// >>> reset_peak_memory_stats(ctx)
+/// >>> memory_stats(ctx)["peak_allocated_bytes"] == ctx.bytes_allocated
+/// True
+#[pyfunction]
+#[pyo3(signature = (context=None))]
+pub(crate) fn reset_peak_memory_stats(
+    py: Python<'_>,
+    context: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    with_context(py, context, Context::reset_peak_memory_stats)
+}
+
+/// Return how much memory of a device is free, and how much it has.
+///
+/// Other than `memory_stats`, this counts what all processes and libraries use.  What this
+/// package caches is not free for others; `empty_cache` returns it.
+///
+/// Parameters
+/// ----------
+/// device : Context or int, optional
+///     The device's number, or a context on it; by default device 0.
+///
+/// Returns
+/// -------
+/// free, total : tuple of int
+///     In bytes.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is neither.
+/// ValueError
+///     If the device does not exist.
+/// OSError
+///     If the context is gone; in a forked process; or if there is no device.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow_cuda_compat import mem_get_info
+/// >>> free, total = mem_get_info()
+/// >>> 0 < free < total
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+pub(crate) fn mem_get_info(
+    py: Python<'_>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(u64, u64)> {
+    with_context(py, device, |context| Ok((context.free_memory()?, context.total_memory()?)))
+}
+
 /// Return all cached device memory to the driver.
 ///
 /// Other libraries and processes can then allocate it.  Buffers in use are not affected.
@@ -86,8 +165,8 @@ pub(crate) fn memory_stats<'py>(
 ///
 /// Parameters
 /// ----------
-/// context : Context, optional
-///     The context; by default the primary context of device 0.
+/// context : Context or int, optional
+///     The context, or the number of a device for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -97,10 +176,12 @@ pub(crate) fn memory_stats<'py>(
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is not a Context.
+///     If `context` is neither.
+/// ValueError
+///     If the device does not exist.
 /// OSError
 ///     If the driver fails to release some of the memory, after the rest was released; in a
-///     forked process; or if device 0 does not exist.
+///     forked process; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -130,19 +211,19 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// ----------
 /// nbytes : int
 ///     The most bytes of released memory that the context caches; 0 disables the cache.
-/// context : Context, optional
-///     The context; by default the primary context of device 0.  The contexts of other
-///     libraries never cache memory, whatever the limit is.
+/// context : Context or int, optional
+///     The context, or the number of a device for its primary one; by default that of device 0.
+///     The contexts of other libraries never cache memory, whatever the limit is.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     If `context` is not a Context.
+///     If `context` is neither.
 /// ValueError
-///     If `nbytes` is negative.
+///     If `nbytes` is negative, or the device does not exist.
 /// OSError
 ///     If the driver fails to release memory, after the rest was released; in a forked
-///     process; or if device 0 does not exist.
+///     process; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -170,11 +251,6 @@ fn with_context<T: Send>(
     context: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Context) -> CudaResult<T> + Send,
 ) -> PyResult<T> {
-    match context {
-        Some(context) => {
-            let context = context_argument(context).map(PyContext::context)?;
-            py.detach(|| work(context)).or_raise(py)
-        }
-        None => py.detach(|| work(&Context::primary(0)?)).or_raise(py),
-    }
+    let context = context_or_first(py, context)?;
+    py.detach(|| work(&context)).or_raise(py)
 }

@@ -10,12 +10,14 @@ use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Device, completed};
 use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A CUDA driver context.
 ///
@@ -36,13 +38,17 @@ use pyo3::types::PyList;
 /// OSError
 ///     If the CUDA driver is missing, or the handle is not a context of the device.
 ///
+/// Notes
+/// -----
+/// Objects for the same driver context are equal, and have the same hash.
+///
 /// Examples
 /// --------
 /// >>> from pyarrow import cuda
 /// >>> ctx = cuda.Context(0)
 /// >>> ctx.device_number
 /// 0
-/// >>> cuda.Context(handle=ctx.handle).handle == ctx.handle
+/// >>> cuda.Context(handle=ctx.handle) == ctx
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Context", module = "pyarrow._cuda")]
 pub(crate) struct PyContext {
@@ -78,6 +84,27 @@ impl PyContext {
             })
             .or_raise(py)?;
         Ok(Self { context })
+    }
+
+    /// Contexts are equal that are the same one of the driver's.  A context that is gone equals
+    /// no later one, even if the driver has given that the same handle.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.context.is_same(&other.context)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.context.identity().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<pyarrow.cuda.Context device_number={} handle={:#x} is_primary={}>",
+            self.context.device().number(),
+            self.context.handle(),
+            if self.context.is_primary() { "True" } else { "False" }
+        )
     }
 
     /// View a Numba context as a Context.
@@ -279,8 +306,12 @@ impl PyContext {
     /// >>> buf.size, buf.is_cpu, buf.is_mutable
     /// (128, False, True)
     fn new_buffer<'py>(&self, py: Python<'py>, nbytes: i64) -> PyResult<Bound<'py, PyAny>> {
-        let size = non_negative("nbytes", nbytes)?;
-        wrap_buffer(py, self.allocate(py, size)?)
+        let allocate = || {
+            let size = non_negative("nbytes", nbytes)?;
+            wrap_buffer(py, self.allocate(py, size)?)
+        };
+        let facts = |_: &_| self.facts(nbytes.cast_unsigned());
+        traced(py, Area::Allocation, "Context.new_buffer", allocate, facts)
     }
 
     /// The memory manager of the context's device.
@@ -299,7 +330,7 @@ impl PyContext {
     /// <DeviceAllocationType.CUDA: 2>
     #[getter]
     fn memory_manager<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.new_buffer(py, 0)?.getattr("memory_manager")
+        memory_manager(py, &self.context)
     }
 
     /// The context's device.
@@ -409,10 +440,14 @@ impl PyContext {
             .map_err(|_| expected("IpcMemHandle", ipc_handle))?
             .get()
             .handle();
-        let buffer = py
-            .detach(|| arrow_cuda_ipc::open(&self.context, handle))
-            .or_raise_explained(py, own_memory)?;
-        wrap_buffer(py, buffer)
+        let open = || {
+            let buffer = py
+                .detach(|| arrow_cuda_ipc::open(&self.context, handle))
+                .or_raise_explained(py, own_memory)?;
+            wrap_buffer(py, buffer)
+        };
+        let facts = |_: &_| self.facts(handle.size());
+        traced(py, Area::Ipc, "Context.open_ipc_buffer", open, facts)
     }
 
     /// Allocate device memory and copy data into it.
@@ -458,40 +493,10 @@ impl PyContext {
         offset: i64,
         size: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let data = Data::of(data)?;
-        let available = match &data {
-            Data::Host(data) => data.bytes()?.len() as u64,
-            Data::Device(data) => device_buffer(data)?.size(),
-        };
-        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
-        if offset > available || (offset == available && available > 0) {
-            return Err(out_of_range("offset"));
-        }
-        let size = u64::try_from(size).unwrap_or(available - offset);
-        if size > available - offset {
-            return Err(PyValueError::new_err(
-                "requested larger slice than available in device buffer",
-            ));
-        }
-        let buffer = self.allocate(py, size)?;
-        match data {
-            Data::Host(data) => {
-                copy_for_signals(py, &self.context, || {
-                    // Another thread may have resized it meanwhile.
-                    let bytes = data
-                        .bytes()?
-                        .get(offset as usize..(offset + size) as usize)
-                        .ok_or_else(|| out_of_range("size"))?;
-                    py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
-                })?;
-            }
-            Data::Device(data) => {
-                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
-                copy_for_signals(py, source.context(), || {
-                    py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
-                })?;
-            }
-        }
+        let copy = || self.copy_of(py, data, offset, size);
+        let buffer = traced(py, Area::Transfer, "Context.buffer_from_data", copy, |copy| {
+            self.facts(copy.size())
+        })?;
         wrap_buffer(py, buffer)
     }
 
@@ -610,7 +615,9 @@ impl PyContext {
     /// >>> one.to_pybytes(), two.to_pybytes()
     /// (b'one', b'two')
     fn buffers_from_data<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        together::copies_of(&self.context, data)
+        let copy = || together::copies_of(&self.context, data);
+        let facts = |_: &_| Facts { device: Some(self.device_number()), nbytes: None };
+        traced(data.py(), Area::Transfer, "Context.buffers_from_data", copy, facts)
     }
 
     /// View the memory of an object that the device can access as a device buffer.
@@ -651,6 +658,54 @@ impl PyContext {
 }
 
 impl PyContext {
+    fn copy_of(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        offset: i64,
+        size: i64,
+    ) -> PyResult<DeviceBuffer> {
+        let data = Data::of(data)?;
+        let available = match &data {
+            Data::Host(data) => data.bytes()?.len() as u64,
+            Data::Device(data) => device_buffer(data)?.size(),
+        };
+        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+        if offset > available || (offset == available && available > 0) {
+            return Err(out_of_range("offset"));
+        }
+        let size = u64::try_from(size).unwrap_or(available - offset);
+        if size > available - offset {
+            return Err(PyValueError::new_err(
+                "requested larger slice than available in device buffer",
+            ));
+        }
+        let buffer = self.allocate(py, size)?;
+        match data {
+            Data::Host(data) => {
+                copy_for_signals(py, &self.context, || {
+                    // Another thread may have resized it meanwhile.
+                    let bytes = data
+                        .bytes()?
+                        .get(offset as usize..(offset + size) as usize)
+                        .ok_or_else(|| out_of_range("size"))?;
+                    py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
+                })?;
+            }
+            Data::Device(data) => {
+                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                copy_for_signals(py, source.context(), || {
+                    py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
+                })?;
+            }
+        }
+        Ok(buffer)
+    }
+
+    fn facts(&self, nbytes: u64) -> Facts {
+        Facts::new(nbytes, self.context.device().number())
+    }
+
     fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
         py.detach(|| DeviceBuffer::allocate(&self.context, size))
             .or_raise_explained(py, available(py, &self.context))
@@ -667,19 +722,11 @@ fn own_memory(error: &CallError) -> Option<String> {
     })
 }
 
-/// The context that an optional argument names; the first device's primary one without it.
-pub(crate) fn context_or_first(
-    py: Python<'_>,
-    object: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Context> {
-    match object {
-        Some(object) => Ok(context_argument(object)?.context().clone()),
-        None => py.detach(|| Context::primary(0)).or_raise(py),
-    }
-}
-
-/// The context that an argument names.
-pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
-    let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
-    Ok(context.get())
+/// The `pyarrow.MemoryManager` of a context's device.
+pub(crate) fn memory_manager<'py>(
+    py: Python<'py>,
+    context: &Context,
+) -> PyResult<Bound<'py, PyAny>> {
+    let empty = DeviceBuffer::allocate(context, 0).or_raise(py)?;
+    wrap_buffer(py, empty)?.getattr("memory_manager")
 }

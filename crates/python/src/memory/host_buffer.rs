@@ -5,6 +5,7 @@ use crate::pyarrow::from_pyarrow::{check_has_bytes, span};
 use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_of};
+use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_host_io::HostBuffer;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
@@ -168,7 +169,10 @@ pub(crate) fn new_host_buffer(
         );
         return Err(pyarrow_exception(py, "ArrowInvalid", text));
     };
-    let buffer =
-        py.detach(|| HostBuffer::allocate(&Context::primary(number)?, size)).or_raise(py)?;
-    wrap_host_buffer(py, buffer)
+    let allocate = || {
+        let buffer = py.detach(|| HostBuffer::allocate(&Context::primary(number)?, size));
+        wrap_host_buffer(py, buffer.or_raise(py)?)
+    };
+    let facts = |_: &_| Facts::new(size as u64, number);
+    traced(py, Area::Allocation, "new_host_buffer", allocate, facts)
 }

@@ -63,6 +63,29 @@ pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>>
     Ok(dict)
 }
 
+/// Let the peaks of `pinned_memory_stats` begin again.
+///
+/// Both peaks become what is allocated and reserved now, to measure the next part of a program.
+///
+/// Raises
+/// ------
+/// OSError
+///     In a forked process.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import pinned_memory_stats, reset_peak_pinned_memory_stats
+/// >>> pinned = cuda.new_host_buffer(1000)
+/// >>> reset_peak_pinned_memory_stats()
+/// >>> stats = pinned_memory_stats()
+/// >>> stats["peak_allocated_bytes"] == stats["allocated_bytes"]
+/// True
+#[pyfunction]
+pub(crate) fn reset_peak_pinned_memory_stats(py: Python<'_>) -> PyResult<()> {
+    py.detach(arrow_cuda_context::reset_peak_pinned_memory_stats).or_raise(py)
+}
+
 /// Return all cached pinned host memory to the driver, and so to the system.
 ///
 /// Buffers in use are not affected; neither is device memory, which `empty_cache` returns.

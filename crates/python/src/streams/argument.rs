@@ -2,23 +2,75 @@
 
 use super::objects::PyStream;
 use crate::errors::OrRaise;
-use crate::interpreter::Owner;
+use crate::interpreter::{Owner, wait_for_signals};
 use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// The stream that an optional argument names; none for the default stream, which Numba calls 0.
+/// The stream that an optional argument names, or without it, the one that this thread uses in place of
+/// the default stream; none for the default stream, which Numba calls 0.
 pub(crate) fn optional_stream(
+    py: Python<'_>,
     argument: &str,
     object: Option<&Bound<'_, PyAny>>,
     contexts: &[&Context],
-) -> PyResult<Option<Stream>> {
-    let is_default = |object: &Bound<'_, PyAny>| {
-        object.is_none() || object.extract::<i64>().is_ok_and(|number| number == 0)
-    };
-    let named = object.filter(|object| !is_default(object));
-    named.map(|object| stream_argument(argument, object, contexts)).transpose()
+) -> PyResult<Option<Chosen>> {
+    match object.filter(|object| !object.is_none()) {
+        None => Chosen::of_thread(contexts).or_raise(py),
+        Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => Ok(None),
+        Some(object) => {
+            let stream = stream_argument(argument, object, contexts)?;
+            Ok(Some(Chosen { stream, is_awaited: false }))
+        }
+    }
+}
+
+/// The stream that a call queues its work on.
+pub(crate) struct Chosen {
+    stream: Stream,
+    /// Whether the call waits for the work: nobody has named the stream for this call.
+    is_awaited: bool,
+}
+
+impl Chosen {
+    /// The stream that is named for the call; without that, the thread's, if it has one.
+    pub(crate) fn of(
+        py: Python<'_>,
+        named: Option<Named>,
+        contexts: &[&Context],
+    ) -> PyResult<Option<Self>> {
+        match named {
+            None => Self::of_thread(contexts).or_raise(py),
+            Some(named) => {
+                Ok(Some(Self { stream: named.within(py, contexts)?, is_awaited: false }))
+            }
+        }
+    }
+
+    /// The thread's stream in one of the contexts, behind those in the others.
+    fn of_thread(contexts: &[&Context]) -> CudaResult<Option<Self>> {
+        let mut found = contexts.iter().filter_map(|context| Stream::of_thread(context));
+        let Some(stream) = found.next() else { return Ok(None) };
+        for other in found.filter(|other| other.as_raw() != stream.as_raw()) {
+            stream.wait_for(&other.record()?)?;
+        }
+        Ok(Some(Self { stream, is_awaited: true }))
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// To be called when the work is queued.
+    pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_awaited {
+            // Drops the owners of completed work here, with the GIL: they may be Python objects.
+            drop(wait_for_signals(py, || self.stream.synchronize())?.or_raise(py)?);
+        }
+        Ok(())
+    }
 }
 
 /// The stream that an argument names: one of ours, or one of another library that belongs to one of

@@ -5,8 +5,10 @@ use super::late_failure::or_raise_late;
 use super::objects::PyEvent;
 use crate::errors::OrRaise;
 use crate::interpreter::wait_for_signals;
-use crate::memory::context::{PyContext, context_argument, context_or_first};
-use arrow_cuda_context::{Event, Stream};
+use crate::memory::argument::{context_argument, context_or_first};
+use crate::memory::context::PyContext;
+use arrow_cuda_context::{Context, Event, Stream};
+use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -73,7 +75,8 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     A stream of the event's context; its legacy default stream if not given, or 0.
+    ///     A stream of the event's context.  By default that of the thread's ``with`` block;
+    ///     outside of blocks, and for 0, the legacy default stream.
     ///
     /// Raises
     /// ------
@@ -93,8 +96,7 @@ impl PyEvent {
     #[pyo3(signature = (stream=None))]
     fn record(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let context = self.event.context();
-        let stream = optional_stream("stream", stream, &[context])?;
-        self.record_on(py, &stream.unwrap_or_else(|| Stream::default_of(context)))
+        self.record_on(py, &stream_or_default(py, stream, context)?)
     }
 
     /// Delay work that is queued on a stream from now on until the event is reached.
@@ -105,7 +107,8 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     A stream of the event's context; its legacy default stream if not given, or 0.
+    ///     A stream of the event's context.  By default that of the thread's ``with`` block;
+    ///     outside of blocks, and for 0, the legacy default stream.
     ///
     /// Raises
     /// ------
@@ -124,8 +127,7 @@ impl PyEvent {
     #[pyo3(signature = (stream=None))]
     fn wait(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let context = self.event.context();
-        let stream = optional_stream("stream", stream, &[context])?;
-        let stream = stream.unwrap_or_else(|| Stream::default_of(context));
+        let stream = stream_or_default(py, stream, context)?;
         py.detach(|| stream.wait_for(&self.event)).or_raise(py)
     }
 
@@ -179,7 +181,7 @@ impl PyEvent {
     /// -------
     /// elapsed : float
     ///     In milliseconds, with a resolution of about half a microsecond;
-    ///     negative if `end` was reached first.
+    ///     negative if `end` was reached first.  ``end - start`` is the same.
     ///
     /// Raises
     /// ------
@@ -203,13 +205,11 @@ impl PyEvent {
     /// >>> start.elapsed_time(end) >= 0
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f32> {
-        let end = end.get();
-        self.check_timing("first")?;
-        end.check_timing("second")?;
-        if !self.event.context().is_same(end.event.context()) {
-            return Err(PyValueError::new_err("the events belong to different contexts"));
-        }
-        py.detach(|| self.event.elapsed(&end.event)).or_raise(py)
+        self.elapsed_between(py, end.get())
+    }
+
+    fn __sub__(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f32> {
+        start.get().elapsed_between(py, self)
     }
 
     fn __repr__(&self) -> String {
@@ -220,4 +220,32 @@ impl PyEvent {
             if self.event.has_timing() { "True" } else { "False" }
         )
     }
+}
+
+impl PyEvent {
+    /// The milliseconds from this event to another one.
+    fn elapsed_between(&self, py: Python<'_>, end: &Self) -> PyResult<f32> {
+        self.check_timing("start")?;
+        end.check_timing("end")?;
+        if !self.event.context().is_same(end.event.context()) {
+            return Err(PyValueError::new_err("the events belong to different contexts"));
+        }
+        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, not_reached)
+    }
+}
+
+/// What to do where an event is not reached yet.
+fn not_reached(error: &CallError) -> Option<String> {
+    let text = "one of the events is not reached yet: event.synchronize() waits for it";
+    (error.code == codes::NOT_READY).then(|| text.to_owned())
+}
+
+/// The stream that an argument names, or the one that stands for the default stream.
+fn stream_or_default(
+    py: Python<'_>,
+    stream: Option<&Bound<'_, PyAny>>,
+    context: &Context,
+) -> PyResult<Stream> {
+    let chosen = optional_stream(py, "stream", stream, &[context])?;
+    Ok(chosen.map_or_else(|| Stream::default_of(context), |chosen| chosen.stream().clone()))
 }

@@ -18,14 +18,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Parameters
 /// ----------
-/// context : Context, optional
-///     The context of the work; by default the primary context of device 0.
+/// context : Context or int, optional
+///     The context of the work, or the number of a device for its primary one; by default that
+///     of device 0.
 /// non_blocking : bool, default False
 ///     Whether the stream is independent of the legacy default stream.  By
 ///     default, each of the two streams starts work only after the work queued
 ///     earlier on the other is complete, so copies without a stream see the work
 ///     queued here.  Copies without a stream do not wait for an independent
-///     stream: use `synchronize`.
+///     stream: use `synchronize`, or a ``with`` block.
+/// priority : int, default 0
+///     Work of streams with lower numbers is begun first, where the device has a choice.
+///     `priority_range` tells which there are; the driver takes the nearest of them for
+///     another number, and `priority` tells which it took.
 ///
 /// Raises
 /// ------
@@ -41,7 +46,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Calls that do not accept a stream are ordered with the legacy default stream:
 /// `to_pybytes`, `equals`, files, and exports to other libraries.  Synchronize an
-/// independent stream before them.
+/// independent stream before them, or make them in a ``with`` block.
+///
+/// In ``with stream:``, the stream takes the place of its context's default stream for all
+/// calls of this thread.  They come after the work that is queued on it so far, and copies
+/// and fills run on it.  As without a block, they are complete when they return;
+/// only ``stream=`` lets a call return at once.  Blocks nest: the inner one's stream
+/// counts, of each context.  The end of a block waits for nothing.  Other threads, and
+/// other libraries, are not affected.
 ///
 /// Several threads may use a stream.  In a forked child process every use raises
 /// an OSError, because CUDA does not survive a fork.
@@ -69,9 +81,9 @@ pub(crate) struct PyStream {
 ///
 /// Parameters
 /// ----------
-/// context : Context, optional
-///     The context of the streams that can record it; by default the primary
-///     context of device 0.
+/// context : Context or int, optional
+///     The context of the streams that can record it, or the number of a device for
+///     its primary one; by default that of device 0.
 /// timing : bool, default False
 ///     Whether the event records the time when it is reached, for
 ///     `elapsed_time`.  An event without timing is faster.

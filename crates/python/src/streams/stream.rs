@@ -5,9 +5,15 @@ use super::late_failure::or_raise_late;
 use super::objects::{PyEvent, PyStream};
 use crate::errors::OrRaise;
 use crate::interpreter::wait_for_signals;
-use crate::memory::context::{PyContext, context_argument, context_or_first};
+use crate::memory::argument::{context_argument, context_or_first};
+use crate::memory::context::PyContext;
 use arrow_cuda_context::{Context, Event, Stream};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
+const NON_BLOCKING: u32 = 1;
 
 /// A stream with the driver's own flags, which are the CUDA runtime's as well.
 #[pyfunction]
@@ -24,15 +30,100 @@ pub(super) fn with_flags(
 #[pymethods]
 impl PyStream {
     #[new]
-    #[pyo3(signature = (context=None, *, non_blocking=false))]
+    #[pyo3(signature = (context=None, *, non_blocking=false, priority=0))]
     fn construct(
         py: Python<'_>,
         context: Option<&Bound<'_, PyAny>>,
         non_blocking: bool,
+        priority: i32,
     ) -> PyResult<Self> {
         let context = context_or_first(py, context)?;
-        let make = if non_blocking { Stream::non_blocking } else { Stream::new };
-        Ok(Self { stream: py.detach(|| make(&context)).or_raise(py)? })
+        let flags = if non_blocking { NON_BLOCKING } else { 0 };
+        let made = py.detach(|| Stream::with_priority(&context, flags, priority));
+        Ok(Self { stream: made.or_raise(py)? })
+    }
+
+    /// Return the least and the greatest priority that streams can have.
+    ///
+    /// Parameters
+    /// ----------
+    /// context : Context or int, optional
+    ///     The context, or the number of a device for its primary one; by default that of
+    ///     device 0.
+    ///
+    /// Returns
+    /// -------
+    /// least, greatest : tuple of int
+    ///     The least is 0, and the greatest a negative number, or 0 if the device has no
+    ///     priorities.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the device does not exist.
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> least, greatest = Stream.priority_range()
+    /// >>> greatest <= least
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (context=None))]
+    fn priority_range(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> PyResult<(i32, i32)> {
+        let context = context_or_first(py, context)?;
+        py.detach(|| Stream::priorities(&context)).or_raise(py)
+    }
+
+    /// The stream's priority: lower numbers come first.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Within `priority_range`.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the driver fails.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import Stream
+    /// >>> Stream().priority
+    /// 0
+    #[getter]
+    fn priority(&self, py: Python<'_>) -> PyResult<i32> {
+        py.detach(|| self.stream.priority()).or_raise(py)
+    }
+
+    /// Use the stream in place of the default stream: the start of a ``with`` block.
+    ///
+    /// Returns
+    /// -------
+    /// Stream
+    ///     This one.
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf.get().stream.enter_thread();
+        slf
+    }
+
+    /// The end of the ``with`` block.  Waits for nothing.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     If this thread has not begun such a block.
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
+        match self.stream.leave_thread() {
+            true => Ok(()),
+            false => Err(PyRuntimeError::new_err(
+                "this thread is in no `with` block of the stream: it ends where it begins",
+            )),
+        }
     }
 
     /// The context that the stream belongs to.

@@ -129,6 +129,12 @@ impl Ledger {
             self.stats.peak_reserved_bytes.max(self.stats.reserved_bytes);
     }
 
+    /// Forgets the highest values that the statistics show.
+    pub(crate) fn reset_peaks(&mut self) {
+        self.stats.peak_reserved_bytes = self.stats.reserved_bytes;
+        self.stats.peak_allocated_bytes = self.stats.allocated_bytes;
+    }
+
     fn count_allocated(&mut self, size: u64) {
         self.stats.allocated_bytes += size;
         self.stats.peak_allocated_bytes =

@@ -6,7 +6,7 @@ use crate::interpreter::{Owner, wait_for_signals};
 use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use crate::pyarrow::to_pyarrow::allocate_host;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Consumer, Context};
+use arrow_cuda_context::{Consumer, Context, Stream};
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
 use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
@@ -99,7 +99,9 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
     match consumer {
         _ if buffer.is_empty() => Ok(()),
         // Most consumers; releasing the GIL would cost more than that takes.
-        Consumer::OnDefaultStream => make_ready().or_raise(py),
+        Consumer::OnDefaultStream if Stream::of_thread(buffer.context()).is_none() => {
+            make_ready().or_raise(py)
+        }
         _ => wait_for_signals(py, make_ready)?.or_raise(py),
     }
 }

@@ -1,0 +1,17 @@
+# Streams have priorities, in the range that the driver tells.
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import Stream
+
+ctx = cuda.Context(0)
+least, greatest = Stream.priority_range(context=ctx)
+Stream.priority_range() == (least, greatest)
+# Lower numbers come first.
+(least, greatest <= least)
+Stream(ctx).priority
+Stream(ctx, priority=greatest).priority == greatest
+Stream(ctx, non_blocking=True, priority=greatest).priority == greatest
+# The driver takes the nearest for a number that is outside of it.
+Stream(ctx, priority=greatest - 10).priority == greatest
+Stream(ctx, priority=10).priority
+Stream(ctx, priority="high")

@@ -1,0 +1,88 @@
+# In a with-block a stream takes the place of the default stream.
+import ctypes
+import re
+import threading
+
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceArray, Event, Stream
+
+ctx = cuda.Context(0)
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+_ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
+libc, semaphore = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+_ = libc.sem_init(semaphore, 0, 0)
+stream, other = Stream(ctx, non_blocking=True), Stream(ctx, non_blocking=True)
+buf, event = ctx.buffer_from_data(b"...."), Event(ctx)
+
+
+def begin():
+    """The stream waits for the semaphore, then it fills the buffer."""
+    driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+    buf.fill(ord("x"), stream=stream)
+
+
+def finish_soon():
+    threading.Timer(0.05, libc.sem_post, [semaphore]).start()
+
+
+# Calls without a stream come after its work, and are complete when they return.
+begin()
+finish_soon()
+with stream as entered:
+    print(entered is stream, buf.copy_to_host().to_pybytes(), stream.query())
+
+# So do those that take no stream.
+buf.fill(ord("."))
+begin()
+finish_soon()
+with stream:
+    print(buf.to_pybytes(), buf.equals(ctx.buffer_from_data(b"xxxx")))
+
+buf.fill(ord("."))
+begin()
+finish_soon()
+with stream:
+    print(DeviceArray(buf, "u1").copy_to_host().tobytes())
+
+# Only naming a stream lets a call return at once.
+begin()
+with stream:
+    buf.fill(ord("y"), stream=stream)
+    print(stream.query())
+
+# Outside of the block nothing waits for it; blocks nest, and the inner one's stream counts.
+event.record()
+event.synchronize()
+with stream, other:
+    event.record()
+    event.synchronize()
+    with stream:
+        event.record()
+        print(event.query())
+
+
+# Other threads are not affected.
+def in_thread():
+    event.record()
+    event.synchronize()
+    print("recorded")
+
+
+with stream:
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+
+_ = libc.sem_post(semaphore)
+stream.synchronize()
+buf.to_pybytes()
+# An exception ends the block.
+with stream:
+    raise KeyError("mine")
+
+with other:
+    event.record()
+
+event.synchronize()
+stream.__exit__(None, None, None)

@@ -1,0 +1,76 @@
+//! Streams that threads use in place of the default stream.
+
+mod common;
+
+use arrow_cuda_context::{Consumer, Context, Pending, Stream, StreamHandle};
+use common::{Gate, alone};
+use rstest::rstest;
+use std::thread;
+use std::time::Duration;
+
+#[rstest]
+#[case::a_turn(|context: &Context| context.enter()?.await_turn(StreamHandle::DEFAULT))]
+#[case::others_work(|context: &Context| context.wait_for(&Pending::DefaultStream))]
+#[case::on_default_stream(|context: &Context| context.make_ready_for(Consumer::OnDefaultStream))]
+#[case::on_other_stream(|context: &Context| context.make_ready_for(Consumer::OnOtherStream))]
+#[case::unknown(|context: &Context| context.make_ready_for(Consumer::Unknown))]
+#[case::an_event(|context: &Context| context.wait_for(&context.pending(&[])?))]
+fn what_waits_for_the_default_stream_waits_for_the_threads(
+    #[case] wait: fn(&Context) -> arrow_cuda_driver::CudaResult<()>,
+) {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let gate = Gate::on(&stream);
+    wait(&context).expect("alive");
+    assert_eq!(stream.is_complete(), Ok(false), "it is independent of the default stream");
+    stream.enter_thread();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(50));
+            gate.open();
+        });
+        wait(&context).expect("alive");
+        assert_eq!(stream.is_complete(), Ok(true));
+    });
+    assert!(stream.leave_thread());
+}
+
+#[test]
+fn the_last_one_counts_until_it_is_left() {
+    let (_alone, context) = alone();
+    let streams = [(); 2].map(|()| Stream::new(&context).expect("room"));
+    let found = || Stream::of_thread(&context).map(|stream| stream.as_raw());
+    let [first, second] = &streams;
+    assert!(!Stream::any_of_thread() && !first.leave_thread());
+    first.enter_thread();
+    second.enter_thread();
+    first.enter_thread();
+    assert_eq!(found(), Some(first.as_raw()));
+    thread::scope(|scope| {
+        scope.spawn(|| assert!(!Stream::any_of_thread() && !first.leave_thread()));
+    });
+    assert!(first.leave_thread());
+    assert_eq!(found(), Some(second.as_raw()));
+    assert!(second.leave_thread() && !second.leave_thread());
+    assert_eq!(found(), Some(first.as_raw()));
+    assert!(first.leave_thread() && !Stream::any_of_thread());
+}
+
+#[test]
+fn a_thread_may_end_with_the_last_share_of_a_stream() {
+    let (_alone, context) = alone();
+    thread::scope(|scope| {
+        scope.spawn(|| Stream::new(&context).expect("room").enter_thread());
+    });
+    assert_eq!(context.synchronize(), Ok(()));
+}
+
+#[test]
+fn priorities_are_within_the_range() {
+    let (_alone, context) = alone();
+    let (least, greatest) = Stream::priorities(&context).expect("alive");
+    for (asked, given) in [(greatest, greatest), (0, 0), (greatest - 9, greatest), (9, least)] {
+        let stream = Stream::with_priority(&context, 0, asked).expect("room");
+        assert_eq!(stream.priority(), Ok(given));
+    }
+}

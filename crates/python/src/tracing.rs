@@ -1,0 +1,120 @@
+//! Records of calls, for `logging` and NVTX: which loggers and ranges they become is in Python,
+//! `pyarrow_cuda_compat/_tracing.py`.
+//!
+//! A call is recorded where Python makes it, so with the GIL and under no lock.  The code that records runs
+//! before the call looks at anything and after it is complete, and may be any code of a handler's.
+
+use crate::interpreter::call_out;
+use crate::package::package;
+use arrow_cuda_driver::is_exiting;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+/// What is recorded, as bits that only the code in Python tells apart; 0 for nothing.
+static TRACED: AtomicU8 = AtomicU8::new(0);
+
+thread_local! {
+    /// Whether this thread records a call: what a handler does itself is not recorded.
+    static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a call does.  The names are those of the loggers.
+#[derive(Clone, Copy)]
+pub(crate) enum Area {
+    Allocation,
+    Transfer,
+    Ipc,
+}
+
+impl Area {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allocation => "allocation",
+            Self::Transfer => "transfer",
+            Self::Ipc => "ipc",
+        }
+    }
+}
+
+/// What a call has moved or allocated, and on which device, where one knows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub(crate) nbytes: Option<u64>,
+    pub(crate) device: Option<u32>,
+}
+
+impl Facts {
+    pub(crate) fn new(nbytes: u64, device: u32) -> Self {
+        Self { nbytes: Some(nbytes), device: Some(device) }
+    }
+}
+
+/// Makes a call, and records it if that is asked for; otherwise this takes one load.
+pub(crate) fn traced<T>(
+    py: Python<'_>,
+    area: Area,
+    name: &'static str,
+    call: impl FnOnce() -> PyResult<T>,
+    facts: impl FnOnce(&T) -> Facts,
+) -> PyResult<T> {
+    match TRACED.load(Ordering::Relaxed) {
+        0 => call(),
+        what => recorded(py, what, (area, name), call, facts),
+    }
+}
+
+#[cold]
+fn recorded<T>(
+    py: Python<'_>,
+    what: u8,
+    (area, name): (Area, &'static str),
+    call: impl FnOnce() -> PyResult<T>,
+    facts: impl FnOnce(&T) -> Facts,
+) -> PyResult<T> {
+    // At the end, destructors may make calls after the modules that record have gone.
+    if IS_RECORDING.get() || is_exiting() {
+        return call();
+    }
+    let functions = package(py)?;
+    let begin = || call_out(functions.begin_call.bind(py), (what, area.name(), name)).map(drop);
+    record(py, begin)?;
+    let start = Instant::now();
+    let outcome = call();
+    let seconds = start.elapsed().as_secs_f64();
+    let Facts { nbytes, device } = outcome.as_ref().map(facts).unwrap_or_default();
+    let error = outcome.as_ref().err().map(|error| error.value(py));
+    let end = || {
+        let arguments = (what, area.name(), name, nbytes, device, seconds, error);
+        call_out(functions.end_call.bind(py), arguments).map(drop)
+    };
+    let ended = record(py, end);
+    match (outcome, ended) {
+        (Ok(_), Err(interrupt)) => Err(interrupt),
+        (outcome, _) => outcome,
+    }
+}
+
+/// Records something.  What a handler or a filter raises changes no call, but what ends programs does, such
+/// as KeyboardInterrupt.
+fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+    IS_RECORDING.set(true);
+    let outcome = work();
+    IS_RECORDING.set(false);
+    match outcome {
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            error.write_unraisable(py, None);
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Chooses what is recorded from the next call on, of all threads.
+#[pyfunction]
+#[pyo3(name = "_set_traced")]
+pub(crate) fn set_traced(what: u8) {
+    TRACED.store(what, Ordering::Relaxed);
+}

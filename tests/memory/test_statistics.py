@@ -1,0 +1,73 @@
+"""How much memory is free, and how much was needed."""
+
+import pytest
+
+import pyarrow_cuda_compat as compat
+
+MIB = 1 << 20
+
+
+@pytest.mark.alone
+def test_free_memory_is_the_devices(ctx):
+    compat.empty_cache(ctx)
+    free, total = compat.mem_get_info()
+    assert 0 < free <= total
+    buffer = ctx.new_buffer(64 * MIB)
+    assert free - compat.mem_get_info(0)[0] >= 64 * MIB
+    del buffer
+    # What is cached is not free for others.
+    assert free - compat.mem_get_info(ctx)[0] >= 64 * MIB
+    compat.empty_cache()
+    assert compat.mem_get_info(device=0) == (free, total)
+
+
+def test_each_device_has_its_own(ctx, other_ctx):
+    before = compat.mem_get_info(other_ctx)
+    buffer = ctx.new_buffer(64 * MIB)
+    assert compat.mem_get_info(1) == before
+    del buffer
+
+
+def test_peaks_begin_again(ctx, other_ctx):
+    kept = ctx.new_buffer(1000)
+    del kept
+    there = ctx.new_buffer(5 * MIB), other_ctx.new_buffer(3 * MIB)
+    others = compat.memory_stats(other_ctx)
+    del there
+    compat.reset_peak_memory_stats(ctx)
+    stats = compat.memory_stats(ctx)
+    assert stats["peak_allocated_bytes"] == stats["allocated_bytes"] == ctx.bytes_allocated
+    assert stats["peak_reserved_bytes"] == stats["reserved_bytes"]
+    # Nothing else has changed, nor that of another device.
+    assert compat.memory_stats(1)["peak_allocated_bytes"] == others["peak_allocated_bytes"]
+    buffer = ctx.new_buffer(7 * MIB)
+    del buffer
+    peak = compat.memory_stats(ctx)["peak_allocated_bytes"]
+    assert peak == stats["allocated_bytes"] + 7 * MIB
+
+
+def test_what_is_cached_stays_after_a_reset_of_the_peaks(ctx):
+    compat.empty_cache(ctx)
+    buffers = [ctx.new_buffer(40 * MIB) for _ in range(3)]
+    del buffers
+    compat.reset_peak_memory_stats(0)
+    before = compat.memory_stats(ctx)
+    again = [ctx.new_buffer(40 * MIB) for _ in range(3)]
+    del again
+    now = compat.memory_stats(ctx)
+    assert now["driver_allocations"] == before["driver_allocations"]
+    compat.empty_cache(ctx)
+
+
+def test_peaks_of_pinned_memory_begin_again(cuda):
+    pinned = cuda.new_host_buffer(3 * MIB)
+    del pinned
+    compat.reset_peak_pinned_memory_stats()
+    stats = compat.pinned_memory_stats()
+    assert stats["peak_allocated_bytes"] == stats["allocated_bytes"]
+    assert stats["peak_reserved_bytes"] == stats["reserved_bytes"]
+    pinned = cuda.new_host_buffer(2 * MIB)
+    assert (
+        compat.pinned_memory_stats()["peak_allocated_bytes"] == stats["allocated_bytes"] + 2 * MIB
+    )
+    del pinned

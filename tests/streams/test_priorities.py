@@ -1,0 +1,46 @@
+"""Priorities of streams."""
+
+import ctypes
+
+import pytest
+
+from pyarrow_cuda_compat import Stream
+
+
+def test_the_range_is_the_drivers(ctx, driver, current):
+    least, greatest = ctypes.c_int(), ctypes.c_int()
+    driver.call("cuCtxGetStreamPriorityRange", ctypes.byref(least), ctypes.byref(greatest))
+    expected = (least.value, greatest.value)
+    assert Stream.priority_range(ctx) == Stream.priority_range() == expected
+    assert Stream.priority_range(0) == expected
+
+
+@pytest.mark.parametrize("non_blocking", [False, True])
+def test_streams_have_the_priority_that_was_asked_for(ctx, driver, current, non_blocking):
+    least, greatest = Stream.priority_range(ctx)
+    for priority in range(greatest, least + 1):
+        stream = Stream(ctx, non_blocking=non_blocking, priority=priority)
+        found = ctypes.c_int()
+        handle = ctypes.c_void_p(stream.handle)
+        driver.call("cuStreamGetPriority", handle, ctypes.byref(found))
+        assert stream.priority == found.value == priority
+        flags = ctypes.c_uint()
+        driver.call("cuStreamGetFlags", handle, ctypes.byref(flags))
+        assert flags.value == int(non_blocking)
+
+
+def test_a_priority_outside_of_it_is_the_nearest(ctx):
+    least, greatest = Stream.priority_range(ctx)
+    assert Stream(ctx, priority=greatest - 100).priority == greatest
+    assert Stream(ctx, priority=least + 100).priority == least
+    assert Stream(ctx).priority == 0
+
+
+def test_what_is_no_priority(ctx):
+    for priority in ("high", None, 1.5):
+        with pytest.raises(TypeError):
+            Stream(ctx, priority=priority)
+    with pytest.raises(OverflowError):
+        Stream(ctx, priority=1 << 40)
+    with pytest.raises(TypeError):
+        Stream(ctx, False, -1)  # options have names
