@@ -107,6 +107,16 @@ def test_transfers_of_arrays_and_batches(ctx, log):
     ]
 
 
+def test_transfers_of_files(ctx, log, tmp_path):
+    (tmp_path / "data").write_bytes(bytes(5000))
+    buf = ctx.buffer_from_file(tmp_path / "data", offset=1000)
+    buf.copy_to_file(tmp_path / "copy", nbytes=3000)
+    assert [entry for entry in of(log) if "file" in entry[1]] == [
+        ("transfer", "Context.buffer_from_file", 4000, 0),
+        ("transfer", "CudaBuffer.copy_to_file", 3000, 0),
+    ]
+
+
 @pytest.mark.leaks
 def test_exports(cuda, ctx, log):
     buf = ctx.new_buffer(2000)

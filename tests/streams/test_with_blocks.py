@@ -1,7 +1,9 @@
 """``with stream:``: the stream in place of the default stream, for one thread."""
 
 import ctypes
+import tempfile
 import threading
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +52,7 @@ READS = {
     "equals": lambda buf: AFTER if buf.equals(pa.py_buffer(AFTER)) else BEFORE,
     "equals on the device": lambda buf: AFTER if buf.equals(_afterwards(buf)) else BEFORE,
     "read": lambda buf: compat.BufferReader(buf).read(),
+    "file": lambda buf: _in_file(buf),
     "array": lambda buf: DeviceArray(buf, "u1").copy_to_host().tobytes(),
     "strided array": lambda buf: DeviceArray(buf, "u1", (SIZE // 2, 2)).T.copy_to_host().tobytes(),
     "array copy": lambda buf: DeviceArray(buf, "u1")[::-1].copy().copy_to_host().tobytes(),
@@ -66,6 +69,12 @@ def _copied(buf):
     copy = buf.context.new_buffer(SIZE)
     copy.copy_from_device(buf)
     return copy
+
+
+def _in_file(buf):
+    with tempfile.TemporaryDirectory() as folder:
+        buf.copy_to_file(f"{folder}/copy")
+        return Path(folder, "copy").read_bytes()
 
 
 def _afterwards(buf):

@@ -457,13 +457,17 @@ impl Methods {
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u64> {
         let py = slf.py();
-        let part = copies::part(py, device_buffer(slf)?, position, nbytes)?;
+        let buffer = device_buffer(slf)?;
+        let part = copies::part(py, buffer, position, nbytes)?;
         let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
         check_progress(progress)?;
         let (size, part) = (part.size(), wrap_slice(slf, part)?);
-        let write = package(py)?.buffer_to_file.bind(py);
-        call_out(write, (part, path, offset, direct, kvikio, progress))?;
-        Ok(size)
+        let write = || {
+            let write = package(py)?.buffer_to_file.bind(py);
+            call_out(write, (part, path, offset, direct, kvikio, progress)).map(|_| size)
+        };
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.copy_to_file", write, facts)
     }
 
     /// Export the buffer's memory to other processes.

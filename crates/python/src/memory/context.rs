@@ -577,8 +577,16 @@ impl PyContext {
         let offset = non_negative("offset", offset)?;
         let nbytes = nbytes.map(|nbytes| non_negative("nbytes", nbytes)).transpose()?;
         check_progress(progress)?;
-        let read = package(slf.py())?.buffer_from_file.bind(slf.py());
-        call_out(read, (slf, path, offset, nbytes, direct, kvikio, progress))
+        let py = slf.py();
+        let read = || {
+            let read = package(py)?.buffer_from_file.bind(py);
+            call_out(read, (slf, path, offset, nbytes, direct, kvikio, progress))
+        };
+        let facts = |read: &_| {
+            let nbytes = device_buffer(read).map(DeviceBuffer::size).ok();
+            Facts { nbytes, device: Some(slf.get().device_number()) }
+        };
+        traced(py, Area::Transfer, "Context.buffer_from_file", read, facts)
     }
 
     /// Copy the data of several objects into device memory, all of it together.
