@@ -14,7 +14,7 @@ mod lifecycle;
 mod lock;
 mod report;
 
-pub use blocking::{Runner, blocking, set_blocking_runner};
+pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
 pub use environment::{Misuse, Variable};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};

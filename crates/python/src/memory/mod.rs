@@ -5,6 +5,7 @@ mod cache;
 pub(crate) mod context;
 pub(crate) mod host_buffer;
 mod pinned_cache;
+pub(crate) mod pinned_pool;
 
 use crate::errors::out_of_memory_class;
 use crate::names::{Names, PACKAGE, PYARROW};
@@ -21,5 +22,6 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     names.function(wrap_pyfunction!(cache::set_cache_limit, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(pinned_cache::pinned_memory_stats, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(pinned_cache::empty_pinned_cache, module)?, PACKAGE)?;
-    names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)
+    names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(pinned_pool::pinned_memory_pool, module)?, PACKAGE)
 }
