@@ -41,6 +41,7 @@ RETURNING_NOTHING = {
     "Event.record",
     "Event.synchronize",
     "Event.wait",
+    "PinnedMemoryPool.release_unused",
     "SmartArray.gpu_changed",
     "SmartArray.host_changed",
     "SmartArray.mark_changed",
