@@ -52,6 +52,7 @@ RETURNING_NOTHING = {
     "memory.defer_cleanup",
     "memory.pinned",
     "memory.synchronize",
+    "set_allocator",
     "set_cache_limit",
     "set_pinned_cache_limit",
     "set_transfer_limits",

@@ -187,7 +187,7 @@ fn threads_share_it() {
             let size = 1 + (number >> 33) % [100, 5000, 300_000][(number >> 20) % 3];
             match held.len() {
                 20.. => drop(held.swap_remove((number >> 40) % 20)),
-                3.. if number % 5 == 0 => held[0].resize(size),
+                3.. if number.is_multiple_of(5) => held[0].resize(size),
                 _ => held.push(Filled::new(pool, size, number as u8)),
             }
         }

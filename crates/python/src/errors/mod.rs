@@ -9,6 +9,7 @@ mod out_of_memory;
 pub(crate) use arguments::{expected, incorrect_type, non_negative, not_initialised, out_of_range};
 pub(crate) use out_of_memory::{available, class as out_of_memory_class};
 
+use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::{CallError, CudaError, LoadError};
@@ -38,6 +39,8 @@ pub(crate) enum Failure {
     Index(String),
     /// A view that only a copy could be.
     NeedsCopy(String),
+    /// What Python code has raised below.
+    Raised(PyErr),
 }
 
 impl From<Fault> for Failure {
@@ -50,6 +53,12 @@ impl From<CudaError> for Failure {
     fn from(error: CudaError) -> Self {
         match error {
             CudaError::Call(error) => Self::Driver(error),
+            CudaError::Allocator(error) => match error.source::<Owner>() {
+                Some(raised) => {
+                    Self::Raised(Python::attach(|py| PyErr::from_value(raised.bind(py))))
+                }
+                None => Self::Invalid(error.to_string()),
+            },
             other => Self::Fault(other.into()),
         }
     }
@@ -140,6 +149,7 @@ fn exception(
         Failure::Invalid(text) => PyValueError::new_err(text),
         Failure::Index(text) => PyIndexError::new_err(text),
         Failure::NeedsCopy(text) => PyNotImplementedError::new_err(text),
+        Failure::Raised(error) => error,
     }
 }
 

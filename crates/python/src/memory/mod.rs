@@ -1,5 +1,6 @@
 //! Contexts, the buffers that they allocate, and the released memory that is cached.
 
+mod allocator;
 pub(crate) mod buffer;
 mod cache;
 pub(crate) mod context;
@@ -23,5 +24,7 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     names.function(wrap_pyfunction!(pinned_cache::pinned_memory_stats, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(pinned_cache::empty_pinned_cache, module)?, PACKAGE)?;
     names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)?;
-    names.function(wrap_pyfunction!(pinned_pool::pinned_memory_pool, module)?, PACKAGE)
+    names.function(wrap_pyfunction!(pinned_pool::pinned_memory_pool, module)?, PACKAGE)?;
+    names.private(&wrap_pyfunction!(allocator::own_buffer, module)?)?;
+    names.function(wrap_pyfunction!(allocator::set_allocator, module)?, PACKAGE)
 }
