@@ -91,6 +91,13 @@ def buffer_of_another_device():
     return cuda.Context(1).buffer_from_data(CONTENT)
 
 
+@state(lambda arrays: [array.to_pylist()[-9:] for array in arrays], asks_driver=False)
+def arrays_in_pinned_memory():
+    """Of a memory pool: one shares a block, the other has its own."""
+    pool = compat.pinned_memory_pool(context())
+    return [pa.array([b"text" * 100] * count, memory_pool=pool) for count in (9, 20_000)]
+
+
 @state(lambda pinned: pinned[0].to_pybytes(), asks_driver=False)
 def pinned_memory():
     host = cuda.new_host_buffer(len(CONTENT))

@@ -8,7 +8,7 @@ use crate::ffi::{
 use crate::payload::Payload;
 use crate::serve;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Stream;
+use arrow_cuda_context::{HostPool, Stream};
 use arrow_cuda_driver::linker_message;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
 use arrow_cuda_ipc::DeviceMessage;
@@ -138,6 +138,20 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.init_host_buffer)(fresh, buffer, failure)) }
     }
 
+    /// Initialises a fresh object of a `pyarrow.MemoryPool` subtype with a pool of pinned memory.
+    ///
+    /// # Errors
+    ///
+    /// When libarrow cannot create its object.
+    ///
+    /// # Safety
+    ///
+    /// As [`init_buffer`](Self::init_buffer).
+    pub unsafe fn init_pool(&self, fresh: Object, pool: &'static HostPool) -> Result<(), Fault> {
+        // SAFETY: guaranteed by the caller; the pool lives forever.
+        unsafe { filled(|failure| (self.api.init_pool)(fresh, pool, failure)) }
+    }
+
     /// Initialises a fresh object of a `pyarrow.NativeFile` subtype that reads a device buffer.
     ///
     /// # Errors
@@ -194,6 +208,16 @@ impl Bridge {
     pub unsafe fn writer_of<'a>(&self, object: Object) -> Option<&'a BufferWriter> {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.writer_of)(object).as_ref() }
+    }
+
+    /// The pool behind an object of [`init_pool`](Self::init_pool); `None` if it was never initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must be of the class; the GIL must be held.
+    pub unsafe fn pool_of(&self, object: Object) -> Option<&'static HostPool> {
+        // SAFETY: guaranteed by the caller; the pool lives forever.
+        unsafe { (self.api.pool_of)(object).as_ref() }
     }
 
     /// The memory that any `pyarrow.Buffer` reports; `None` for other objects, and for

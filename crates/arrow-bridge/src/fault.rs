@@ -35,7 +35,8 @@ impl std::error::Error for Fault {}
 
 impl From<CudaError> for Fault {
     fn from(error: CudaError) -> Self {
-        Self::new(Kind::Io, error)
+        let lacks_memory = matches!(&error, CudaError::Allocator(error) if error.lacks_memory());
+        Self::new(if lacks_memory { Kind::Memory } else { Kind::Io }, error)
     }
 }
 

@@ -16,6 +16,7 @@ use std::ffi::{c_char, c_void};
 
 pub(crate) use crate::serve::{RustEvent, RustStream};
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
+pub(crate) use arrow_cuda_context::HostPool as RustPool;
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
@@ -306,6 +307,25 @@ pub(crate) struct RustApi {
     pub(crate) host_buffer_facts:
         unsafe extern "C" fn(buffer: *const RustHostBuffer, out: *mut HostFacts),
     pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: *mut RustHostBuffer),
+    /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
+    /// may be called on any thread, and neither need the GIL nor give it up.
+    pub(crate) pool_allocate: unsafe extern "C" fn(
+        pool: *const RustPool,
+        size: i64,
+        alignment: i64,
+        failure: *mut Failure,
+    ) -> *mut u8,
+    /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
+    pub(crate) pool_reallocate: unsafe extern "C" fn(
+        pool: *const RustPool,
+        data: *mut u8,
+        old_size: i64,
+        new_size: i64,
+        alignment: i64,
+        failure: *mut Failure,
+    ) -> *mut u8,
+    pub(crate) pool_free: unsafe extern "C" fn(pool: *const RustPool, data: *mut u8, size: i64),
+    pub(crate) pool_release_unused: unsafe extern "C" fn(pool: *const RustPool),
     /// The host address of pinned memory that is mapped at a device address; null, without a
     /// failure, if there is none.
     pub(crate) host_address: unsafe extern "C" fn(
@@ -509,6 +529,8 @@ pub struct PyarrowApi {
     /// `pyarrow.lib.NativeFile.__pyx_vtable__`: set_random_access_file, set_input_stream,
     /// set_output_stream, and more.
     pub native_file_vtable: *mut *mut c_void,
+    /// `pyarrow.lib.MemoryPool.__pyx_vtable__`: init.
+    pub memory_pool_vtable: *mut *mut c_void,
     /// `Py_DecRef`.
     pub decref: unsafe extern "C" fn(object: *mut PyObject),
     /// `PyEval_SaveThread`.
@@ -570,6 +592,13 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
 
+    /// From a pool, which is never dropped; `fresh` is an object of a subtype of `pyarrow.MemoryPool`.
+    pub(crate) init_pool: unsafe extern "C" fn(
+        fresh: *mut PyObject,
+        pool: *const RustPool,
+        failure: *mut Failure,
+    ) -> bool,
+
     // The contents of an object.
     /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
     /// device buffer or was never initialised.
@@ -578,6 +607,8 @@ pub(crate) struct BridgeApi {
     pub(crate) reader_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustReader,
     /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
     pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
+    /// The pool of an object of `init_pool`; null when it was never initialised.
+    pub(crate) pool_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustPool,
     /// False when `buffer` is not an initialised `pyarrow.Buffer`.
     pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
     /// The address of such a buffer, which is exposed by this; false as above.

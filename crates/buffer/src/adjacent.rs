@@ -6,7 +6,7 @@
 //! A buffer that outlives the others retains little more than itself: large ones have blocks of their
 //! own, and small ones share blocks of limited size, because each block costs time.
 
-use crate::{DeviceBuffer, Error, range};
+use crate::{DeviceBuffer, Error, allocator, range};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult};
 use arrow_cuda_transfer::is_pinned;
@@ -18,6 +18,9 @@ const ALIGNMENT: u64 = 256;
 
 /// Blocks end nearer than this to the next one.
 const BLOCK_ALIGNMENT: u64 = 512;
+
+/// No device has as much memory.
+const MOST: u64 = 1 << 62;
 
 /// Buffers smaller than this share blocks of about this size.
 const SHARED: u64 = 256 << 10;
@@ -53,6 +56,9 @@ impl DeviceBuffer {
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; nothing stays allocated then.
     pub fn allocate_adjacent(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
+        if let Some(buffers) = Self::adjacent_of_allocator(context, sizes)? {
+            return Ok(buffers);
+        }
         let shares = shares(sizes);
         let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size).collect();
         let blocks = match context.allocate_adjacent(&sizes_of_blocks) {
@@ -83,6 +89,31 @@ impl DeviceBuffer {
         }
         buffers.resize(sizes.len(), nothing);
         Ok(buffers)
+    }
+
+    /// The same as parts of one allocation of the allocator that the program has set; `None` without one.
+    fn adjacent_of_allocator(context: &Context, sizes: &[u64]) -> CudaResult<Option<Vec<Self>>> {
+        let mut end = 0;
+        let mut offsets = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let offset = if *size == 0 { end } else { begin_behind(end) };
+            offsets.push(offset);
+            end = offset.saturating_add(*size);
+            if end > MOST {
+                return Ok(None); // the driver says so
+            }
+        }
+        if end == 0 {
+            return Ok(None);
+        }
+        let Some(whole) = allocator::allocate(context, end)? else { return Ok(None) };
+        let nothing = Self::allocate_packed(context, 0)?;
+        let members = offsets.into_iter().zip(sizes);
+        let part = |(offset, size): (u64, &u64)| match size {
+            0 => nothing.clone(),
+            _ => whole.part(offset, *size),
+        };
+        Ok(Some(members.map(part).collect()))
     }
 
     /// Adjacent buffers with the bytes of parts of host memory, by one copy.

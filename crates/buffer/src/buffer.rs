@@ -2,7 +2,7 @@
 
 use crate::error::Leaving;
 use crate::foreign;
-use crate::{Error, range};
+use crate::{Error, allocator, range};
 use arrow_cuda_context::{Block, Context, Placement};
 use arrow_cuda_driver::CudaResult;
 use std::any::Any;
@@ -45,6 +45,8 @@ enum Kind {
     Empty,
     /// Allocated here, freed with the last buffer.
     Owned(Block),
+    /// An allocator's that the program has set: all of what it gave, released with the last buffer.
+    Lent { address: u64, size: u64, _owner: Box<dyn Any + Send + Sync> },
     /// Somebody else's, kept valid by its owner.
     Foreign { _owner: Box<dyn Any + Send + Sync> },
     /// Another process's, kept mapped by its owner.
@@ -76,7 +78,26 @@ impl DeviceBuffer {
         if size == 0 {
             return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
         }
-        Ok(Self::of_block(context.allocate(size, placement)?))
+        match allocator::allocate(context, size)? {
+            Some(lent) => Ok(lent),
+            None => Ok(Self::of_block(context.allocate(size, placement)?)),
+        }
+    }
+
+    /// Packed memory of the context's own, whatever the program has set: for a short time.
+    pub(crate) fn allocate_own(context: &Context, size: u64) -> CudaResult<Self> {
+        Ok(Self::of_block(context.allocate(size, Placement::Packed)?))
+    }
+
+    /// All of the memory that an allocator gave.
+    pub(crate) fn lent(
+        context: &Context,
+        address: u64,
+        size: u64,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        let kind = Kind::Lent { address, size, _owner: owner };
+        Self::with_memory(context, address, size, true, kind)
     }
 
     pub(crate) fn of_block(block: Block) -> Self {
@@ -208,6 +229,15 @@ impl DeviceBuffer {
     /// Whether the memory belongs to another process.
     pub fn is_imported(&self) -> bool {
         matches!(self.memory.kind, Kind::Imported { .. })
+    }
+
+    /// The allocation of an allocator that the program has set, its address and its size in bytes, if the
+    /// memory belongs to one.
+    pub fn lent_allocation(&self) -> Option<(u64, u64)> {
+        match &self.memory.kind {
+            Kind::Lent { address, size, .. } => Some((*address, *size)),
+            _ => None,
+        }
     }
 
     /// Whether one copy may reach from one to the other: both are parts of one segment, mapping or

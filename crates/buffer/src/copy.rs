@@ -242,7 +242,7 @@ impl DeviceBuffer {
         let (to, from) = (self.private_address + position, data.private_address);
         if range::overlap(to, from, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.
-            let detour = Self::allocate_packed(data.context(), data.size)?;
+            let detour = Self::allocate_own(data.context(), data.size)?;
             detour.copy_from_device(0, data)?;
             return self.copy_from_device(position, &detour);
         }

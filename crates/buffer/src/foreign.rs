@@ -58,7 +58,7 @@ fn is_memory_of(context: &Context, address: u64) -> CudaResult<bool> {
         && current.attribute(Attribute::DeviceOrdinal, address)? == number)
 }
 
-fn has_device_memory(current: &Current<'_>, address: u64) -> CudaResult<bool> {
+pub(crate) fn has_device_memory(current: &Current<'_>, address: u64) -> CudaResult<bool> {
     Ok(current.attribute(Attribute::MemoryType, address)? == Attribute::DEVICE_MEMORY)
 }
 

@@ -14,6 +14,7 @@
 )]
 
 mod adjacent;
+mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
@@ -34,6 +35,7 @@ mod strided;
 mod typed;
 
 pub use adjacent::{HostPart, copy_to_host_scattered};
+pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};

@@ -106,7 +106,7 @@ impl DeviceBuffer {
         let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         if range::overlap(target, source, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.
-            let detour = Self::allocate_packed(from, data.size)?;
+            let detour = Self::allocate_own(from, data.size)?;
             let mut finished = detour.queue_copy_from_device(stream, 0, data)?;
             finished.extend(self.queue_copy_from_device(stream, position, &detour)?);
             return Ok(finished);

@@ -9,7 +9,10 @@ mod contexts;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
+mod host_pool;
 mod memory;
+#[expect(unsafe_code, reason = "maps memory")]
+mod pages;
 #[expect(unsafe_code, reason = "passes on what callers promise of addresses")]
 mod peers;
 mod pinned;
@@ -21,10 +24,12 @@ pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandl
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cust")]
 pub use cust_types::{CustOwned, CustStream};
+pub use host_pool::HostPool;
 pub use memory::{
     Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
     set_default_cache_limit,
 };
+pub use pages::Pages;
 pub use pinned::{
     PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats,
     reset_peak_pinned_memory_stats, set_pinned_cache_limit,

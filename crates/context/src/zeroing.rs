@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 static ZERO: Variable = Variable::new("PYARROW_CUDA_ZERO", "'on' or 'off'");
 
-fn is_on() -> bool {
+pub(crate) fn is_on() -> bool {
     static IS_ON: OnceLock<bool> = OnceLock::new();
     *IS_ON.get_or_init(|| {
         let value = ZERO.read("new memory is zeroed", |text| match text {

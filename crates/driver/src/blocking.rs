@@ -1,6 +1,7 @@
 //! Driver calls of destructors, which may block: freeing device memory waits for the device.
 
 use crate::interrupt::uninterrupted;
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Runs a piece of work that may block, once.
@@ -14,13 +15,38 @@ pub fn set_blocking_runner(runner: Runner) {
     let _already_chosen = RUNNER.set(runner);
 }
 
+thread_local! {
+    static KEEPS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs work during which [`blocking`] does not give up the interpreter's lock, if this thread has it:
+/// its caller relies on that.
+///
+/// The work must not wait for another thread that may need the interpreter.
+///
+/// ```
+/// use arrow_cuda_driver::{blocking, keeping_interpreter};
+///
+/// assert_eq!(keeping_interpreter(|| blocking(|| 7)), 7);
+/// ```
+pub fn keeping_interpreter<T>(work: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            KEEPS.set(self.0);
+        }
+    }
+    let _before = Before(KEEPS.replace(true));
+    work()
+}
+
 /// Runs work that may block through the runner that was set.  The runner may give up the interpreter's
 /// lock, and wait for it afterwards, so the thread must not hold a [`Lock`](crate::Lock).
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
     debug_assert!(!crate::holds_short_lock(), "work that may block, under a lock");
     // What destructors wait for must be over before they go on.
     let work = || uninterrupted(work);
-    let Some(runner) = RUNNER.get() else { return work() };
+    let Some(runner) = RUNNER.get().filter(|_| !KEEPS.get()) else { return work() };
     let mut work = Some(work);
     let mut outcome = None;
     runner(&mut || outcome = work.take().map(|work| work()));

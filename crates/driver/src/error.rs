@@ -2,7 +2,7 @@
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};
-use crate::{codes, lifecycle};
+use crate::{AllocatorError, codes, lifecycle};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 
@@ -23,6 +23,8 @@ pub enum CudaError {
     Load(LoadError),
     /// The driver answered with an error.
     Call(CallError),
+    /// An allocator that the program has set gave no memory.
+    Allocator(AllocatorError),
     /// A signal has ended a wait or a copy: see [`interruptible`](crate::interruptible).
     Interrupted,
     /// The device has other work to do first, for long: the copy has not begun.
@@ -83,7 +85,7 @@ impl CudaError {
     /// The driver's result code; `None` for what the driver has not said.
     pub fn code(&self) -> Option<i32> {
         match self {
-            Self::Load(_) | Self::Interrupted | Self::Busy => None,
+            Self::Load(_) | Self::Allocator(_) | Self::Interrupted | Self::Busy => None,
             Self::Call(call) => Some(call.code),
         }
     }
@@ -122,6 +124,7 @@ impl fmt::Display for CudaError {
         match self {
             Self::Load(error) => error.fmt(f),
             Self::Call(error) => error.fmt(f),
+            Self::Allocator(error) => error.fmt(f),
             Self::Interrupted => f.write_str("a signal has ended the wait"),
             Self::Busy => f.write_str("the device is busy"),
         }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod allocator_error;
 mod blocking;
 pub mod codes;
 #[cfg(feature = "cust")]
@@ -14,7 +15,8 @@ mod lifecycle;
 mod lock;
 mod report;
 
-pub use blocking::{Runner, blocking, set_blocking_runner};
+pub use allocator_error::AllocatorError;
+pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
 pub use environment::{Misuse, Variable};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};

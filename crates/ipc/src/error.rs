@@ -12,6 +12,9 @@ pub enum Error {
     Buffer(BufferError),
     /// The memory belongs to another process, which alone can export it.
     AlreadyExported,
+    /// The memory is part of what an allocator of the program has from the driver, or of a pool that cannot
+    /// be exported.
+    Lent,
     /// The bytes are not a valid handle.
     Handle(String),
     /// The bytes are not a valid message.
@@ -30,6 +33,11 @@ impl fmt::Display for Error {
         match self {
             Self::Buffer(error) => error.fmt(f),
             Self::AlreadyExported => f.write_str("Buffer has already been exported for IPC"),
+            Self::Lent => f.write_str(
+                "memory of the allocator that was set cannot be exported for IPC: it is not a whole \
+                 allocation of cudaMalloc, so other processes would reach the memory of others; copy it \
+                 to a buffer that was allocated without the allocator",
+            ),
             Self::EndOfStream => f.write_str("End of stream (message has length 0)"),
             Self::Handle(text)
             | Self::Message(text)

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_context::{Context, prepare_sharing, retain_exported};
+use arrow_cuda_context::{Attribute, Context, Current, prepare_sharing, retain_exported};
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -16,12 +16,17 @@ use std::sync::{Arc, Weak};
 /// # Errors
 ///
 /// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
-/// cannot be shared (pinned host memory, memory of an asynchronous pool).
+/// cannot be shared (pinned host memory, memory of an asynchronous pool); [`Error::Lent`] for memory of an
+/// allocator that the program has set, unless it is a whole allocation of the driver.
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
         // Even if the buffer is a view of memory that its owner keeps valid.
         retain_exported(buffer.address());
+        if buffer.lent_allocation().is_some() {
+            // Its allocator would give the memory to somebody else.
+            std::mem::forget(buffer.clone());
+        }
     }
     Ok(handle)
 }
@@ -65,11 +70,23 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     }
     buffer.check_memory()?;
     let current = buffer.context().enter()?;
+    if let Some((address, size)) = buffer.lent_allocation() {
+        check_lent(&current, address, size)?;
+    }
     // Other processes may cache the handle, and can reach more than the buffer.
     prepare_sharing(&current, buffer.address())?;
     let (base, _) = current.allocation_at(buffer.address())?;
     let allocation = current.export_memory(base)?;
     Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
+}
+
+/// Refuses memory of an allocator with which a process would reach that of others.
+fn check_lent(current: &Current<'_>, address: u64, size: u64) -> Result<(), Error> {
+    let is_capable = current.attribute(Attribute::IsIpcCapable, address)? != 0;
+    match is_capable && current.allocation_at(address)? == (address, size) {
+        true => Ok(()),
+        false => Err(Error::Lent),
+    }
 }
 
 /// Maps memory that another process has exported.  Dropping the last buffer over it unmaps it.

@@ -49,7 +49,7 @@ mod streams;
 mod tracing;
 
 use crate::files::{reader, writer};
-use crate::memory::{buffer, host_buffer};
+use crate::memory::{buffer, host_buffer, pinned_pool};
 use crate::names::Names;
 use crate::package::PackageFunctions;
 use crate::pyarrow::classes::{self, Classes};
@@ -74,18 +74,21 @@ fn start(
     package::start(py, functions);
     let pyarrow = pyarrow::start(py, &bridge.extract::<PathBuf>()?)?;
     let (base, file) = (pyarrow.buffer.bind(py), pyarrow.native_file.bind(py));
+    let pool = pyarrow.memory_pool.bind(py);
     let classes = classes::start(py, || {
         Ok(Classes {
             cuda_buffer: graft::class(buffer::Methods, base, &buffer::CLASS)?,
             host_buffer: graft::class(host_buffer::Methods, base, &host_buffer::CLASS)?,
             buffer_reader: graft::class(reader::Methods, file, &reader::CLASS)?,
             buffer_writer: graft::class(writer::Methods, file, &writer::CLASS)?,
+            pinned_memory_pool: graft::class(pinned_pool::Methods, pool, &pinned_pool::CLASS)?,
         })
     })?;
     module.add("CudaBuffer", classes.cuda_buffer.bind(py))?;
     module.add("HostBuffer", classes.host_buffer.bind(py))?;
     module.add("BufferReader", classes.buffer_reader.bind(py))?;
-    module.add("BufferWriter", classes.buffer_writer.bind(py))
+    module.add("BufferWriter", classes.buffer_writer.bind(py))?;
+    module.add("PinnedMemoryPool", classes.pinned_memory_pool.bind(py))
 }
 
 #[pymodule]

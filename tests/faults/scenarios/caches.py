@@ -57,3 +57,30 @@ def of_exposed_memory():
     ctx.synchronize()
     compat.empty_cache(ctx)
     assert compat.memory_stats(ctx)["cached_blocks"] == 0
+
+
+@scenario(
+    others=r"memory that the driver does not know \(Cuda error {code} in function",
+    releases={"allocations": 1},
+)
+def of_another_allocator():
+    ctx = cuda.Context()
+    block = ctx.new_buffer(4 * MIB)
+    free = list(range(block.address, block.address + block.size, 4096))
+    given = {}
+
+    def allocate(size):
+        address = free.pop()  # a hook may allocate as well
+        given[address] = size
+        return address
+
+    compat.set_allocator((allocate, lambda address, size: given.pop(address)))
+    try:
+        buffer = ctx.buffer_from_data(b"lent")
+        address = buffer.address
+        assert given[address] == 4
+        assert buffer.slice(1, 2).to_pybytes() == b"en"
+        del buffer
+        assert address not in given
+    finally:
+        compat.set_allocator(None)

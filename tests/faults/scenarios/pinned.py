@@ -3,9 +3,10 @@
 import mmap
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import memory
+from pyarrow_cuda_compat import memory, pinned_memory_pool
 
 from . import scenario
 
@@ -49,3 +50,25 @@ def arrays():
     mapped = memory.mapped_array_like(pinned)
     memory.to_device(pinned).copy_to_host(mapped)
     assert (mapped == 5).all()
+
+
+@scenario(
+    others=r"alloc of size \d+ failed: Cuda error {code} in function",
+    releases={"host_allocations": 1},
+)
+def pools():
+    ctx = cuda.Context()
+    pool = pinned_memory_pool(ctx)
+    sizes = (100, 5000, 100, 5 << 20, 4 << 20)
+    held = [pa.allocate_buffer(size, memory_pool=pool, resizable=True) for size in sizes]
+    for number, buffer in enumerate(held):
+        np.frombuffer(buffer, np.uint8)[:] = number
+    held[1].resize(6 << 20)
+    there = [ctx.buffer_from_data(buffer) for buffer in held]
+    assert there[1].slice(0, 5000).to_pybytes() == b"\1" * 5000
+    assert all(one.equals(other) for one, other in zip(there, held, strict=True))
+    del held, buffer
+    again = pa.allocate_buffer(4 << 20, memory_pool=pool)
+    assert again.size == 4 << 20
+    del again
+    pool.release_unused()

@@ -11,6 +11,7 @@ namespace arrow_cuda {
 // Opaque Rust objects.
 struct RustBuffer;      // arrow_cuda_buffer::DeviceBuffer
 struct RustHostBuffer;  // arrow_cuda_host_io::HostBuffer, page-locked memory
+struct RustPool;        // arrow_cuda_context::HostPool
 struct RustEvent;       // arrow_cuda_context::Event
 struct RustStream;      // arrow_cuda_context::Stream
 struct RustReader;      // arrow_cuda_host_io::BufferReader
@@ -226,6 +227,18 @@ struct RustApi {
                            Failure *failure);
   void (*host_buffer_facts)(const RustHostBuffer *buffer, HostFacts *out);
   void (*host_buffer_release)(RustHostBuffer *buffer);
+  /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
+  /// may be called on any thread, and neither need the GIL nor give it up.
+  uint8_t *(*pool_allocate)(const RustPool *pool, int64_t size, int64_t alignment, Failure *failure);
+  /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
+  uint8_t *(*pool_reallocate)(const RustPool *pool,
+                              uint8_t *data,
+                              int64_t old_size,
+                              int64_t new_size,
+                              int64_t alignment,
+                              Failure *failure);
+  void (*pool_free)(const RustPool *pool, uint8_t *data, int64_t size);
+  void (*pool_release_unused)(const RustPool *pool);
   /// The host address of pinned memory that is mapped at a device address; null, without a
   /// failure, if there is none.
   bool (*host_address)(int32_t device, uint64_t device_address, void **out, Failure *failure);
@@ -335,6 +348,8 @@ struct PyarrowApi {
   /// `pyarrow.lib.NativeFile.__pyx_vtable__`: set_random_access_file, set_input_stream,
   /// set_output_stream, and more.
   void **native_file_vtable;
+  /// `pyarrow.lib.MemoryPool.__pyx_vtable__`: init.
+  void **memory_pool_vtable;
   /// `Py_DecRef`.
   void (*decref)(PyObject *object);
   /// `PyEval_SaveThread`.
@@ -381,6 +396,8 @@ struct BridgeApi {
                           Failure *failure);
   bool (*init_reader)(PyObject *fresh, PyObject *buffer, Failure *failure);
   bool (*init_writer)(PyObject *fresh, PyObject *buffer, Failure *failure);
+  /// From a pool, which is never dropped; `fresh` is an object of a subtype of `pyarrow.MemoryPool`.
+  bool (*init_pool)(PyObject *fresh, const RustPool *pool, Failure *failure);
   /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
   /// device buffer or was never initialised.
   const RustBuffer *(*buffer_of)(PyObject *object);
@@ -388,6 +405,8 @@ struct BridgeApi {
   RustReader *(*reader_of)(PyObject *native_file);
   /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
   RustWriter *(*writer_of)(PyObject *native_file);
+  /// The pool of an object of `init_pool`; null when it was never initialised.
+  const RustPool *(*pool_of)(PyObject *object);
   /// False when `buffer` is not an initialised `pyarrow.Buffer`.
   bool (*span_of)(PyObject *buffer, Span *out);
   /// The address of such a buffer, which is exposed by this; false as above.

@@ -21,6 +21,10 @@ bool SpanOfEntry(PyObject* object, Span* out) noexcept;
 bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept;
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept;
 
+// entries/pools.cc
+bool InitPoolEntry(PyObject* fresh, const RustPool* pool, Failure* failure) noexcept;
+const RustPool* PoolOfEntry(PyObject* object) noexcept;
+
 // entries/files.cc
 bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
 bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;

@@ -62,6 +62,12 @@ struct MemoryManagerObject {
 };
 static_assert(sizeof(MemoryManagerObject) == 48);
 
+struct PoolObject {
+  Head head;
+  arrow::MemoryPool* pool;
+};
+static_assert(sizeof(PoolObject) == 40);
+
 // The last two classes have no cdef methods, so no vtable.
 struct ReaderObject {
   ptrdiff_t refcount;
@@ -156,6 +162,10 @@ std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader) {
   return reinterpret_cast<const ReaderObject*>(reader)->reader;
 }
 
+arrow::MemoryPool* UnwrapPool(PyObject* pool) {
+  return reinterpret_cast<const PoolObject*>(pool)->pool;
+}
+
 FilePtr UnwrapFile(PyObject* native_file) {
   const auto* file = AsFile(native_file);
   return file == nullptr ? nullptr : file->file;
@@ -225,6 +235,15 @@ arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
 
 void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader) {
   reinterpret_cast<ReaderObject*>(fresh)->reader = std::move(reader);
+}
+
+arrow::Status InitPool(PyObject* fresh, arrow::MemoryPool* pool) {
+  auto* object = reinterpret_cast<PoolObject*>(fresh);
+  if (object == nullptr || object->head.vtable != Pyarrow().memory_pool_vtable) {
+    return NotFresh("MemoryPool");
+  }
+  object->pool = pool;
+  return arrow::Status::OK();
 }
 
 arrow::Status InitReadable(PyObject* fresh, FilePtr file) {

@@ -11,6 +11,7 @@
 #include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/dictionary.h"
+#include "arrow/memory_pool.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
 #include "border/ffi.h"
@@ -29,6 +30,7 @@ std::shared_ptr<arrow::DataType> UnwrapType(PyObject* object);
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
 std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
 std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader);
+arrow::MemoryPool* UnwrapPool(PyObject* pool);
 std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
 std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 
@@ -49,6 +51,8 @@ arrow::Result<PyObject*> WrapType(const std::shared_ptr<arrow::DataType>& type);
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
 // `fresh` is a pyarrow.RecordBatchReader; the caller has checked the class.
 void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader);
+// The pool has to outlive the object, and all buffers that it is used for.
+arrow::Status InitPool(PyObject* fresh, arrow::MemoryPool* pool);
 arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
 arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);
 

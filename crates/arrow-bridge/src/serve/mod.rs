@@ -8,6 +8,7 @@ mod buffers;
 mod events;
 mod files;
 mod messages;
+mod pools;
 mod streams;
 
 use crate::fault::Fault;
@@ -38,6 +39,10 @@ pub(crate) static API: RustApi = RustApi {
     copy_all_to_host: adjacent::copy_all_to_host,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: buffers::host_release,
+    pool_allocate: pools::allocate,
+    pool_reallocate: pools::reallocate,
+    pool_free: pools::free,
+    pool_release_unused: pools::release_unused,
     host_address: buffers::host_address,
     is_device_memory: buffers::is_device_memory,
     device_address: buffers::device_address,

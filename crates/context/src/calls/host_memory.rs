@@ -54,7 +54,7 @@ impl Current<'_> {
         let mut address = 0u64;
         // SAFETY: guaranteed by the caller; stores an address through the pointer.
         unsafe {
-            call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED))?;
+            self.pin_host_memory(data, size)?;
             let mapped =
                 call!(cuMemHostGetDevicePointer_v2((&raw mut address).cast(), data.cast(), 0));
             if mapped.is_err() {
@@ -62,6 +62,20 @@ impl Current<'_> {
             }
             mapped.map(|()| address)
         }
+    }
+
+    /// The same where nobody needs the device's address.  If it fails, the driver does not have the memory.
+    ///
+    /// # Safety
+    ///
+    /// As for [`register_host_memory`](Self::register_host_memory).
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub(crate) unsafe fn pin_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED)) }
     }
 
     /// Undoes [`register_host_memory`](Self::register_host_memory).

@@ -1,8 +1,9 @@
 //! A block of pinned memory in use.
 
+use super::ledger::{Home, Segment, Source};
 use super::{pool, segments};
 use crate::Context;
-use arrow_cuda_driver::{may_release, report_failure};
+use arrow_cuda_driver::{CudaResult, may_release, report_failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An allocation of pinned host memory.  Dropping it gives the memory back: to the cache of the
@@ -19,6 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct PinnedBlock {
     pub(super) address: u64,
     pub(super) size: u64,
+    pub(super) capacity: u64,
+    pub(super) source: Source,
     pub(super) context: Context,
     pub(super) is_exposed: AtomicBool,
 }
@@ -41,19 +44,43 @@ impl PinnedBlock {
         self.size
     }
 
+    /// How many bytes are there, which is what was asked for or some more.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
     /// Where the block was allocated.
     pub fn context(&self) -> &Context {
         &self.context
     }
 }
 
+impl PinnedBlock {
+    /// Releases the block, as dropping it does, but leaves what the driver is to free for it to another
+    /// thread, since that waits for the device.
+    pub(crate) fn release_elsewhere(mut self) {
+        if may_release() {
+            let evicted = self.give_back();
+            segments::free_elsewhere(evicted, &self.context);
+        }
+        self.address = 0;
+    }
+
+    /// Gives the block back to the ledger.  Returns what is to be freed.
+    fn give_back(&mut self) -> CudaResult<Vec<Segment>> {
+        let home = Home { context: self.context.identity(), source: self.source };
+        let is_exposed = *self.is_exposed.get_mut();
+        pool::with_ledger(|ledger| ledger.release(home, self.address, is_exposed))
+    }
+}
+
 impl Drop for PinnedBlock {
     fn drop(&mut self) {
-        if !may_release() {
+        // 0 once it is released.
+        if self.address == 0 || !may_release() {
             return;
         }
-        let (home, is_exposed) = (self.context.identity(), *self.is_exposed.get_mut());
-        let released = pool::with_ledger(|ledger| ledger.release(home, self.address, is_exposed));
+        let released = self.give_back();
         let freed = released.and_then(|evicted| segments::free(&evicted, Some(&self.context)).1);
         report_failure("pinned host memory", freed);
     }

@@ -15,6 +15,8 @@ static CACHE: Variable = Variable::new(
 const LIMIT_DIVISOR: u64 = 16;
 /// Nor more than this: enough for some transfers of the usual sizes at a time.
 const MOST: u64 = 1 << 30;
+/// The field with the machine's memory.
+const TOTAL: &str = "MemTotal:";
 
 /// How many bytes the process may cache: what the environment says, else the machine's memory.
 pub(super) fn default_limit() -> u64 {
@@ -23,15 +25,20 @@ pub(super) fn default_limit() -> u64 {
         Ok(Some(limit)) => limit,
         Ok(None) => {
             let described = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-            MOST.min(total_memory(&described).unwrap_or(0) / LIMIT_DIVISOR)
+            MOST.min(field(&described, TOTAL).unwrap_or(0) / LIMIT_DIVISOR)
         }
         Err(Misuse) => 0,
     })
 }
 
-/// The machine's memory in bytes, as `/proc/meminfo` describes it.
-fn total_memory(described: &str) -> Option<u64> {
-    let line = described.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+/// How many bytes the system can give without ending a process, as it says; `None` if it does not.
+pub(super) fn available_memory() -> Option<u64> {
+    field(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+}
+
+/// A field of `/proc/meminfo`, in bytes.
+fn field(described: &str, name: &str) -> Option<u64> {
+    let line = described.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -43,8 +50,9 @@ mod tests {
     #[test]
     fn the_machines_memory_is_read() {
         let described = "MemTotal:       2113401032 kB\nMemFree:        1847021000 kB\n";
-        assert_eq!(total_memory(described), Some(2_113_401_032 << 10));
-        assert_eq!(total_memory("MemFree: 5 kB\n"), None);
-        assert_eq!(total_memory("MemTotal: much\n"), None);
+        assert_eq!(field(described, TOTAL), Some(2_113_401_032 << 10));
+        assert_eq!(field("MemFree: 5 kB\n", TOTAL), None);
+        assert_eq!(field("MemTotal: much\n", TOTAL), None);
+        assert!(available_memory().is_some_and(|bytes| bytes > 0));
     }
 }

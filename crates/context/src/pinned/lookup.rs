@@ -22,7 +22,7 @@ fn query<T>(address: u64, question: impl FnOnce(&Ledger) -> Option<T>) -> Option
 
 /// Whether a block's context still exists.  If not, the address may be somebody else's by now.
 fn exists(home: Home) -> bool {
-    contexts::all().iter().any(|context| context.identity() == home && context.is_alive())
+    contexts::all().iter().any(|context| context.identity() == home.context && context.is_alive())
 }
 
 /// Whether the pinned memory at an address was released, although the driver still has it allocated.

@@ -17,7 +17,7 @@ mod ledger;
 mod limit;
 mod lookup;
 mod pool;
-#[expect(unsafe_code, reason = "frees segments that the ledger has removed")]
+#[expect(unsafe_code, reason = "pins pages, and frees segments that the ledger has removed")]
 mod segments;
 mod stats;
 

@@ -1,6 +1,6 @@
 //! The pool of pinned memory that the process has: one ledger, one limit.
 
-use super::ledger::{Home, Ledger};
+use super::ledger::{Home, Ledger, Source};
 use super::limit::default_limit;
 use super::{PinnedMemoryStats, segments};
 use crate::streams::Fences;
@@ -33,17 +33,21 @@ pub(super) fn ensure_limit() -> CudaResult<()> {
     Ok(())
 }
 
-/// Forgets a context's blocks with the context.
-struct Blocks(Home);
+/// Gives up a context's blocks with the context: those of this identity.
+struct Blocks((usize, u64));
 
 impl Extension for Blocks {
     fn abandon(&self) {
-        // In a forked child nothing can be saved.
-        let _forgotten = with_ledger(|ledger| ledger.abandon(self.0));
+        for source in [Source::Driver, Source::Pages] {
+            let home = Home { context: self.0, source };
+            // In a forked child nothing can be saved.
+            let left = with_ledger(|ledger| ledger.abandon(home)).unwrap_or_default();
+            segments::unmap_all(&left);
+        }
     }
 }
 
-/// Has the ledger forget the blocks of a context when it is found to be gone.
+/// Has the ledger give up the blocks of a context when it is found to be gone.
 pub(super) fn follow(context: &Context) {
     let followed = context.extension_or(|| Ok::<_, Infallible>(Blocks(context.identity())));
     followed.map(drop).unwrap_or_else(|never| match never {});

@@ -11,6 +11,7 @@ pub(crate) use arguments::{
 };
 pub(crate) use out_of_memory::{available, class as out_of_memory_class};
 
+use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::{CallError, CudaError, LoadError};
@@ -42,6 +43,8 @@ pub(crate) enum Failure {
     Index(String),
     /// A view that only a copy could be.
     NeedsCopy(String),
+    /// What Python code has raised below.
+    Raised(PyErr),
 }
 
 impl From<Fault> for Failure {
@@ -54,6 +57,12 @@ impl From<CudaError> for Failure {
     fn from(error: CudaError) -> Self {
         match error {
             CudaError::Call(error) => Self::Driver(error),
+            CudaError::Allocator(error) => match error.source::<Owner>() {
+                Some(raised) => {
+                    Self::Raised(Python::attach(|py| PyErr::from_value(raised.bind(py))))
+                }
+                None => Self::Invalid(error.to_string()),
+            },
             other => Self::Fault(other.into()),
         }
     }
@@ -143,6 +152,7 @@ fn exception(
         Failure::Invalid(text) => PyValueError::new_err(text),
         Failure::Index(text) => PyIndexError::new_err(text),
         Failure::NeedsCopy(text) => PyNotImplementedError::new_err(text),
+        Failure::Raised(error) => error,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Python's global interpreter lock: who holds it, and what runs with it and without.
 
 use super::later::run_later;
+use super::outside::hang_if_ended;
 use arrow_cuda_driver::{holds_lock, holds_short_lock};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -62,18 +63,40 @@ pub(super) fn without_gil(work: &mut dyn FnMut()) {
 }
 
 /// What needs the GIL.
-pub(super) type Task = Box<dyn FnOnce(Python<'_>) + Send>;
+pub(crate) type Task = Box<dyn FnOnce(Python<'_>) + Send>;
 
 /// Runs a task that needs the GIL: at once where this thread has it and holds no lock of the layers
 /// below, else on the main thread.  Waits for nothing.
 ///
 /// `Python::attach` alone would not do: a function of this extension that calls pyarrow is
 /// attached in PyO3's eyes, also while pyarrow has given the GIL up in its own way.
-pub(super) fn with_gil(task: Task) {
+pub(crate) fn with_gil(task: Task) {
     match holds_gil() == Some(true) && !holds_lock() {
         true => Python::attach(task),
         false => run_later(task),
     }
+}
+
+/// Runs work that needs the GIL, whether this thread has it or not.  It waits for it, so this is for
+/// threads that hold no lock of the layers below.
+///
+/// `Python::attach` alone would not do, for the same reason.
+pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+    type Ensure = unsafe extern "C-unwind" fn() -> ffi::PyGILState_STATE;
+    unsafe extern "C-unwind" {
+        fn PyGILState_Ensure() -> ffi::PyGILState_STATE;
+    }
+    struct Ensured(ffi::PyGILState_STATE);
+    impl Drop for Ensured {
+        fn drop(&mut self) {
+            // SAFETY: ensured on this thread, and given back once.
+            unsafe { ffi::PyGILState_Release(self.0) };
+        }
+    }
+    let ensure = std::hint::black_box(PyGILState_Ensure as Ensure);
+    // SAFETY: may be called on any thread while there is an interpreter.
+    let _ensured = Ensured(hang_if_ended(|| unsafe { ensure() }));
+    Python::attach(work)
 }
 
 /// Refuses all interpreters of the process but the first: the classes here are made once, from those of the

@@ -19,6 +19,7 @@ pub(crate) use signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_
 
 use arrow_cuda_driver::{begin_exit, is_forked_child, set_blocking_runner, set_reporter};
 use gil::without_gil;
+pub(crate) use gil::{with_gil, with_interpreter};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyList};

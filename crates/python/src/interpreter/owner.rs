@@ -12,6 +12,12 @@ impl Owner {
     pub(crate) fn new(object: Py<PyAny>) -> Self {
         Self(Some(object))
     }
+
+    /// The object.
+    pub(crate) fn bind<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        // None only once this is dropped.
+        self.0.as_ref().map_or_else(|| py.None().into_bound(py), |object| object.bind(py).clone())
+    }
 }
 
 impl Drop for Owner {

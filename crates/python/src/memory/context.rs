@@ -234,7 +234,8 @@ impl PyContext {
     /// The number of bytes that this process has allocated in the context.
     ///
     /// Counts the requested bytes, from allocation to release.  Slices, foreign
-    /// memory and memory of other processes do not count.
+    /// memory, memory of other processes and that of an allocator of the program's
+    /// (`set_allocator`) do not count.
     ///
     /// Examples
     /// --------

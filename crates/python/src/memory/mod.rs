@@ -1,11 +1,13 @@
 //! Contexts, the buffers that they allocate, and the released memory that is cached.
 
+mod allocator;
 pub(crate) mod argument;
 pub(crate) mod buffer;
 mod cache;
 pub(crate) mod context;
 pub(crate) mod host_buffer;
 mod pinned_cache;
+pub(crate) mod pinned_pool;
 
 use crate::errors::out_of_memory_class;
 use crate::names::{Names, PACKAGE, PYARROW};
@@ -29,5 +31,8 @@ pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
         PACKAGE,
     )?;
     names.function(wrap_pyfunction!(pinned_cache::empty_pinned_cache, module)?, PACKAGE)?;
-    names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)
+    names.function(wrap_pyfunction!(pinned_cache::set_pinned_cache_limit, module)?, PACKAGE)?;
+    names.function(wrap_pyfunction!(pinned_pool::pinned_memory_pool, module)?, PACKAGE)?;
+    names.private(&wrap_pyfunction!(allocator::own_buffer, module)?)?;
+    names.function(wrap_pyfunction!(allocator::set_allocator, module)?, PACKAGE)
 }

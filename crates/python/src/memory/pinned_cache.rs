@@ -16,8 +16,8 @@ use pyo3::types::PyDict;
 /// dict of str to int
 ///     In this process:
 ///
-///     * ``allocated_bytes``: the requested bytes that are in use, by host buffers and by the
-///       package itself; ``peak_allocated_bytes``: their maximum so far.
+///     * ``allocated_bytes``: the requested bytes that are in use, by host buffers, by memory
+///       pools and by the package itself; ``peak_allocated_bytes``: their maximum so far.
 ///     * ``reserved_bytes``: the memory that the driver has pinned for the package: in use, or
 ///       cached; ``peak_reserved_bytes``: its maximum so far.
 ///     * ``cached_bytes``, ``cached_blocks``: the cached memory; ``cache_limit``: the most

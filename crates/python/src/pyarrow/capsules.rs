@@ -13,6 +13,7 @@ pub(crate) fn pointers(
     lib: &Bound<'_, PyModule>,
     buffer: &Bound<'_, PyType>,
     native_file: &Bound<'_, PyType>,
+    memory_pool: &Bound<'_, PyType>,
 ) -> PyResult<PyarrowApi> {
     let functions = lib.getattr("__pyx_capi__")?;
     let function =
@@ -76,6 +77,7 @@ pub(crate) fn pointers(
         )?,
         buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
         native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
+        memory_pool_vtable: pointer(&memory_pool.getattr("__pyx_vtable__")?, None)?.cast(),
         decref,
         save_thread,
         restore_thread,

@@ -11,6 +11,7 @@ pub(crate) struct Classes {
     pub(crate) host_buffer: Py<PyType>,
     pub(crate) buffer_reader: Py<PyType>,
     pub(crate) buffer_writer: Py<PyType>,
+    pub(crate) pinned_memory_pool: Py<PyType>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();

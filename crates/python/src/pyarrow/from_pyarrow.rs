@@ -8,6 +8,7 @@ use crate::pyarrow::classes::classes;
 use crate::pyarrow::pyarrow;
 use arrow_cuda_bridge::{Payload, Span};
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -159,6 +160,12 @@ fn on_host(span: Span) -> PyResult<Span> {
         return Ok(span);
     }
     Err(PyValueError::new_err("the buffer is in device memory, not in host memory"))
+}
+
+/// The pool behind an object of the class `PinnedMemoryPool`, if it was ever initialised.
+pub(crate) fn pool_of(object: &Bound<'_, PyAny>) -> PyResult<Option<&'static HostPool>> {
+    // SAFETY: the caller has it from a method of the class, and the GIL is held.
+    Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(object.as_ptr().cast()) })
 }
 
 /// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.

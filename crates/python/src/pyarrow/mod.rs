@@ -47,6 +47,7 @@ const DICTIONARY_MEMO_SIZE: usize = 48;
 const BATCH_READER_SIZE: usize = 40;
 const DEVICE_SIZE: usize = 48;
 const MEMORY_MANAGER_SIZE: usize = 48;
+const MEMORY_POOL_SIZE: usize = 40;
 
 /// Loads the bridge for the imported pyarrow.
 pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
@@ -70,7 +71,10 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     let memory_manager = class("MemoryManager")?;
     check_size(device.bind(py), DEVICE_SIZE)?;
     check_size(memory_manager.bind(py), MEMORY_MANAGER_SIZE)?;
-    let pointers = capsules::pointers(&lib, buffer.bind(py), native_file.bind(py))?;
+    let memory_pool = class("MemoryPool")?;
+    check_size(memory_pool.bind(py), MEMORY_POOL_SIZE)?;
+    let pointers =
+        capsules::pointers(&lib, buffer.bind(py), native_file.bind(py), memory_pool.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its major version, which is checked here again.
     let bridge = unsafe { Bridge::load(bridge, pointers) }.or_raise(py)?;
@@ -92,7 +96,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         message: class("Message")?,
         schema: class("Schema")?,
         tensor: class("Tensor")?,
-        memory_pool: class("MemoryPool")?,
+        memory_pool,
         device,
         memory_manager,
         dictionary_memo,

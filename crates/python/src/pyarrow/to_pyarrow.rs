@@ -6,6 +6,7 @@ use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::span;
 use crate::pyarrow::{graft, pyarrow};
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::HostBuffer;
 use arrow_cuda_ipc::DeviceMessage;
 use pyo3::exceptions::PyValueError;
@@ -68,6 +69,19 @@ pub(crate) fn wrap_host_slice<'py>(
     let (fresh, whole) = (object.as_ptr().cast(), whole.as_ptr().cast());
     // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
     unsafe { pyarrow.bridge.init_host_slice(fresh, whole, offset, size) }.or_raise(py)?;
+    Ok(object)
+}
+
+/// A `PinnedMemoryPool` object of that class, over a pool.
+pub(crate) fn wrap_pool<'py>(
+    class: &Bound<'py, PyType>,
+    pool: &'static HostPool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let pyarrow = pyarrow(py)?;
+    let object = graft::fresh(class, pyarrow.memory_pool.bind(py))?;
+    // SAFETY: a fresh object of a pyarrow.MemoryPool subtype, and the GIL is held.
+    unsafe { pyarrow.bridge.init_pool(object.as_ptr().cast(), pool) }.or_raise(py)?;
     Ok(object)
 }
 

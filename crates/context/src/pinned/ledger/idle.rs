@@ -55,7 +55,8 @@ impl IdleBlocks {
             };
             if let Some(at) = ready.checked_sub(1) {
                 let kind = *kind;
-                return IdleLookup::Hit { address: self.remove(kind, at).address };
+                let Segment { address, capacity, .. } = self.remove(kind, at);
+                return IdleLookup::Hit { address, capacity };
             }
             found = IdleLookup::InFlight;
         }
@@ -68,6 +69,19 @@ impl IdleBlocks {
         let fronts = lists.filter_map(|(kind, idles)| Some((idles.front()?.released, *kind)));
         let (_, kind) = fronts.min()?;
         Some(self.remove(kind, 0))
+    }
+
+    /// Removes all blocks of a home.
+    pub(super) fn remove_all_of(&mut self, home: Home) -> Vec<Segment> {
+        let kinds: Vec<Kind> =
+            self.by_kind.keys().filter(|kind| kind.home == home).copied().collect();
+        let mut removed = Vec::new();
+        for kind in kinds {
+            while self.by_kind.contains_key(&kind) {
+                removed.push(self.remove(kind, 0));
+            }
+        }
+        removed
     }
 
     /// Removes the block at an address.

@@ -10,8 +10,22 @@ use super::stats::PinnedMemoryStats;
 use idle::IdleBlocks;
 use std::collections::BTreeMap;
 
-/// The identity of the context that a block was allocated in, and that destroys it at its end.
-pub(crate) type Home = (usize, u64);
+/// What a segment consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The driver's own pinned memory, which goes with its context.
+    Driver,
+    /// Ordinary memory, which the driver has pinned: without its context it is ordinary again.
+    Pages,
+}
+
+/// Where a block was allocated: only requests for the same get it when it is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Home {
+    /// The identity of the context.
+    pub(crate) context: (usize, u64),
+    pub(crate) source: Source,
+}
 
 /// An allocation's request, once its capacity is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +51,7 @@ pub(crate) struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleLookup {
     /// A block, in use from now on.
-    Hit { address: u64 },
+    Hit { address: u64, capacity: u64 },
     /// Only blocks that work in flight may still touch.
     InFlight,
     /// No block of about that size.
@@ -79,7 +93,7 @@ impl Ledger {
             return IdleLookup::Miss;
         }
         let found = self.idle.take(request.home, request.capacity);
-        if let IdleLookup::Hit { address } = found {
+        if let IdleLookup::Hit { address, .. } = found {
             let entry = self.blocks.get_mut(&address).expect("an idle block has an entry");
             let capacity = entry.request.capacity;
             *entry = Entry { request: Request { capacity, ..*request }, is_idle: false };
@@ -234,11 +248,20 @@ impl Ledger {
         self.remove_segments(evicted)
     }
 
-    /// Forgets all blocks of a context, which went with it.
-    pub(crate) fn abandon(&mut self, home: Home) {
+    /// Records that a context is gone.  Forgets the blocks that went with it.  Pages are still there:
+    /// idle ones are returned, and others will be when they are released.
+    #[must_use = "what is returned is to be freed"]
+    pub(crate) fn abandon(&mut self, home: Home) -> Vec<Segment> {
+        if home.source == Source::Pages {
+            let of_it = self.blocks.values_mut().filter(|entry| entry.request.home == home);
+            of_it.for_each(|entry| entry.request.is_cacheable = false);
+            let idle = self.idle.remove_all_of(home);
+            return self.remove_segments(idle);
+        }
         let of_it = self.blocks.iter().filter(|(_, entry)| entry.request.home == home);
         let lost: Vec<u64> = of_it.map(|(start, _)| *start).collect();
         lost.into_iter().for_each(|start| self.forget(start));
+        Vec::new()
     }
 
     /// The number of the last release.

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 const LIMIT: u64 = 1 << 30;
 /// How far apart the model's driver puts segments.
 const APART: u64 = 1 << 40;
-const HERE: Home = (0x1000, 7);
-const THERE: Home = (0x2000, 8);
+const HERE: Home = Home { context: (0x1000, 7), source: Source::Driver };
+const THERE: Home = Home { context: (0x2000, 8), source: Source::Pages };
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -132,11 +132,26 @@ impl Model {
         match best {
             Some(block) => {
                 (block.size, block.idle) = (request.size, None);
-                IdleLookup::Hit { address: block.address }
+                IdleLookup::Hit { address: block.address, capacity: block.capacity }
             }
             None if has_some => IdleLookup::InFlight,
             None => IdleLookup::Miss,
         }
+    }
+
+    fn abandon(&mut self, home: Home) -> Vec<u64> {
+        if home.source == Source::Driver {
+            self.blocks.retain(|block| block.home != home);
+            return Vec::new();
+        }
+        let of_it = self.blocks.iter_mut().filter(|block| block.home == home);
+        of_it.for_each(|block| block.is_cacheable = false);
+        let is_returned = |block: &ModelBlock| block.home == home && block.idle.is_some();
+        let idle = self.blocks.iter().filter(|block| is_returned(block));
+        let mut freed: Vec<u64> = idle.map(|block| block.address).collect();
+        self.blocks.retain(|block| !is_returned(block));
+        freed.sort_unstable();
+        freed
     }
 
     fn add(&mut self, address: u64, request: &Request) {
@@ -190,8 +205,9 @@ fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
             }
             Step::Clear => prop_assert_eq!(addresses(&ledger.clear()), model.shrink(0)),
             Step::Abandon(home) => {
-                ledger.abandon(home);
-                model.blocks.retain(|block| block.home != home);
+                let mut freed = addresses(&ledger.abandon(home));
+                freed.sort_unstable();
+                prop_assert_eq!(freed, model.abandon(home));
             }
             Step::Overlap { index, before } => {
                 if let Some(at) = index.checked_rem(model.blocks.len()) {

@@ -1,0 +1,59 @@
+# Another library allocates the device memory of buffers, arrays and tables.
+import pyarrow as pa
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import set_allocator
+
+ctx = cuda.Context(0)
+# The other library's pool: a large block, of which it gives parts.
+block = ctx.new_buffer(1 << 20)
+parts = iter(range(block.address, block.address + block.size, 4096))
+
+
+class Resource:
+    def allocate(self, nbytes):
+        print("allocate", nbytes)
+        return next(parts)
+
+    def deallocate(self, address, nbytes):
+        print("deallocate", nbytes)
+
+
+set_allocator(allocator=Resource(), context=ctx)
+buf = ctx.buffer_from_data(b"in a pool")
+buf.address == block.address
+buf.to_pybytes()
+table = pa.table({"a": [1, None], "b": ["x", "y"]}).copy_to(ctx.memory_manager)
+table.copy_to(pa.default_cpu_memory_manager()).to_pydict()
+# Other processes would reach the whole block.
+buf.export_for_ipc()
+del buf, table
+
+
+# What it raises is raised; what it returns is checked.
+def ignore(address, nbytes):
+    pass
+
+
+set_allocator((lambda nbytes: 1 / 0, ignore))
+ctx.new_buffer(1)
+set_allocator((lambda nbytes: 0, ignore))
+ctx.new_buffer(1)
+set_allocator((lambda nbytes: "here", ignore))
+ctx.new_buffer(1)
+
+
+class Pointer:
+    """An object that owns memory."""
+
+    ptr = block.address
+
+
+set_allocator(lambda nbytes: Pointer())
+ctx.new_buffer(100).address == block.address
+set_allocator(None)
+before = ctx.bytes_allocated
+ours = ctx.new_buffer(100)
+ctx.bytes_allocated - before
+set_allocator(0)
+set_allocator(None, context=0)

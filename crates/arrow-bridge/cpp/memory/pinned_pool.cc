@@ -1,0 +1,79 @@
+#include "memory/pinned_pool.h"
+
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "border/rust.h"
+#include "border/status.h"
+
+namespace arrow_cuda {
+namespace {
+
+// Where allocations of no bytes lie.
+alignas(4096) uint8_t no_bytes[1];
+
+}  // namespace
+
+PinnedPool* PinnedPool::Of(const RustPool* pool) {
+  // Neither is destroyed at exit: other objects that are may have buffers.
+  static auto* const mutex = new std::mutex;
+  static auto* const pools = new std::map<const RustPool*, PinnedPool*>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  auto& found = (*pools)[pool];
+  if (found == nullptr) found = new PinnedPool(pool);
+  return found;
+}
+
+arrow::Status PinnedPool::AllocateUncounted(int64_t size, int64_t alignment, uint8_t** out) {
+  if (size < 0) return arrow::Status::Invalid("negative malloc size");
+  if (size == 0) {
+    *out = no_bytes;
+    return arrow::Status::OK();
+  }
+  Failure failure{};
+  uint8_t* const data = Rust().pool_allocate(pool_, size, alignment, &failure);
+  if (data == nullptr) return ToStatus(failure);
+  *out = data;
+  return arrow::Status::OK();
+}
+
+arrow::Status PinnedPool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {
+  ARROW_RETURN_NOT_OK(AllocateUncounted(size, alignment, out));
+  stats_.DidAllocateBytes(size);
+  return arrow::Status::OK();
+}
+
+arrow::Status PinnedPool::Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
+                                     uint8_t** ptr) {
+  if (new_size < 0) return arrow::Status::Invalid("negative realloc size");
+  if (*ptr == no_bytes) {
+    ARROW_RETURN_NOT_OK(AllocateUncounted(new_size, alignment, ptr));
+  } else if (new_size == 0) {
+    Rust().pool_free(pool_, *ptr, old_size);
+    *ptr = no_bytes;
+  } else {
+    Failure failure{};
+    uint8_t* const moved =
+        Rust().pool_reallocate(pool_, *ptr, old_size, new_size, alignment, &failure);
+    if (moved == nullptr) return ToStatus(failure);
+    *ptr = moved;
+  }
+  stats_.DidReallocateBytes(old_size, new_size);
+  return arrow::Status::OK();
+}
+
+void PinnedPool::Free(uint8_t* buffer, int64_t size, int64_t /*alignment*/) {
+  if (buffer != no_bytes) Rust().pool_free(pool_, buffer, size);
+  stats_.DidFreeBytes(size);
+}
+
+void PinnedPool::ReleaseUnused() { Rust().pool_release_unused(pool_); }
+
+void PinnedPool::PrintStats() {
+  std::fprintf(stderr, "Pinned memory: %lld bytes allocated, %lld at most; %lld allocations\n",
+               static_cast<long long>(bytes_allocated()), static_cast<long long>(max_memory()),
+               static_cast<long long>(num_allocations()));
+}
+
+}  // namespace arrow_cuda

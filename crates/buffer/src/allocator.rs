@@ -1,0 +1,118 @@
+//! Allocators that the program sets in place of ours: buffers are made of their memory.
+
+use crate::{DeviceBuffer, Error, foreign};
+use arrow_cuda_context::{Context, StreamHandle};
+use arrow_cuda_driver::{
+    AllocatorError, CudaError, CudaResult, Lock, codes, holds_lock, may_release,
+};
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What gives device memory in place of the context's own.
+pub trait Allocator: Send + Sync {
+    /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
+    /// the default stream, or that comes after it, may use them.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Allocator`].
+    fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation>;
+}
+
+/// Memory of an allocator.
+pub struct Allocation {
+    /// Its address on the device.
+    pub address: u64,
+    /// What releases the memory when it is dropped, on any thread.
+    pub owner: Box<dyn Any + Send + Sync>,
+}
+
+/// Addresses of buffers are multiples of this.
+const ALIGNMENT: u64 = 256;
+
+/// By the numbers of devices.
+static ALLOCATORS: Lock<BTreeMap<u32, Arc<dyn Allocator>>> = Lock::new(BTreeMap::new());
+/// Whether there ever was one.
+static HAS_ANY: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether this thread's allocations are the context's own.
+    static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sets what gives the memory of new buffers in the primary context of a device; the context itself for
+/// `None`.  Buffers that exist keep their memory.
+///
+/// # Errors
+///
+/// In a forked child.
+pub fn set_allocator(device: u32, allocator: Option<Arc<dyn Allocator>>) -> CudaResult<()> {
+    HAS_ANY.fetch_or(allocator.is_some(), Ordering::Relaxed);
+    let mut allocators = ALLOCATORS.lock()?;
+    let before = match allocator {
+        Some(allocator) => allocators.insert(device, allocator),
+        None => allocators.remove(&device),
+    };
+    drop(allocators);
+    drop(before); // under no lock: it may run any code
+    Ok(())
+}
+
+/// Runs work whose buffers are made of the contexts' own memory.
+pub fn with_own_memory<T>(work: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            IS_OWN.set(self.0);
+        }
+    }
+    let _before = Before(IS_OWN.replace(true));
+    work()
+}
+
+/// The allocator that an allocation is to ask.  Within an allocator that is none: it would ask itself.
+/// Nor is it under a lock, where only this project allocates, for a short time.
+fn of(context: &Context) -> Option<Arc<dyn Allocator>> {
+    let is_ours = !HAS_ANY.load(Ordering::Relaxed) || IS_OWN.get() || !context.is_primary();
+    if is_ours || holds_lock() || !may_release() {
+        return None;
+    }
+    ALLOCATORS.lock().ok()?.get(&context.device().number()).cloned()
+}
+
+/// A buffer in memory of the allocator that was set for the context's device; `None` if none was.
+pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<DeviceBuffer>> {
+    let Some(allocator) = of(context) else { return Ok(None) };
+    let Allocation { address, owner } = with_own_memory(|| allocator.allocate(context, size))?;
+    let memory = DeviceBuffer::lent(context, address, size, owner);
+    check(context, address, size)?;
+    // Work that had the memory before may be under way on the default stream; ours need not follow it.
+    context.enter()?.await_turn(StreamHandle::DEFAULT)?;
+    Ok(Some(memory))
+}
+
+/// Refuses what no allocator should give.
+fn check(context: &Context, address: u64, size: u64) -> CudaResult<()> {
+    let number = context.device().number();
+    let refused = |text: String| {
+        let text = format!("the allocator of device {number} returned {address:#x}: {text}");
+        CudaError::Allocator(AllocatorError::new(text, None))
+    };
+    if address == 0 || !address.is_multiple_of(ALIGNMENT) {
+        return Err(refused(format!("not a multiple of {ALIGNMENT} other than 0")));
+    }
+    foreign::check(context, address, size).map_err(|error| match error {
+        Error::Cuda(error) if error.code() == Some(codes::INVALID_VALUE) => {
+            refused(format!("memory that the driver does not know ({error})"))
+        }
+        Error::Cuda(error) => error,
+        other => refused(other.to_string()),
+    })?;
+    match foreign::has_device_memory(&context.enter()?, address)? {
+        true => Ok(()),
+        false => Err(refused("memory of the host".to_owned())),
+    }
+}

@@ -1,0 +1,71 @@
+//! The failure of an allocator that the program has set.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why an allocator that the program has set gave no memory.
+#[derive(Clone)]
+pub struct AllocatorError {
+    text: String,
+    lacks_memory: bool,
+    source: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl AllocatorError {
+    /// An error with these words.  `source` is what the allocator itself has raised, for those who know
+    /// its type.
+    pub fn new(text: impl Into<String>, source: Option<Arc<dyn Any + Send + Sync>>) -> Self {
+        Self { text: text.into(), lacks_memory: false, source }
+    }
+
+    /// The same error, of an allocator that has no more memory.
+    #[must_use]
+    pub fn out_of_memory(mut self) -> Self {
+        self.lacks_memory = true;
+        self
+    }
+
+    /// Whether the allocator has no more memory.
+    pub fn lacks_memory(&self) -> bool {
+        self.lacks_memory
+    }
+
+    /// What the allocator has raised, if it is of that type.
+    pub fn source<T: Any>(&self) -> Option<&T> {
+        self.source.as_deref().and_then(|source| source.downcast_ref())
+    }
+}
+
+impl fmt::Display for AllocatorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for AllocatorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AllocatorError").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for AllocatorError {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, self.lacks_memory) == (&other.text, other.lacks_memory)
+    }
+}
+
+impl Eq for AllocatorError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_carries_what_was_raised() {
+        let error = AllocatorError::new("no", Some(Arc::new(7i32)));
+        assert_eq!((error.source::<i32>(), error.source::<u32>()), (Some(&7), None));
+        assert_eq!(error, AllocatorError::new("no", None), "in the same words");
+        assert!(!error.lacks_memory() && error.clone().out_of_memory() != error);
+    }
+}

@@ -1,0 +1,258 @@
+//! Memory of other libraries' allocators: `set_allocator`.
+
+use crate::errors::OrRaise;
+use crate::interpreter::{Owner, call_out, with_gil, with_interpreter};
+use crate::memory::argument::context_or_first;
+use crate::memory::context::PyContext;
+use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, with_own_memory};
+use arrow_cuda_context::Context;
+use arrow_cuda_driver::{AllocatorError, CudaError, CudaResult, may_release};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::sync::Arc;
+
+/// Two callables, or one whose results own their memory.
+struct PythonAllocator {
+    allocate: Owner,
+    deallocate: Option<Arc<Owner>>,
+}
+
+impl Allocator for PythonAllocator {
+    fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
+        with_interpreter(|py| {
+            // Its caller may have an exception set, which Python code would trip over.
+            let raised = PyErr::take(py);
+            let outcome = self.ask(py, context, size);
+            if let Some(raised) = raised {
+                raised.restore(py);
+            }
+            outcome
+        })
+    }
+}
+
+impl PythonAllocator {
+    fn ask(&self, py: Python<'_>, context: &Context, size: u64) -> CudaResult<Allocation> {
+        // Other libraries allocate on the current device.
+        let _entered = context.enter()?;
+        let failed = |error| failure(py, error);
+        let given = call_out(&self.allocate.bind(py), (size,)).map_err(failed)?;
+        let (address, release) = match &self.deallocate {
+            Some(deallocate) => {
+                let address = address(&given).map_err(failed)?;
+                (address, Release::Call { deallocate: Arc::clone(deallocate), address, size })
+            }
+            None => {
+                let address = address_of(&given).map_err(failed)?;
+                (address, Release::Drop(Owner::new(given.unbind())))
+            }
+        };
+        // An allocator that gives nothing has nothing to release.
+        let release = (address != 0).then_some(release);
+        let owner = Memory { context: context.clone(), release };
+        Ok(Allocation { address, owner: Box::new(owner) })
+    }
+}
+
+fn address(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    given.extract().map_err(|_| not_an_address(given))
+}
+
+fn not_an_address(given: &Bound<'_, PyAny>) -> PyErr {
+    let class = given.get_type();
+    let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!("the allocator returned {name}, not the address of memory"))
+}
+
+/// The address of an object that owns memory, as CuPy's pointers have it.
+fn address_of(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let address = given.getattr("ptr").map_err(|_| {
+        let class = given.get_type();
+        let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+        PyTypeError::new_err(format!(
+            "the allocator returned {name}, which has no 'ptr': set two functions if the first one \
+             returns addresses"
+        ))
+    })?;
+    self::address(&address)
+}
+
+/// What the allocator has raised, as a failure of the layers below.
+fn failure(py: Python<'_>, error: PyErr) -> CudaError {
+    let lacks_memory = error.is_instance_of::<PyMemoryError>(py);
+    let text = format!("the allocator has failed: {error}");
+    // Layers that have given the GIL up drop the failure.
+    let raised = Owner::new(error.into_value(py).into_any());
+    let failure = AllocatorError::new(text, Some(Arc::new(raised)));
+    CudaError::Allocator(if lacks_memory { failure.out_of_memory() } else { failure })
+}
+
+/// Memory of an allocator.
+struct Memory {
+    context: Context,
+    /// None once it is released.
+    release: Option<Release>,
+}
+
+/// How memory is released.
+enum Release {
+    /// By a function.
+    Call { deallocate: Arc<Owner>, address: u64, size: u64 },
+    /// With the object that owns it.
+    Drop(Owner),
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let Some(release) = self.release.take() else { return };
+        if !may_release() {
+            return std::mem::forget(release);
+        }
+        let context = self.context.clone();
+        with_gil(Box::new(move |py| {
+            let raised = PyErr::take(py);
+            // Also in a context that is gone: the allocator has books to keep.
+            let entered = context.enter();
+            release.run(py);
+            drop(entered);
+            if let Some(raised) = raised {
+                raised.restore(py);
+            }
+        }));
+    }
+}
+
+impl Release {
+    fn run(self, py: Python<'_>) {
+        match self {
+            Self::Drop(owner) => drop(owner),
+            Self::Call { deallocate, address, size } => {
+                let callable = deallocate.bind(py);
+                if let Err(error) = call_out(&callable, (address, size)) {
+                    error.write_unraisable(py, Some(&callable));
+                }
+            }
+        }
+    }
+}
+
+/// Let another library allocate the device memory of new buffers.
+///
+/// All device memory that the package allocates for its user then comes from there: that of
+/// buffers, arrays, messages, and what pyarrow's ``copy_to`` allocates.  Buffers that exist keep
+/// their memory.
+///
+/// Parameters
+/// ----------
+/// allocator : object, callable, tuple of two callables, or None
+///     * An RMM memory resource, such as ``rmm.mr.get_current_device_resource()``, or another
+///       object with the methods ``allocate(nbytes)``, which returns an address, and
+///       ``deallocate(address, nbytes)``;
+///     * two such functions;
+///     * a function that returns an object which owns memory and has its address as `ptr`,
+///       such as ``cupy.get_default_memory_pool().malloc``;
+///     * None: from now on, the context allocates the memory itself again.
+/// context : Context or int, optional
+///     The primary context of the device that this is about; by default that of device 0.
+///     It is current while the functions run.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `allocator` is none of these, or `context` is neither a Context nor a number.
+/// ValueError
+///     If the context is not the primary one of its device.
+/// OSError
+///     In a forked process, or if device 0 does not exist.
+///
+/// Notes
+/// -----
+/// The package does not cache such memory: it returns it when the last buffer over it is
+/// released, on the main thread if the releasing thread is without the GIL.  `memory_stats` and
+/// `Context.bytes_allocated` do not count it.
+///
+/// The memory must be ready for work of the legacy default stream; an allocation waits for the
+/// work that is queued there.  What the functions raise, the allocation raises; in functions of
+/// pyarrow itself it is a MemoryError or an OSError with the same text.  What `deallocate`
+/// raises goes to ``sys.unraisablehook``.  Each address is checked: it must be a multiple of
+/// 256, in memory of the device that is large enough.  Buffers that the functions themselves
+/// allocate are the context's own memory.
+///
+/// Other processes can open a buffer only if it is a whole allocation of ``cudaMalloc``;
+/// `CudaBuffer.export_for_ipc` refuses others, as they share an allocation with memory that is
+/// not the package's, or lie in a pool that cannot be exported.
+///
+/// Examples
+/// --------
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import set_allocator
+/// >>> ctx = cuda.Context(0)
+/// >>> pool = [ctx.new_buffer(4096)]
+/// >>> def allocate(nbytes):
+/// ...     return pool[0].address
+/// >>> def deallocate(address, nbytes):
+/// ...     print("released", nbytes)
+/// >>> set_allocator((allocate, deallocate))
+/// >>> ctx.buffer_from_data(b"theirs").address == pool[0].address
+/// released 6
+/// True
+/// >>> set_allocator(None)
+#[pyfunction]
+#[pyo3(signature = (allocator, context=None))]
+pub(crate) fn set_allocator(
+    py: Python<'_>,
+    allocator: Option<&Bound<'_, PyAny>>,
+    context: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let context = context_or_first(py, context)?;
+    if !context.is_primary() {
+        return Err(PyValueError::new_err(
+            "an allocator can be set for the primary context of a device only",
+        ));
+    }
+    let allocator = allocator.map(functions).transpose()?;
+    let allocator = allocator.map(|allocator| Arc::new(allocator) as Arc<dyn Allocator>);
+    arrow_cuda_buffer::set_allocator(context.device().number(), allocator).or_raise(py)
+}
+
+fn functions(allocator: &Bound<'_, PyAny>) -> PyResult<PythonAllocator> {
+    let of = |allocate: Bound<'_, PyAny>, deallocate: Option<Bound<'_, PyAny>>| {
+        if !allocate.is_callable() || !deallocate.as_ref().is_none_or(Bound::is_callable) {
+            return Err(not_an_allocator(allocator));
+        }
+        let deallocate = deallocate.map(|deallocate| Arc::new(Owner::new(deallocate.unbind())));
+        Ok(PythonAllocator { allocate: Owner::new(allocate.unbind()), deallocate })
+    };
+    if let Ok(two) = allocator.cast::<PyTuple>() {
+        let (allocate, deallocate) = two.extract().map_err(|_| not_an_allocator(allocator))?;
+        return of(allocate, Some(deallocate));
+    }
+    match (allocator.getattr_opt("allocate")?, allocator.getattr_opt("deallocate")?) {
+        (Some(allocate), Some(deallocate)) => of(allocate, Some(deallocate)),
+        _ => of(allocator.clone(), None),
+    }
+}
+
+fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
+    let class = object.get_type();
+    let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!(
+        "an allocator is a memory resource, two functions, or one that returns objects which own \
+         memory, not {name}"
+    ))
+}
+
+/// A buffer of the context's own memory, whatever allocator is set: for the allocators that other
+/// libraries use.
+#[pyfunction]
+#[pyo3(name = "_own_buffer")]
+pub(crate) fn own_buffer<'py>(
+    py: Python<'py>,
+    context: &PyContext,
+    size: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let allocate = || with_own_memory(|| DeviceBuffer::allocate(context.context(), size));
+    wrap_buffer(py, py.detach(allocate).or_raise(py)?)
+}

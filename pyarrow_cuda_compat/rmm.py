@@ -1,0 +1,82 @@
+"""RMM's arrays in our memory.
+
+RMM allocates from memory resources, one for each device.  The one that this module makes gives it
+memory of a context of this package::
+
+    rmm.mr.set_current_device_resource(pyarrow_cuda_compat.rmm.memory_resource())
+
+`pyarrow_cuda_compat.set_allocator` is for the opposite direction.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from . import _native
+
+__all__ = ["memory_resource"]
+
+
+def memory_resource(context: Any = None) -> Any:
+    """Return a memory resource of RMM's that allocates in a context of this package.
+
+    RMM, and the libraries that use it, such as cuDF, then share the package's cache of
+    released memory.  `Context.bytes_allocated` counts what they allocate.
+
+    Parameters
+    ----------
+    context : Context, optional
+        The context; by default the primary context of device 0.
+
+    Returns
+    -------
+    resource : rmm.mr.CallbackMemoryResource
+        Retains the memory until RMM deallocates it.  It can be used on any stream: the
+        package reuses released memory when the work of all streams is complete that
+        came before.
+
+    Raises
+    ------
+    ImportError
+        If RMM is not installed.
+    TypeError
+        If `context` is not a Context.
+
+    Notes
+    -----
+    If the device has too little memory, RMM raises a MemoryError.  RMM calls a Python
+    function for each allocation, so it is slower than with its own resources.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat.rmm import memory_resource
+    >>> callable(memory_resource)
+    True
+
+    ``rmm.mr.set_current_device_resource(memory_resource())`` makes RMM use it.
+    """
+    if context is None:
+        context = _native.Context(0)
+    elif not isinstance(context, _native.Context):
+        raise TypeError(f"expected Context instance, got {type(context).__name__}")
+    try:
+        mr = import_module("rmm.mr")
+    except ModuleNotFoundError as error:
+        if error.name not in ("rmm", "rmm.mr"):
+            raise
+        raise ImportError("this needs RMM: install rmm-cu12 or rmm-cu13", name="rmm") from error
+    buffers: dict[int, Any] = {}
+
+    def allocate(size: int, stream: Any) -> int:
+        if not size:
+            return 0
+        buffer = _native._own_buffer(context, size)
+        buffers[buffer.address] = buffer
+        return buffer.address
+
+    def deallocate(address: int, size: int, stream: Any) -> None:
+        if address:
+            del buffers[address]
+
+    return mr.CallbackMemoryResource(allocate, deallocate)

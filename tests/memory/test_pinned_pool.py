@@ -1,0 +1,414 @@
+"""The pool of pinned memory: pyarrow allocates from it, and copies to a device are direct."""
+
+import gc
+import io
+import tempfile
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from pyarrow_cuda_compat import (
+    Context,
+    PinnedMemoryPool,
+    pinned_memory_pool,
+    pinned_memory_stats,
+    set_transfer_limits,
+    transfer_limits,
+)
+from support.streams import pointer
+from support.work import Queue
+
+MIB = 1 << 20
+WORDS = ["", "word", None, "a longer one, of many letters"]
+TABLE = pa.table(
+    {
+        "number": np.arange(300_000),
+        "word": pa.array(WORDS).take(pa.array(np.arange(300_000) % len(WORDS))),
+    }
+)
+
+
+@pytest.fixture
+def pool(ctx):
+    pool = pinned_memory_pool(ctx)
+    before = pool.bytes_allocated()
+    yield pool
+    gc.collect()
+    # Python objects that pyarrow reads from are released by its threads, a little later.
+    assert pool.bytes_allocated() <= before
+    pool.release_unused()
+
+
+@pytest.fixture
+def default(pool):
+    """The pool, as pyarrow's default one."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    yield pool
+    pa.set_memory_pool(before)
+
+
+def array_in(pool, values):
+    """An array in new memory of the pool: `pyarrow.array` uses NumPy's own."""
+    return pc.add(pa.array(values), 0, memory_pool=pool)
+
+
+def is_pinned(ctx, array):
+    """Whether the device reaches all bytes of all buffers."""
+    ends = [
+        address
+        for buffer in array.buffers()
+        if buffer is not None and buffer.size
+        for address in (buffer.address, buffer.address + buffer.size - 1)
+    ]
+    return bool(ends) and [ctx.get_device_address(address) for address in ends] == ends
+
+
+def all_pinned(ctx, table):
+    return all(is_pinned(ctx, chunk) for column in table.columns for chunk in column.chunks)
+
+
+def test_it_is_a_pool_of_pyarrow(pool, ctx):
+    assert isinstance(pool, pa.MemoryPool)
+    assert isinstance(pool, PinnedMemoryPool)
+    assert pool.backend_name == "pinned"
+    counted = pool.num_allocations(), pool.total_bytes_allocated()
+    array = pa.array([1, 2, None], memory_pool=pool)
+    assert is_pinned(ctx, array)
+    assert array.to_pylist() == [1, 2, None]
+    assert pool.bytes_allocated() == 2 * 64, "Arrow pads its buffers"
+    assert pool.max_memory() >= pool.bytes_allocated()
+    assert pool.num_allocations() > counted[0]
+    assert pool.total_bytes_allocated() >= counted[1] + pool.bytes_allocated()
+    assert f"bytes_allocated={pool.bytes_allocated()}" in repr(pool)
+
+
+def test_all_pools_of_a_context_are_the_same(pool, ctx):
+    array = pa.array([1], memory_pool=pool)
+    for again in (pinned_memory_pool(), pinned_memory_pool(ctx), pinned_memory_pool(Context(0))):
+        assert again.bytes_allocated() == pool.bytes_allocated() > 0
+    del array
+
+
+def test_other_devices_have_their_own(pool, other_ctx, ctx):
+    other = pinned_memory_pool(other_ctx)
+    array = pa.array([1, 2], memory_pool=other)
+    assert (pool.bytes_allocated(), other.bytes_allocated() > 0) == (0, True)
+    assert is_pinned(ctx, array)
+    assert is_pinned(other_ctx, array), "every device reaches it"
+
+
+def test_it_can_be_wrapped(pool, ctx):
+    proxy = pa.proxy_memory_pool(pool)
+    array = pa.array([b"wrapped"], memory_pool=proxy)
+    assert is_pinned(ctx, array)
+    assert proxy.bytes_allocated() == pool.bytes_allocated() > 0
+    assert pa.logging_memory_pool(pool).backend_name == "pinned"
+    del array
+
+
+def test_statistics_are_printed(run_python):
+    code = """
+import pyarrow as pa, pyarrow_cuda_compat as compat
+pool = compat.pinned_memory_pool()
+buffer = pa.allocate_buffer(100, memory_pool=pool)
+pool.print_stats()
+"""
+    said = "Pinned memory: 128 bytes allocated, 128 at most; 1 allocations\n"
+    assert run_python(code) == (0, "", said)
+
+
+def of_parquet(pool):
+    written = io.BytesIO()
+    pq.write_table(TABLE, written)
+    return pq.read_table(pa.BufferReader(written.getvalue()))
+
+
+def of_dataset(pool):
+    return ds.dataset(TABLE).to_table(filter=ds.field("number") >= 0, memory_pool=pool)
+
+
+def of_csv(pool):
+    written = io.BytesIO()
+    csv.write_csv(TABLE, written)
+    options = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+    return csv.read_csv(io.BytesIO(written.getvalue()), convert_options=options, memory_pool=pool)
+
+
+def of_ipc(pool):
+    with tempfile.NamedTemporaryFile() as file:
+        with pa.ipc.new_file(file.name, TABLE.schema) as writer:
+            writer.write_table(TABLE)
+        with pa.OSFile(file.name) as source:
+            return pa.ipc.open_file(source, memory_pool=pool).read_all()
+
+
+@pytest.mark.parametrize("read", [of_parquet, of_dataset, of_csv, of_ipc])
+def test_readers_decode_into_it(read, default, ctx):
+    table = read(default)
+    assert table.equals(TABLE)
+    if read is not of_dataset:  # which passes the table's own buffers on
+        assert all_pinned(ctx, table)
+    there = table.copy_to(ctx.memory_manager)
+    assert there.copy_to(pa.default_cpu_memory_manager()).equals(TABLE)
+    del table, there
+
+
+def test_computing_allocates_from_it(default, ctx):
+    doubled = pc.add(TABLE["number"], TABLE["number"])
+    assert all(is_pinned(ctx, chunk) for chunk in doubled.chunks)
+    assert doubled[7].as_py() == 14
+    del doubled
+
+
+@pytest.mark.simulator
+def test_copies_from_it_are_direct(pool, ctx, calls):
+    """Neither threads nor pinned memory between: one call of the driver for the whole copy."""
+    set_transfer_limits(threads=3, begin_after=0)
+    try:
+        plain = pa.py_buffer(bytes(9 * MIB))
+        pinned = pa.allocate_buffer(9 * MIB, memory_pool=pool)
+        np.frombuffer(pinned, np.uint8)[:] = 0
+        copies = "cuMemcpyHtoD_v2", "cuMemcpyHtoDAsync_v2", "cuMemHostRegister_v2"
+        names = [name.encode() for name in copies]
+        ctx.buffer_from_data(plain)  # starts the threads
+        _, staged = calls(lambda: ctx.buffer_from_data(plain), *names)
+        _, direct = calls(lambda: ctx.buffer_from_data(pinned), *names)
+        assert sum(staged[:2]) > 1, "in pieces"
+        assert direct[:2] in ([1, 0], [0, 1])
+        assert direct[2] == 0, "nothing is pinned for it"
+    finally:
+        set_transfer_limits(threads=0)
+        assert transfer_limits()["threads"] == 0
+
+
+@pytest.fixture
+def queue(driver, stream):
+    queue = Queue(driver, pointer(stream))
+    yield queue
+    queue.finish()
+
+
+@pytest.mark.unwatched
+def test_copies_on_streams_are_queued(pool, ctx, stream, queue):
+    expected = list(range(100_000))
+    array = array_in(pool, np.arange(100_000))
+    let_go = queue.hold()
+    there = array.copy_to(ctx.memory_manager, stream=stream)
+    assert not stream.query()
+    del array  # the copy retains its memory
+    other = array_in(pool, np.zeros(100_000, np.int64))
+    let_go()
+    stream.synchronize()
+    assert there.copy_to(pa.default_cpu_memory_manager()).to_pylist() == expected
+    del other
+
+
+@pytest.mark.simulator
+def test_many_small_allocations_share_blocks(pool, calls):
+    def work():
+        return [pa.allocate_buffer(100, memory_pool=pool) for _ in range(5000)]
+
+    buffers, [pinned] = calls(work, b"cuMemHostRegister_v2")
+    assert pinned == 1
+    before = pinned_memory_stats()["driver_allocations"]
+    del buffers
+    assert pinned_memory_stats()["driver_allocations"] == before
+
+
+def test_buffers_grow_and_shrink(pool, ctx):
+    buffer = pa.allocate_buffer(0, memory_pool=pool, resizable=True)
+    assert (buffer.size, pool.bytes_allocated()) == (0, 0)
+    content = b""
+    for size in (1, 64, 1000, 300_000, 6 * MIB, 40 * MIB, 35 * MIB, 5 * MIB, 3, 0, 7, 0):
+        kept = min(size, len(content))
+        buffer.resize(size, shrink_to_fit=True)
+        assert buffer.to_pybytes()[:kept] == content[:kept]
+        np.frombuffer(buffer, np.uint8)[:] = size % 251
+        content = buffer.to_pybytes()
+        assert pool.bytes_allocated() >= size
+    assert pool.bytes_allocated() == 0
+
+
+def test_what_does_not_fit_is_a_memory_error(pool):
+    for size in (1 << 50, (1 << 63) - 1, (1 << 63) - 64):
+        with pytest.raises((pa.ArrowMemoryError, pa.ArrowCapacityError, pa.ArrowInvalid)):
+            pa.allocate_buffer(size, memory_pool=pool)
+    with pytest.raises(MemoryError, match=r"malloc of size 1125899906842624 failed: .*error 2 "):
+        pa.allocate_buffer(1 << 50, memory_pool=pool)
+    kept = pa.allocate_buffer(100, memory_pool=pool, resizable=True)
+    np.frombuffer(kept, np.uint8)[:] = 5
+    with pytest.raises(MemoryError, match="realloc of size 1125899906842624 failed"):
+        kept.resize(1 << 50)
+    assert kept.to_pybytes() == b"\5" * 100
+    with pytest.raises(pa.ArrowInvalid, match="Negative"):
+        pa.allocate_buffer(-1, memory_pool=pool)
+
+
+def test_what_is_not_a_pool():
+    with pytest.raises(TypeError, match="use `pinned_memory_pool` instead"):
+        PinnedMemoryPool()
+    with pytest.raises(TypeError, match="use `pinned_memory_pool` instead"):
+        PinnedMemoryPool.__new__(PinnedMemoryPool)
+    with pytest.raises(TypeError, match="not safe"):
+        pa.MemoryPool.__new__(PinnedMemoryPool)
+    with pytest.raises(TypeError):
+        PinnedMemoryPool.release_unused(pa.default_memory_pool())
+    for wrong in (0, "0", object()):
+        with pytest.raises(TypeError, match="expected Context instance"):
+            pinned_memory_pool(wrong)
+
+
+def test_threads_allocate_and_release(pool):
+    failures = []
+
+    def work(number):
+        try:
+            for size in range(1, 300):
+                array = array_in(pool, np.full(size * 37, number))
+                assert pc.sum(array).as_py() == number * size * 37
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_unused_memory_goes_back(pool):
+    buffers = [pa.allocate_buffer(size, memory_pool=pool) for size in (100, 20 * MIB)]
+    assert pinned_memory_stats()["reserved_bytes"] >= 22 * MIB
+    del buffers
+    pool.release_unused()
+    assert pinned_memory_stats()["cached_bytes"] == 0
+    assert pa.default_memory_pool().release_unused() is None, "pyarrow's own are unharmed"
+
+
+def test_arrays_outlive_the_pool_object(ctx):
+    array = array_in(pinned_memory_pool(ctx), np.arange(1000))
+    gc.collect()
+    assert array.to_pylist() == list(range(1000))
+    del array
+    assert pinned_memory_pool(ctx).bytes_allocated() == 0
+
+
+@pytest.mark.simulator
+def test_arrays_outlive_a_reset(run_python):
+    code = """
+import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
+from support.driver import the_driver
+ctx = compat.Context(0)
+pool = compat.pinned_memory_pool(ctx)
+small, large = (pc.add(np.arange(size), 0, memory_pool=pool) for size in (10, 1 << 20))
+the_driver().call("cuDevicePrimaryCtxReset_v2", 0)
+assert small.to_pylist() == list(range(10)) and large[-1].as_py() == (1 << 20) - 1
+for size in (9 << 20, 100):
+    try:
+        pa.allocate_buffer(size, memory_pool=pool)
+    except OSError as error:
+        print(str(error)[:14])
+try:
+    compat.pinned_memory_pool(ctx)
+except OSError as error:
+    print(str(error)[:14])
+new = compat.Context(0)
+assert new.buffer_from_data(large.buffers()[1]).size == 8 << 20
+fresh = compat.pinned_memory_pool(new)
+assert fresh.bytes_allocated() == 0 and pa.array([1], memory_pool=fresh)[0].as_py() == 1
+del small, large
+assert pool.bytes_allocated() == 0
+"""
+    said = "Cuda error 201\n" * 3
+    assert run_python(code) == (0, said, "")
+
+
+def test_a_forked_child_has_its_parents_arrays(run_python):
+    code = """
+import os, warnings
+import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
+warnings.simplefilter("ignore")
+pool = compat.pinned_memory_pool()
+arrays = [pc.add(np.arange(size), 0, memory_pool=pool) for size in (10, 1 << 20)]
+child = os.fork()
+if not child:
+    assert [array[-1].as_py() for array in arrays] == [9, (1 << 20) - 1]
+    try:
+        pa.allocate_buffer(100, memory_pool=pool)
+    except OSError as error:
+        assert str(error).startswith("Cuda error 3 ")
+    else:
+        os._exit(1)
+    del arrays
+    pool.release_unused()
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print([array[-1].as_py() for array in arrays])
+"""
+    assert run_python(code) == (0, f"7\n{[9, (1 << 20) - 1]}\n", "")
+
+
+EXIT = """
+import sys, threading
+import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
+pool = compat.pinned_memory_pool()
+pa.set_memory_pool(pool)
+kept = pc.add(np.arange(1 << 20), 0)
+sys.modules["kept_until_the_end"] = kept
+pa.kept = [pa.array(["some", "words"]) for _ in range(100)]
+
+def work():
+    while True:
+        pc.add(kept, 1)
+
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["", "threading.Thread(target=work, daemon=True).start()", "pc.add(kept, 1); sys.exit(0)"],
+)
+def test_a_process_ends_with_arrays_and_with_threads_that_allocate(run_python, more):
+    assert run_python(EXIT.format(more)) == (0, "", "")
+
+
+def test_memory_that_is_zeroed(run_python):
+    code = """
+import numpy as np, pyarrow as pa, pyarrow_cuda_compat as compat
+pool = compat.pinned_memory_pool()
+for size in (5000, 6 << 20):
+    for again in range(3):
+        buffer = pa.allocate_buffer(size, memory_pool=pool, resizable=True)
+        content = np.frombuffer(buffer, np.uint8)
+        assert not content.any()
+        content[:] = 1
+        del content, buffer
+"""
+    assert run_python(code, PYARROW_CUDA_ZERO="on") == (0, "", "")
+
+
+@pytest.mark.simulator
+def test_a_driver_that_cannot_pin(run_python):
+    code = """
+import pyarrow as pa, pyarrow_cuda_compat as compat
+pool = compat.pinned_memory_pool()
+for size in (100, 9 << 20):
+    try:
+        pa.allocate_buffer(size, memory_pool=pool)
+    except {} as error:
+        print(type(error).__name__, str(error)[:40])
+"""
+    refused = run_python(code.format("MemoryError"), CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=2")
+    assert refused[1].count("ArrowMemoryError malloc of size ") == 2, refused
+    failed = run_python(code.format("OSError"), CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=999")
+    assert failed[1].count("OSError Cuda error 999") == 2, failed
+    assert refused[0] == failed[0] == 0
