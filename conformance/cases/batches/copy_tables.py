@@ -28,6 +28,6 @@ reader.read_all().is_cpu
 there.to_reader().copy_to(host).read_all().equals(table)
 # What is no destination is refused.
 try:
-    table.copy_to(ctx)
+    table.copy_to("cuda")
 except TypeError as error:
     print(str(error).partition(", got")[0])

@@ -56,4 +56,4 @@ before = ctx.bytes_allocated
 ours = ctx.new_buffer(100)
 ctx.bytes_allocated - before
 set_allocator(0)
-set_allocator(None, context=0)
+set_allocator(None, context="0")
