@@ -26,8 +26,9 @@ def memory_resource(context: Any = None) -> Any:
 
     Parameters
     ----------
-    context : Context, optional
-        The context; by default the primary context of device 0.
+    context : Context or int, optional
+        The context, or the number of a device, for its primary context; by default that of
+        device 0.
 
     Returns
     -------
@@ -41,7 +42,9 @@ def memory_resource(context: Any = None) -> Any:
     ImportError
         If RMM is not installed.
     TypeError
-        If `context` is not a Context.
+        If `context` is neither a Context nor a number.
+    ValueError
+        If no device has the number.
 
     Notes
     -----
@@ -56,10 +59,7 @@ def memory_resource(context: Any = None) -> Any:
 
     ``rmm.mr.set_current_device_resource(memory_resource())`` makes RMM use it.
     """
-    if context is None:
-        context = _native.Context(0)
-    elif not isinstance(context, _native.Context):
-        raise TypeError(f"expected Context instance, got {type(context).__name__}")
+    context = _native._context(0 if context is None else context)
     try:
         mr = import_module("rmm.mr")
     except ModuleNotFoundError as error:

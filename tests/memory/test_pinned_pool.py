@@ -91,7 +91,7 @@ def test_it_is_a_pool_of_pyarrow(pool, ctx):
 
 def test_all_pools_of_a_context_are_the_same(pool, ctx):
     array = pa.array([1], memory_pool=pool)
-    for again in (pinned_memory_pool(), pinned_memory_pool(ctx), pinned_memory_pool(Context(0))):
+    for again in map(pinned_memory_pool, (None, 0, ctx, Context(0))):
         assert again.bytes_allocated() == pool.bytes_allocated() > 0
     del array
 
@@ -260,9 +260,11 @@ def test_what_is_not_a_pool():
         pa.MemoryPool.__new__(PinnedMemoryPool)
     with pytest.raises(TypeError):
         PinnedMemoryPool.release_unused(pa.default_memory_pool())
-    for wrong in (0, "0", object()):
-        with pytest.raises(TypeError, match="expected Context instance"):
+    for wrong in ("0", True, object()):
+        with pytest.raises(TypeError, match="expected Context or device number"):
             pinned_memory_pool(wrong)
+    with pytest.raises(ValueError, match="device"):
+        pinned_memory_pool(99)
 
 
 def test_threads_allocate_and_release(pool):

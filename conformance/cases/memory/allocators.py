@@ -57,3 +57,4 @@ ours = ctx.new_buffer(100)
 ctx.bytes_allocated - before
 set_allocator(0)
 set_allocator(None, context="0")
+set_allocator(None, context=0)

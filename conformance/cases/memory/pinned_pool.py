@@ -32,4 +32,5 @@ pool.release_unused()
 pinned_memory_stats()["cached_bytes"]
 pa.allocate_buffer(1 << 50, memory_pool=pool)
 PinnedMemoryPool()
+pinned_memory_pool(0).bytes_allocated()
 pinned_memory_pool("0")

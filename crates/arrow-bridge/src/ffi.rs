@@ -23,7 +23,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 11;
+pub const ABI_VERSION: u32 = 12;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]

@@ -23,7 +23,7 @@ namespace arrow_cuda {
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-constexpr static const uint32_t kAbiVersion = 11;
+constexpr static const uint32_t kAbiVersion = 12;
 
 /// The kind of exception that Python raises for a failure.
 enum class Kind : int32_t {

@@ -155,15 +155,15 @@ impl Release {
 ///       such as ``cupy.get_default_memory_pool().malloc``;
 ///     * None: from now on, the context allocates the memory itself again.
 /// context : Context or int, optional
-///     The primary context of the device that this is about; by default that of device 0.
-///     It is current while the functions run.
+///     The device that this is about: its primary context, or its number; by default device 0.
+///     The context is current while the functions run.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     If `allocator` is none of these, or `context` is neither a Context nor a number.
+///     If `allocator` is none of these, or `context` neither a Context nor a number.
 /// ValueError
-///     If the context is not the primary one of its device.
+///     If the context is not the primary one of its device, or no device has the number.
 /// OSError
 ///     In a forked process, or if device 0 does not exist.
 ///

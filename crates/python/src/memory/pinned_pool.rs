@@ -63,8 +63,8 @@ impl Methods {
 /// Parameters
 /// ----------
 /// context : Context or int, optional
-///     The context that pins the memory, for the devices of all contexts; by default the
-///     primary context of device 0.
+///     The context that pins the memory, for the devices of all contexts, or the number of a
+///     device, for its primary context; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -76,6 +76,8 @@ impl Methods {
 /// ------
 /// TypeError
 ///     If `context` is neither a Context nor a number.
+/// ValueError
+///     If no device has the number.
 /// OSError
 ///     If device 0 does not exist, or the CUDA driver is missing.
 ///
