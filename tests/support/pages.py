@@ -22,6 +22,8 @@ def play(page, needs=None):
         # Line numbers in a traceback are the page's.
         lines_before = text.count("\n", 0, found.start("code"))
         exec(compile("\n" * lines_before + found["code"], str(page), "exec"), namespace)
+    # Functions of the page may be referred to by what Python cannot see through: a buffer's owner.
+    namespace.clear()
 
 
 def main(page, needs):
