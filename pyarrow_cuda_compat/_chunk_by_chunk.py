@@ -45,8 +45,9 @@ def write_batches(
     **options: Any,
 ) -> None:
     """`write_table` of writers of messages, with one batch at a time in host memory."""
-    if any(map(_has_dictionaries, table.schema.types)):
-        # The writer may make one dictionary of those of all batches.
+    is_number = max_chunksize is None or isinstance(max_chunksize, int)
+    if not is_number or any(map(_has_dictionaries, table.schema.types)):
+        # pyarrow refuses the one, and may make one dictionary of those of all batches.
         write(writer, to_host(table), max_chunksize, **options)
         return
     rows = max_chunksize if max_chunksize is not None and max_chunksize > 0 else None
@@ -59,7 +60,7 @@ def write_row_groups(
 ) -> None:
     """`write_table` of Parquet's writer, with one row group at a time in host memory."""
     rows = _ROWS if row_group_size in (None, -1) else row_group_size
-    if rows <= 0 or table.num_rows <= rows:
+    if not isinstance(rows, int) or rows <= 0 or table.num_rows <= rows:
         write(writer, to_host(table), row_group_size)
         return
     rows = min(rows, _MOST_ROWS)

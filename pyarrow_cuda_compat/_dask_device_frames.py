@@ -39,11 +39,12 @@ def _serialize(value: Any) -> tuple[dict[str, Any], list[Any]]:
     if not pickler.parts:
         # It has no device memory; `distributed` goes on to the next family.
         raise NotImplementedError
-    return {"parts": pickler.parts}, pickler.frames()
+    frames = pickler.frames()
+    return pickler.header(frames), frames
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    return PartsUnpickler(header["parts"], frames).load()
+    return PartsUnpickler(header, frames).load()
 
 
 def register() -> None:

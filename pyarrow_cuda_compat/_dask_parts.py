@@ -18,6 +18,11 @@ from . import _native
 from ._pickling import Part, _as_mutable, _restore_buffer, _restore_part
 
 
+def _size_of(frame: Any) -> int:
+    size: int = nbytes(frame)  # type: ignore[no-untyped-call,unused-ignore]
+    return size
+
+
 class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Pickles a value without its device memory, of which nothing is copied."""
 
@@ -38,6 +43,10 @@ class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
         """The pickle, and its buffers on the host."""
         return [self._file.getvalue(), *(memoryview(buffer) for buffer in self._host)]
 
+    def header(self, frames: list[Any]) -> dict[str, Any]:
+        """What loads the frames."""
+        return {"parts": self.parts, "sizes": [*map(_size_of, frames)]}
+
     def persistent_id(self, value: Any) -> int | None:
         if type(value) is Part:
             return self._number(value, value.buffer)
@@ -56,7 +65,10 @@ class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
 class PartsUnpickler(pickle.Unpickler):
     """Loads such a pickle: the frames are those on the host, and then those of parts."""
 
-    def __init__(self, parts: list[Mapping[str, Any]], frames: list[Any]) -> None:
+    def __init__(self, header: Mapping[str, Any], frames: list[Any]) -> None:
+        parts, found = header["parts"], [*map(_size_of, frames)]
+        if found != header["sizes"]:
+            raise ValueError(f"frames of {header['sizes']} bytes expected, {found} came")
         rest = len(frames) - sum(map(self.has_frame, parts))
         super().__init__(io.BytesIO(frames[0]), buffers=frames[1:rest])
         self._parts = parts
@@ -81,7 +93,7 @@ class PartsUnpickler(pickle.Unpickler):
 
     def _from_frame(self, part: Mapping[str, Any]) -> Any:
         contents, number = next(self._contents), part["number"]
-        if not nbytes(contents):  # type: ignore[no-untyped-call,unused-ignore]
+        if not _size_of(contents):
             contents = b""
         elif hasattr(contents, "__cuda_array_interface__"):
             # Retains the frame, whose memory nobody else uses.

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # What this package is called in handshakes, configuration and lists of extensions.
 NAME = "pyarrow-cuda-compat"
 # What the two sides of a transfer have to agree on.
-_FORMAT = 2
+_FORMAT = 3
 # How long to wait for a connection that is in use, in seconds.
 _RENEWAL = 0.05
 # A worker that has opened memory before may fail this often in a row: its peers may have died.

@@ -108,7 +108,7 @@ def dask_setup(worker: Any) -> None:
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    return _Borrower(header["parts"], frames).load()
+    return _Borrower(header, frames).load()
 
 
 class _Borrower(PartsUnpickler):
@@ -152,7 +152,8 @@ def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[An
         pickler.dump(value)
         if pickler.has_lent:
             _count("ipc")
-            return {"parts": pickler.parts}, pickler.frames()
+            frames = pickler.frames()
+            return pickler.header(frames), frames
     if context and "recipient" in context:
         _count("host")
     # `distributed` goes on to the next way of serialising, which is to pickle.

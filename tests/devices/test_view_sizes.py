@@ -81,3 +81,12 @@ def test_sizes_that_end_too_early_are_refused(ctx):
     with pytest.raises(pa.ArrowInvalid, match="ends after"):
         pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
     assert made.released == 1
+
+
+def test_sizes_on_another_device_are_refused(ctx, other_ctx):
+    there = views(pa.string_view()).copy_to(ctx.memory_manager)
+    keep = []
+    made = Made(pa.string_view(), parts_of(there, on_the_device(other_ctx), keep), device_type=CUDA)
+    with pytest.raises(pa.ArrowInvalid, match="lies on device 1"):
+        pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+    assert made.released == 1

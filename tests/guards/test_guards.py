@@ -270,6 +270,20 @@ def test_row_groups_of_no_rows_are_refused_as_on_the_host(ctx):
             write_row_groups(table, Sink(), -2)
 
 
+@pytest.mark.parametrize("rows", ["x", 2.5, b"1"])
+@pytest.mark.parametrize("write", [write_messages, write_row_groups])
+def test_wrong_numbers_of_rows_are_pyarrows_to_refuse(ctx, write, rows):
+    there = TABLES["numbers"].copy_to(ctx.memory_manager)
+    outcomes = []
+    for table in (TABLES["numbers"], there):
+        try:
+            write(table, sink := Sink(), rows)
+            outcomes.append(len(sink.getvalue()))
+        except (TypeError, ValueError) as error:
+            outcomes.append((type(error), str(error)))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
     source, target = ctx.buffer_from_data(b"12345678"), ctx.new_buffer(8)
     with cuda.BufferWriter(target) as writer:

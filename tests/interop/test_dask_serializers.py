@@ -152,6 +152,13 @@ def test_frames_of_the_family_cuda_may_arrive_on_the_host(ctx):
     assert same_batch(deserialize(header, frames))
 
 
+def test_frames_that_are_not_those_that_were_sent_are_refused(ctx):
+    header, frames = serialize(make_batch("dictionary", 100), serializers=("cuda",))
+    for wrong in (frames[:-1], [*frames, b"1"], [*frames[:-1], frames[-1].slice(1)], []):
+        with pytest.raises(ValueError, match=r"frames of \[.*\] bytes expected"):
+            deserialize(header, wrong)
+
+
 def test_data_on_the_host_is_not_of_the_family_cuda(ctx):
     import pyarrow_cuda_compat.dask  # noqa: F401
 

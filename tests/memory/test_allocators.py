@@ -528,3 +528,56 @@ except ImportError as error:
     status, out, err = run_python(code)
     assert (status, err) == (0, "")
     assert out.startswith(f"{name} this needs ")
+
+
+def test_deallocating_may_allocate(ctx, driver):
+    """Its buffers are the context's own memory: otherwise it would be asked again, and again."""
+
+    class Allocating(Resource):
+        def deallocate(self, ptr, nbytes, stream=None):
+            assert ctx.buffer_from_data(b"own").to_pybytes() == b"own"
+            super().deallocate(ptr, nbytes)
+
+    resource = Allocating(driver)
+    set_allocator(resource)
+    ctx.new_buffer(100)
+    assert resource.released == [100]
+
+    class Owner(Pointer):
+        def __del__(self):
+            ctx.new_buffer(3)
+            super().__del__()
+
+    resource = Resource(driver)
+    set_allocator(lambda nbytes: Owner(resource, nbytes))
+    ctx.new_buffer(200)
+    assert resource.released == [200]
+
+
+def test_an_allocator_that_is_full_is_asked_again_when_work_has_gone(ctx, driver):
+    class Small(Resource):
+        def allocate(self, nbytes, stream=None):
+            if sum(self.allocated.values()) + nbytes > 1000:
+                raise MemoryError("full")
+            return super().allocate(nbytes)
+
+    resource = Small(driver)
+    set_allocator(resource)
+    stream = compat.Stream(ctx, non_blocking=True)
+    buffer = ctx.new_buffer(1000)
+    buffer.fill(1, stream=stream)
+    del buffer
+    assert ctx.new_buffer(900).size == 900
+    with pytest.raises(MemoryError, match="full"):
+        ctx.new_buffer(1001)
+
+
+def test_what_a_pointer_raises_is_raised(ctx):
+    class Strange:
+        @property
+        def ptr(self):
+            raise ValueError("not now")
+
+    set_allocator(lambda nbytes: Strange())
+    with pytest.raises(ValueError, match="not now"):
+        ctx.new_buffer(10)

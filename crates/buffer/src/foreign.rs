@@ -100,17 +100,21 @@ pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>
     Ok(host.and_then(|host| usize::try_from(host).ok()))
 }
 
-/// Whether an address is that of a device's own memory, which the host does not reach; not, if no device
-/// knows it.
+/// Whether an address is that of a device's own memory, of this context's or of another one that is in use, which
+/// the host does not reach; not, if none of them knows it.
 ///
 /// # Errors
 ///
 /// When the context is gone.
 pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
     let current = context.enter()?;
-    let kind = current.attribute_if_known(Attribute::MemoryType, address)?;
-    Ok(kind == Some(Attribute::DEVICE_MEMORY)
-        && current.attribute(Attribute::IsManaged, address)? == 0)
+    match current.attribute_if_known(Attribute::MemoryType, address)? {
+        None => Ok(other_device_error(context, address).is_some()),
+        Some(Attribute::DEVICE_MEMORY) => {
+            Ok(current.attribute(Attribute::IsManaged, address)? == 0)
+        }
+        Some(_) => Ok(false),
+    }
 }
 
 /// Whether `size` bytes at `address` are memory that the context's device can reach.

@@ -34,4 +34,6 @@ pub use pinned::{
     PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats,
     reset_peak_pinned_memory_stats, set_pinned_cache_limit,
 };
-pub use streams::{Completed, Consumer, Event, Pending, Retained, Stream, completed};
+pub use streams::{
+    Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,
+};

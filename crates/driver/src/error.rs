@@ -103,7 +103,10 @@ impl CudaError {
 
     /// Whether memory, on the device or pinned on the host, ran out.
     pub fn is_out_of_memory(&self) -> bool {
-        self.code() == Some(codes::OUT_OF_MEMORY)
+        match self {
+            Self::Allocator(error) => error.lacks_memory(),
+            _ => self.code() == Some(codes::OUT_OF_MEMORY),
+        }
     }
 }
 

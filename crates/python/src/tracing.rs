@@ -92,8 +92,11 @@ fn recorded<T>(
     };
     let ended = record(py, end);
     match (outcome, ended) {
-        (Ok(_), Err(interrupt)) => Err(interrupt),
-        (outcome, _) => outcome,
+        (outcome, Err(interrupt)) => {
+            interrupt.set_context(py, outcome.err());
+            Err(interrupt)
+        }
+        (outcome, Ok(())) => outcome,
     }
 }
 

@@ -5,7 +5,7 @@ use super::Placement;
 use super::block::Block;
 use super::ledger::{IdleLookup, Request, aligned};
 use super::lookup;
-use crate::streams::{wait_for_all, wait_for_contexts};
+use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, LongLock, blocking, report_failure};
 
@@ -173,7 +173,7 @@ impl Context {
     /// for what is in flight in segments that cannot go back.  Returns whether there is more memory
     /// now, or was for another thread meanwhile.
     fn reclaim(&self, current: &Current<'_>) -> bool {
-        let has_completed = wait_for_all();
+        let has_completed = wait_for_work_in_flight();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
             // either.

@@ -131,7 +131,7 @@ pub fn completed() -> Completed {
 
 /// Waits for all work in flight, in every context: work of one device may retain memory of another.
 /// Returns whether that has released anything.
-pub(crate) fn wait_for_all() -> bool {
+pub fn wait_for_work_in_flight() -> bool {
     let is_busy = |context: &Context| {
         InFlight::of(context).0.lock().is_ok_and(|work| !work.queues.is_empty())
     };

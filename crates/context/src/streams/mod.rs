@@ -16,7 +16,6 @@ mod waits;
 pub use event::Event;
 pub use exchange::{Consumer, Pending};
 pub(crate) use fences::{Fences, wait_for_contexts};
-pub use in_flight::completed;
-pub(crate) use in_flight::wait_for_all;
+pub use in_flight::{completed, wait_for_work_in_flight};
 pub use retained::{Completed, Retained};
 pub use stream::Stream;

@@ -6,9 +6,9 @@ use crate::memory::argument::context_or_first;
 use crate::memory::context::PyContext;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, with_own_memory};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, wait_for_work_in_flight};
 use arrow_cuda_driver::{AllocatorError, CudaError, CudaResult, may_release};
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::Arc;
@@ -24,7 +24,14 @@ impl Allocator for PythonAllocator {
         with_interpreter(|py| {
             // Its caller may have an exception set, which Python code would trip over.
             let raised = PyErr::take(py);
-            let outcome = self.ask(py, context, size);
+            let outcome = match self.ask(py, context, size) {
+                // Work that is complete may still retain memory of the allocator's, which is released here, where
+                // the GIL is held.
+                Err(error) if error.is_out_of_memory() && wait_for_work_in_flight() => {
+                    self.ask(py, context, size)
+                }
+                outcome => outcome,
+            };
             if let Some(raised) = raised {
                 raised.restore(py);
             }
@@ -68,7 +75,10 @@ fn not_an_address(given: &Bound<'_, PyAny>) -> PyErr {
 
 /// The address of an object that owns memory, as CuPy's pointers have it.
 fn address_of(given: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let address = given.getattr("ptr").map_err(|_| {
+    let address = given.getattr("ptr").map_err(|error| {
+        if !error.is_instance_of::<PyAttributeError>(given.py()) {
+            return error;
+        }
         let class = given.get_type();
         let name = class.name().map(|name| name.to_string()).unwrap_or_default();
         PyTypeError::new_err(format!(
@@ -115,7 +125,8 @@ impl Drop for Memory {
             let raised = PyErr::take(py);
             // Also in a context that is gone: the allocator has books to keep.
             let entered = context.enter();
-            release.run(py);
+            // What it allocates is the context's own memory, as in `allocate`.
+            with_own_memory(|| release.run(py));
             drop(entered);
             if let Some(raised) = raised {
                 raised.restore(py);
