@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PYTHON=${PYTHON:-python3}
 # The releases that the bridges are built for are those that everything is tested with.
-mapfile -t PYARROW < <(sed -n 's/^PYARROW = //p' packaging/backend.py | grep -oE '[0-9]+(\.[0-9]+)+')
+mapfile -t PYARROW <packaging/pyarrow-versions.txt
 
 # The checkout's own package has no extension in it, and must not hide the installed one.
 export PYTHONSAFEPATH=1

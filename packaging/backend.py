@@ -1,7 +1,7 @@
 """The build backend: maturin's, after what the wheel carries beside the extension.
 
-* `libarrow_bridge_25.so`, `libarrow_bridge_26.so`: the C++ bridge, once for each major version
-  of pyarrow, built against the headers and libarrow in pyarrow's own wheel;
+* the C++ bridge, once for each release in `pyarrow-versions.txt`, built against the headers and
+  libarrow in pyarrow's own wheel, and its sources, for pyarrows that are newer than the wheel;
 * `libcuda_sim.so`: the simulated driver;
 * typing stubs, and the cases of the conformance suite, which lie elsewhere in the repository.
 """
@@ -20,7 +20,7 @@ from types import ModuleType
 import maturin
 
 ROOT = Path(__file__).resolve().parent.parent
-PYARROW = {25: "25.0.1", 26: "26.0.1"}
+PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PACKAGE = ROOT / "pyarrow_cuda_compat"
@@ -33,6 +33,7 @@ COPIES = {
     ROOT / "conformance" / "cases": BESIDE / "_pyarrow_cuda_compat_conformance" / "cases",
     ROOT / "conformance" / "snapshots": BESIDE / "_pyarrow_cuda_compat_conformance" / "snapshots",
     ROOT / "stubs" / "pyarrow_cuda_compat" / "_native.pyi": PACKAGE / "_native.pyi",
+    ROOT / "crates" / "arrow-bridge" / "cpp": BESIDE / "_pyarrow_cuda_compat_bridge",
     # A .pth file puts the folder above on the path of modules, where type checkers look for it.
     ROOT / "stubs" / "pyarrow": BESIDE / "_pyarrow_cuda_compat_stubs" / "pyarrow-stubs",
 }
@@ -61,13 +62,18 @@ def build_libraries() -> None:
     """Builds what has changed since the last time, and nothing else."""
     LIBRARIES.mkdir(exist_ok=True)
     bridge = load_bridge_builder()
-    for major, version in PYARROW.items():
-        out = TARGET / "bridge" / f"libarrow_bridge_{major}.so"
+    built = [TARGET / "release" / "libcuda_sim.so"]
+    for version in PYARROWS:
+        pyarrow = fetch_pyarrow(version)
+        out = TARGET / "bridge" / bridge.name_for(pyarrow)
         out.parent.mkdir(parents=True, exist_ok=True)
-        bridge.build(fetch_pyarrow(version), out, TARGET / "bridge" / "objects")
-        place(out)
+        bridge.build(pyarrow, out, TARGET / "bridge" / "objects")
+        built.append(out)
     subprocess.run(["cargo", "build", "--release", "-p", "cuda-sim"], cwd=ROOT, check=True)
-    place(TARGET / "release" / "libcuda_sim.so")
+    for library in built:
+        place(library)
+    for stale in set(LIBRARIES.iterdir()) - {LIBRARIES / library.name for library in built}:
+        stale.unlink()
 
 
 def copy_files() -> None:

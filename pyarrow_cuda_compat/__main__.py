@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat``: describes the installation and replays the examples."""
+"""``python -m pyarrow_cuda_compat``: describes the installation, replays the examples, builds bridges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from . import info
+from . import build_bridge, info
 from .conformance import runner
 
 
@@ -33,6 +33,10 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser("conformance", help=text, description=text)
     runner.add_arguments(command)
     command.set_defaults(run=runner.main)
+
+    text = "compile the C++ part for an installed pyarrow that is newer than the wheel (needs g++)"
+    command = commands.add_parser("build-bridge", help=text, description=text)
+    command.set_defaults(run=lambda _: build_bridge.main())
 
     chosen = parser.parse_args(arguments)
     try:

@@ -9,21 +9,15 @@ from importlib import import_module
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow
 
-SUPPORTED = (25, 26)
+from . import _bridges
 
 _hook.check_names()
 
-if pyarrow.cpp_version_info.major not in SUPPORTED:
-    _versions = " and ".join(map(str, SUPPORTED))
-    raise ImportError(
-        f"pyarrow_cuda_compat supports pyarrow {_versions}, but pyarrow {pyarrow.__version__} "
-        "is installed"
-    )
+BRIDGE = _bridges.path_for(_bridges.release_of(pyarrow))
+if not os.path.exists(BRIDGE):  # noqa: PTH110
+    raise ImportError(_bridges.refusal(pyarrow))
 
 from . import _native, _pickling, _tracing  # noqa: E402  (need a pyarrow that is supported)
-
-_BRIDGE = f"libarrow_bridge_{pyarrow.cpp_version_info.major}.so"
-BRIDGE = os.path.join(os.path.dirname(__file__), "lib", _BRIDGE)  # noqa: PTH118, PTH120
 
 
 def _of(module: str, name: str) -> Callable[..., object]:

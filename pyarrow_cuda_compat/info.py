@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+from . import _bridges
+
 # What moves device memory too; only their versions are looked up, nothing is imported.
 PACKAGES = (
     "numpy",
@@ -89,7 +91,7 @@ def pyarrow_facts() -> dict[str, object]:
     try:
         import pyarrow
     except Exception as error:
-        return {"error": str(error), "advice": "install pyarrow 25 or 26"}
+        return {"error": str(error), "advice": f"install pyarrow {_bridges.supported()}"}
     from _pyarrow_cuda_compat_hook import (  # type: ignore[import-untyped,unused-ignore]
         MODULE,
         Finder,

@@ -23,6 +23,7 @@ ROWS, BODY = (
 FUZZED = ["int64", "bool", "null", "decimal128", "string", "binary_view", "fixed binary", "list"]
 FUZZED += ["large list view", "fixed list", "map", "struct", "dense union", "sparse union"]
 FUZZED += ["run-end encoded", "extension", "deeply nested"]
+HOST_REFUSES = pa.cpp_version_info.major >= 25
 HUGE = [-1, -(2**63), 2**31, 2**62, 2**63 - 1]
 
 
@@ -42,9 +43,20 @@ def refuse(cuda, ctx, data, schema=BATCH.schema):
         with pytest.raises(REFUSALS) as caught:
             touch(pa.ipc.read_record_batch(cuda.read_message(source), schema))
         assert "Cuda error" not in str(caught.value)
+    # pyarrow's own function reads what is damaged on the host.  Before release 25, it takes lengths for what is there.
+    if not HOST_REFUSES and accepted_by_host(data, schema):
+        return
     with pytest.raises(REFUSALS) as caught:
         touch(pa.ipc.read_record_batch(pa.ipc.read_message(cuda.BufferReader(buffer)), schema))
     assert "Cuda error" not in str(caught.value)
+
+
+def accepted_by_host(data, schema):
+    try:
+        touch(pa.ipc.read_record_batch(pa.ipc.read_message(pa.BufferReader(data)), schema))
+    except REFUSALS:
+        return False
+    return True
 
 
 def test_the_places_are_the_ones(cuda, ctx):
@@ -242,7 +254,7 @@ def damaged(message):
 written = 0
 for name, array in ARRAYS.items():
     batch = pa.record_batch([array], names=["x"])
-    if batch.nbytes > 10_000:
+    if batch.get_total_buffer_size() > 10_000:
         continue
     for number, data in enumerate(damaged(batch.serialize().to_pybytes())):
         print(name, number, flush=True)

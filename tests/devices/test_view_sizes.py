@@ -90,3 +90,25 @@ def test_sizes_on_another_device_are_refused(ctx, other_ctx):
     with pytest.raises(pa.ArrowInvalid, match="lies on device 1"):
         pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
     assert made.released == 1
+
+
+class OnlyOnDevices:
+    """Gives its batches by the C Device interface alone."""
+
+    def __init__(self, batches):
+        self.__arrow_c_device_stream__ = batches.__arrow_c_device_stream__
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_short_strings_cast_to_views_have_no_characters(ctx, on_device):
+    """Before pyarrow 25, their buffer is null, which pyarrow's own export crashes on."""
+    short = pa.array(["a", None, "bc"]).cast(pa.string_view())
+    nested = pa.StructArray.from_arrays([short, short], names=["a", "b"])
+    table = pa.table({"short": short, "nested": nested})
+    there = table.copy_to(ctx.memory_manager) if on_device else table
+    back = pa.RecordBatchReader.from_stream(OnlyOnDevices(there)).read_all()
+    assert back.copy_to(CPU).equals(table)
+    for column in there.columns:
+        (chunk,) = column.chunks
+        capsules = chunk.__arrow_c_device_array__()
+        assert pa.Array._import_from_c_device_capsule(*capsules).copy_to(CPU).equals(chunk.copy_to(CPU))

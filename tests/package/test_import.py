@@ -230,7 +230,7 @@ def test_the_names_are_the_same_in_both_modules(cuda):
         assert getattr(cuda, name) is getattr(pyarrow_cuda_compat, name)
 
 
-@pytest.mark.parametrize("major", [24, 27])
+@pytest.mark.parametrize("major", [20, 99])
 def test_other_versions_of_pyarrow_are_refused(major, run_python):
     code, out, err = run_python(
         f"""
@@ -248,8 +248,7 @@ assert pyarrow.array([1]).to_pylist() == [1]
     lines = out.splitlines()
     assert len(lines) == 2
     for line in lines:
-        assert "25" in line
-        assert "26" in line
+        assert "21 to 26" in line
         assert f"{major}.0.0" in line
 
 

@@ -54,6 +54,11 @@ def libarrow(pyarrow_dir: Path) -> Path:
     return found[0]
 
 
+def name_for(pyarrow_dir: Path) -> str:
+    """The bridge's file name: libarrow's number is in it, such as 2600 for Arrow 26.0."""
+    return f"libarrow_bridge_{libarrow(Path(pyarrow_dir)).name.rsplit('.', 1)[1]}.so"
+
+
 def check_exports(library: Path) -> None:
     lines = run(["nm", "-D", "--defined-only", str(library)]).splitlines()
     names = [line.split()[-1] for line in lines]

@@ -1,5 +1,6 @@
 #include "exchange/complete.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "arrow/array/util.h"
@@ -32,15 +33,15 @@ template <typename Data>
 arrow::Result<Data> Completed(const Data& data) {
   const auto& columns = ColumnsOf(*data);
   ARROW_RETURN_NOT_OK(CountNulls(columns));
-  const auto home = HomeOf(columns);
-  if (!home.has_value()) return data;
-  return AtHome(data, *home);
+  return AtHome(data, HomeOf(columns).value_or(OnHost()));
 }
 
 }  // namespace
 
 bool IsExportable(const ArrayDataVector& columns) {
-  return !HasUncountedNulls(columns) && !HomeOf(columns).has_value();
+  return !HasUncountedNulls(columns) && !HomeOf(columns).has_value() &&
+         std::none_of(columns.begin(), columns.end(),
+                      [](const auto& column) { return LacksCharacters(*column); });
 }
 
 arrow::Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }

@@ -46,8 +46,24 @@ bool LacksFirstOffset(const ArrayData& data, const Home& home) {
   return arrow::is_base_binary_like(id) || arrow::is_var_length_list(id);
 }
 
+// Before release 25, libarrow casts short strings to views with null in place of their characters, and crashes where
+// it exports those.
+constexpr size_t kFirstCharacters = 2;
+
+bool IsMissing(const ArrayData& data, size_t index) {
+  return index >= kFirstCharacters && data.buffers[index] == nullptr &&
+         arrow::is_binary_view_like(data.type->storage_id());
+}
+
+bool IsMissingAny(const ArrayData& data) {
+  for (size_t i = kFirstCharacters; i < data.buffers.size(); ++i) {
+    if (IsMissing(data, i)) return true;
+  }
+  return false;
+}
+
 bool NeedsBuffers(const ArrayData& data, const Home& home) {
-  return LacksFirstOffset(data, home) ||
+  return LacksFirstOffset(data, home) || IsMissingAny(data) ||
          std::any_of(data.buffers.begin(), data.buffers.end(),
                      [&](const auto& buffer) { return IsElsewhere(buffer, home); }) ||
          std::any_of(data.child_data.begin(), data.child_data.end(),
@@ -62,8 +78,9 @@ arrow::Result<DataPtr> Replaced(const ArrayData& data, const Home& home, const B
     ARROW_ASSIGN_OR_RAISE(copy->buffers[1],
                           arrow::MemoryManager::CopyNonOwned(zero, home.manager));
   }
-  for (auto& buffer : copy->buffers) {
-    if (IsElsewhere(buffer, home)) buffer = empty;
+  for (size_t i = 0; i < copy->buffers.size(); ++i) {
+    auto& buffer = copy->buffers[i];
+    if (IsElsewhere(buffer, home) || IsMissing(data, i)) buffer = empty;
   }
   for (auto& child : copy->child_data) {
     if (child == nullptr || !NeedsBuffers(*child, home)) continue;
@@ -84,6 +101,17 @@ std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns) {
     }
   }
   return std::nullopt;
+}
+
+Home OnHost() {
+  return Home{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
+}
+
+bool LacksCharacters(const ArrayData& data) {
+  return IsMissingAny(data) ||
+         std::any_of(data.child_data.begin(), data.child_data.end(),
+                     [](const auto& child) { return child && LacksCharacters(*child); }) ||
+         (data.dictionary != nullptr && LacksCharacters(*data.dictionary));
 }
 
 arrow::Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Home& home) {

@@ -19,8 +19,15 @@ struct Home {
 // The location of the first buffer that is not plain host memory, if any.
 std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns);
 
+// Plain host memory.
+Home OnHost();
+
+// Whether views somewhere in the data have null in place of a buffer of characters.
+bool LacksCharacters(const arrow::ArrayData& data);
+
 // The same data with empty buffers at `home` in place of those on the host, or null if there are
-// none.  This includes the offsets of arrays without values: C Device consumers read the first one.
+// none.  This includes the offsets of arrays without values, as C Device consumers read the first one, and
+// characters that views lack.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> WithoutHostBuffers(const arrow::ArrayData& data,
                                                                     const Home& home);
 

@@ -88,8 +88,11 @@ class Checker {
       ARROW_RETURN_NOT_OK(CheckBuffer(data, type, layout.buffers[i], i));
     }
     for (size_t i = fixed; i < count; ++i) {
-      if (data.buffers[i] == nullptr) return Wrong("has no buffer ", i);
-      if (data.buffers[i]->size() < 0) return Wrong("has a negative size in buffer ", i);
+      // Older libarrows have null for the characters where all strings are short.
+      const arrow::Buffer* characters = data.buffers[i].get();
+      if (characters != nullptr && characters->size() < 0) {
+        return Wrong("has a negative size in buffer ", i);
+      }
     }
     return Status::OK();
   }

@@ -1,0 +1,87 @@
+"""``python -m pyarrow_cuda_compat build-bridge``: the C++ bridge for a pyarrow newer than the wheel.
+
+pyarrow's wheel holds libarrow and its headers, and ours the bridge's sources, so all that it takes
+is a compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from importlib.machinery import SourceFileLoader
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+from . import _bridges
+
+SOURCES = Path(__file__).resolve().parent.parent / "_pyarrow_cuda_compat_bridge"
+
+
+def build() -> Path:
+    """Compiles the bridge for the installed pyarrow into the package's folder.
+
+    Returns
+    -------
+    Path
+        The library.
+
+    Raises
+    ------
+    RuntimeError
+        If the compiler, which ``CXX`` names (``g++``), is missing or fails; if the pyarrow has no headers.
+    OSError
+        If the package's folder is not writable.
+    """
+    import pyarrow
+
+    library = Path(_bridges.path_for(_bridges.release_of(pyarrow)))
+    builder = load(SOURCES / "build.py")
+    with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as objects:
+        built = Path(objects, library.name)
+        builder.build(Path(pyarrow.__file__).parent, built, Path(objects))
+        # Beside its place first: another process may be about to load it.
+        partial = library.with_suffix(f".{os.getpid()}.partial")
+        try:
+            partial.write_bytes(built.read_bytes())
+            partial.replace(library)
+        finally:
+            partial.unlink(missing_ok=True)
+    record(library)
+    return library
+
+
+def load(source: Path) -> ModuleType:
+    spec = spec_from_loader(source.stem, SourceFileLoader(source.stem, str(source)))
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def record(library: Path) -> None:
+    """Adds the library to the list of installed files, so that pip uninstalls it, too."""
+    try:
+        installed = distribution("pyarrow-cuda-compat")
+    except PackageNotFoundError:
+        return  # a folder of its own, which pip knows nothing of
+    files = {Path(str(installed.locate_file(each))): each for each in installed.files or ()}
+    lists = [path for path in files if path.name == "RECORD"]
+    if library in files or not lists:
+        return
+    root = Path(str(installed.locate_file("")))
+    with lists[0].open("a", encoding="utf-8") as file:
+        file.write(f"{library.relative_to(root)},,\n")
+
+
+def main() -> int:
+    """Returns the exit status."""
+    try:
+        library = build()
+    except (RuntimeError, OSError, ImportError) as error:
+        print(f"build-bridge: {error}", file=sys.stderr)
+        return 1
+    print(f"built: {library}")
+    return 0
