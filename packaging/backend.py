@@ -4,20 +4,32 @@
   libarrow in pyarrow's own wheel, and its sources, for pyarrows that are newer than the wheel;
 * `libcuda_sim.so`: the simulated driver;
 * typing stubs, and the cases of the conformance suite, which lie elsewhere in the repository.
+
+Two settings, as in ``pip wheel . --config-settings=glibc=2.28``:
+
+``glibc``
+    The oldest glibc that the wheel has to run with; without it, the wheel is for systems like this one.
+``pyarrow``
+    With ``installed``, the bridge is built only for the pyarrow in the environment of the build,
+    whose headers it takes: nothing is fetched.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 import maturin
+import source
 
 ROOT = Path(__file__).resolve().parent.parent
 PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
@@ -38,42 +50,75 @@ COPIES = {
     ROOT / "stubs" / "pyarrow": BESIDE / "_pyarrow_cuda_compat_stubs" / "pyarrow-stubs",
 }
 
-build_sdist = maturin.build_sdist
+# Zig has the symbols of every glibc, so what it links asks for no newer ones.
+ZIG = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"]
+
 get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
-get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
+
+
+Settings = dict[str, str] | None
+
+
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
+    sdist: str = maturin.build_sdist(sdist_directory, config_settings)
+    source.lock(Path(sdist_directory, sdist))
+    return sdist
+
+
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
+    requires: list[str] = maturin.get_requires_for_build_wheel(config_settings)
+    return requires + (ZIG if "glibc" in (config_settings or {}) else [])
 
 
 def build_wheel(
     wheel_directory: str,
-    config_settings: dict[str, str] | None = None,
+    config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
-    build_libraries()
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        sys.exit("pyarrow-cuda-compat does not support free-threaded Python: use one with the GIL")
+    settings = dict(config_settings or {})
+    glibc, pyarrow = settings.pop("glibc", ""), settings.pop("pyarrow", "")
+    if pyarrow not in ("", "installed"):
+        sys.exit(f"the setting 'pyarrow' is 'installed' or not given, not '{pyarrow}'")
+    build_libraries(glibc, only_installed=pyarrow == "installed")
     copy_files()
+    if glibc:
+        settings["build-args"] = f"--zig --compatibility manylinux_{glibc.replace('.', '_')}"
     try:
-        wheel: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+        wheel: str = maturin.build_wheel(wheel_directory, settings, metadata_directory)
     finally:
         remove_copies()  # else tools would find old ones instead of what was edited since
     return wheel
 
 
-def build_libraries() -> None:
+def build_libraries(glibc: str = "", *, only_installed: bool = False) -> None:
     """Builds what has changed since the last time, and nothing else."""
     LIBRARIES.mkdir(exist_ok=True)
+    built = [build_simulator(glibc)]
     bridge = load_bridge_builder()
-    built = [TARGET / "release" / "libcuda_sim.so"]
-    for version in PYARROWS:
-        pyarrow = fetch_pyarrow(version)
+    for pyarrow in [installed_pyarrow()] if only_installed else map(fetch_pyarrow, PYARROWS):
         out = TARGET / "bridge" / bridge.name_for(pyarrow)
         out.parent.mkdir(parents=True, exist_ok=True)
         bridge.build(pyarrow, out, TARGET / "bridge" / "objects")
         built.append(out)
-    subprocess.run(["cargo", "build", "--release", "-p", "cuda-sim"], cwd=ROOT, check=True)
     for library in built:
         place(library)
     for stale in set(LIBRARIES.iterdir()) - {LIBRARIES / library.name for library in built}:
         stale.unlink()
+
+
+def build_simulator(glibc: str) -> Path:
+    options = ["--release", "--package", "cuda-sim", "--locked"]
+    if not glibc:
+        subprocess.run(["cargo", "build", *options], cwd=ROOT, check=True)
+        return TARGET / "release" / "libcuda_sim.so"
+    target = f"{platform.machine()}-unknown-linux-gnu"
+    subprocess.run(
+        ["cargo", "zigbuild", *options, "--target", f"{target}.{glibc}"], cwd=ROOT, check=True
+    )
+    return TARGET / target / "release" / "libcuda_sim.so"
 
 
 def copy_files() -> None:
@@ -108,6 +153,14 @@ def load_bridge_builder() -> ModuleType:
     module.__file__ = str(path)
     loader.exec_module(module)
     return module
+
+
+def installed_pyarrow() -> Path:
+    """The package's folder; what builds the wheel must see it (``--no-build-isolation``)."""
+    found = find_spec("pyarrow")
+    if found is None or found.origin is None:
+        sys.exit("no pyarrow is installed where the wheel is built (pip's --no-build-isolation)")
+    return Path(found.origin).parent
 
 
 def fetch_pyarrow(version: str) -> Path:
