@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+import pyarrow
+
 from . import _kvikio, _native
 
 _Name: TypeAlias = str | bytes | int
@@ -102,6 +104,8 @@ def _opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
         file = os.dup(path)
     else:
         copied = _native._descriptor(path)
+        if copied is None and type(path) is pyarrow.OSFile:
+            raise TypeError("pyarrow before 25 does not know an OSFile's descriptor: pass its path")
         if copied is None:
             raise TypeError(
                 "path argument must be a path, the descriptor of an open file, or a binary file of "

@@ -1,6 +1,7 @@
 //! Files that can be read and written by their descriptors, past the objects that opened them.
 
 use arrow_cuda_host_io::HostFile;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::fs::File;
@@ -74,7 +75,12 @@ fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
     if !is_class(&class, "io", "FileIO")? && !is_class(&class, "pyarrow.lib", "OSFile")? {
         return Ok(None);
     }
-    Ok(Some(duplicate(object.call_method0("fileno")?.extract()?)?))
+    match object.call_method0("fileno") {
+        Ok(number) => Ok(Some(duplicate(number.extract()?)?)),
+        // Before pyarrow 25, an `OSFile` does not know it.
+        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a named temporary file has inside; any other object itself.
