@@ -8,6 +8,9 @@ PYTHON=${PYTHON:-python3}
 # The releases that the bridges are built for are those that everything is tested with.
 mapfile -t PYARROW <packaging/pyarrow-versions.txt
 
+# A warning of the bridge's compiler is an error here; with another compiler, users may get others.
+export CXXFLAGS=${CXXFLAGS--Werror}
+
 # The checkout's own package has no extension in it, and must not hide the installed one.
 export PYTHONSAFEPATH=1
 
@@ -99,6 +102,13 @@ check_tools() {
 
 venv_of() { # PYARROW_VERSION
     printf '.venv/pyarrow-%s' "$1"
+}
+
+# As crates/arrow-bridge/cpp/build.py calls it.
+bridge_of() { # PYARROW_VERSION
+    local numbers
+    IFS=. read -ra numbers <<<"$1"
+    printf 'libarrow_bridge_%d%02d.so' "${numbers[0]}" "${numbers[1]}"
 }
 
 # The oldest Rust that is supported.

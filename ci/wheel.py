@@ -51,7 +51,8 @@ def digest_of_inputs() -> str:
     total = hashlib.sha256()
     for tool in TOOLS:
         total.update(subprocess.run(tool, check=True, capture_output=True).stdout)
-    total.update(os.environ.get("RUSTFLAGS", "").encode())
+    for name in ("RUSTFLAGS", "CXXFLAGS"):
+        total.update(f"{name}={os.environ.get(name, '')}\n".encode())
     for path in inputs():
         content = content_of(path)
         total.update(f"\n{path.relative_to(ROOT)} {len(content)}\n".encode())

@@ -12,6 +12,12 @@ import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = re.compile(r"(ci/\w+)( .*)?")
+# GitHub's own actions, and those of the registries, which give the keys for one release.
+ACTION = re.compile(
+    r"actions/[\w-]+@v\d+|pypa/gh-action-pypi-publish@release/v1|rust-lang/crates-io-auth-action@v1"
+)
+# What a job may do beyond reading: prove to a registry which workflow it is, publish pages.
+PERMISSIONS = {"contents": {"read"}, "id-token": {"write"}, "pages": {"write"}}
 
 
 def faults(workflow: dict[Any, Any]) -> Iterator[str]:
@@ -25,14 +31,19 @@ def faults(workflow: dict[Any, Any]) -> Iterator[str]:
     for name, job in workflow["jobs"].items():
         if "timeout-minutes" not in job:
             yield f"{name}: no time limit"
+        for permission, level in job.get("permissions", {}).items():
+            if level not in PERMISSIONS.get(permission, ()):
+                yield f"{name}: it may {level} {permission}"
+            elif level == "write" and "environment" not in job:
+                yield f"{name}: it publishes, but nobody is asked: no environment"
         for step in job["steps"]:
             yield from (f"{name}: {fault}" for fault in faults_of_step(step))
 
 
 def faults_of_step(step: dict[str, Any]) -> Iterator[str]:
     if "uses" in step:
-        if not re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]):
-            yield f"not an action of GitHub's own at a major version: {step['uses']}"
+        if not ACTION.fullmatch(step["uses"]):
+            yield f"not an action of GitHub's own, or a registry's: {step['uses']}"
         return
     for line in step["run"].splitlines():
         called = SCRIPT.fullmatch(line)

@@ -2,6 +2,7 @@
 
     python3 build.py --pyarrow DIR --out FILE
 
+CXX names the compiler (g++), CXXFLAGS adds to its options.
 DIR is the directory of the `pyarrow` package, with its `include` folder and `libarrow.so.NNNN`.
 The library depends on that exact soname, which the imported pyarrow has loaded by then, so it
 carries no search path of its own.  What is unchanged since the last time is not compiled again.
@@ -20,7 +21,7 @@ EXPORT = "arrow_cuda_bridge"
 JOBS = 2
 COMPILE = [
     "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
-    "-Wall", "-Wextra", "-Werror",
+    "-Wall", "-Wextra",
 ]  # fmt: skip
 # Templates of the standard library are visible whatever the flags say: only the list hides them.
 VERSION_SCRIPT = f"{{ global: {EXPORT}; local: *; }};\n"
@@ -31,8 +32,16 @@ def compiler() -> list[str]:
     return shlex.split(os.environ.get("CXX", "g++"))
 
 
+def flags() -> list[str]:
+    """Options for compiling; ``CXXFLAGS`` adds to them."""
+    return COMPILE + shlex.split(os.environ.get("CXXFLAGS", ""))
+
+
 def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise RuntimeError(f"cannot run {command[0]}: {error.strerror}") from None
     if done.returncode != 0:
         raise RuntimeError(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -76,8 +85,8 @@ def build(pyarrow_dir: Path, out: Path, cache: Path) -> bool:
 
     own_headers = [path.read_bytes() for path in sorted(HERE.rglob("*.h"))]
     arrow_version = (include / "arrow" / "util" / "config.h").read_bytes()
-    flags = shlex.join([*cxx, *COMPILE, *LINK, VERSION_SCRIPT]).encode()
-    common = digest(run([*cxx, "--version"]).encode(), flags, arrow_version, *own_headers)
+    commands = shlex.join([*cxx, *flags(), *LINK, VERSION_SCRIPT]).encode()
+    common = digest(run([*cxx, "--version"]).encode(), commands, arrow_version, *own_headers)
 
     objects = {}
     for source in sorted(HERE.rglob("*.cc")):
@@ -99,7 +108,7 @@ def build(pyarrow_dir: Path, out: Path, cache: Path) -> bool:
         # A name of its own until it is whole: an interrupted build leaves no half object.
         partial = target.with_suffix(f".{os.getpid()}.partial")
         folders = ["-I", str(HERE), "-isystem", str(include)]
-        run([*cxx, *COMPILE, *folders, "-c", str(source), "-o", str(partial)])
+        run([*cxx, *flags(), *folders, "-c", str(source), "-o", str(partial)])
         partial.replace(target)
 
     missing = [(source, target) for source, target in objects.items() if not target.exists()]
