@@ -120,14 +120,13 @@ digest_of() {
     sha256sum | cut -d ' ' -f 1
 }
 
-# What does not depend on pyarrow's version is checked with the newest one only.
+# What does not depend on pyarrow's version is checked with the newest one only, and Dask with two versions.
 requirements_of() { # PYARROW_VERSION
     echo ci/requirements.txt
-    if [[ $1 == "${PYARROW[-1]}" ]]; then
-        echo ci/requirements-newest.txt
-    else
-        echo ci/requirements-rapids.txt
-    fi
+    case $1 in
+    "${PYARROW[-1]}") echo ci/requirements-newest.txt ;;
+    "${PYARROW[0]}") echo ci/requirements-rapids.txt ;;
+    esac
 }
 
 # environment PYARROW_VERSION: makes a virtual environment, unless it is there already.
