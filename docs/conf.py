@@ -41,7 +41,6 @@ html_theme_options = {
     "logo": {"text": "pyarrow-cuda-compat"},
     "icon_links": [{"name": "GitHub", "url": REPOSITORY, "icon": "fa-brands fa-github"}],
     "use_edit_page_button": True,
-    "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["last-updated"],
     "footer_end": ["theme-version"],
@@ -53,6 +52,8 @@ html_context = {
     "github_version": "main",
     "doc_path": "docs",
 }
+# Sections without further pages have nothing to navigate.
+html_sidebars = {"rust": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

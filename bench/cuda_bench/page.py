@@ -28,7 +28,7 @@ def page(result: Result | None, folder: Path) -> Path:
     if "times" in drawn:
         lines.append(both_looks(folder, "times"))
     # Of a class, for the style: there are many numbers, which are not to be broken.
-    lines.append(f"```{{table}}\n:class: figures\n\n{markdown(result)}\n```")
+    lines.append(f"```{{table}}\n:class: figures\n:widths: auto\n\n{markdown(result)}\n```")
     lines.append(f"{met(result)} The spread (±) is half the range that 80% of the times lie in.")
     lines += [both_looks(folder, name) for name in SHOWN if name in drawn and name != "times"]
     path.write_text("\n\n".join(lines) + "\n")
