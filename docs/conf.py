@@ -53,7 +53,7 @@ html_context = {
     "doc_path": "docs",
 }
 # Sections without further pages have nothing to navigate.
-html_sidebars = {"rust": []}
+html_sidebars: dict[str, list[str]] = {"rust": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
