@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .plots import MEMORY, plot
+from .plots import LOOKS, MEMORY, plot
 from .table import Result, about, markdown, missing, rows_of
 
 NOTHING = "No result of a GPU is kept yet.\n"
+SHOWN = {
+    "times": "times of other libraries as multiples of ours, for each row of the table",
+    **{f"bandwidth-{memory}": f"bandwidth, {words}" for memory, words in MEMORY.items()},
+    **{f"latency-{memory}": f"time of small copies, {words}" for memory, words in MEMORY.items()},
+}
 
 
 def page(result: Result | None, folder: Path) -> Path:
@@ -18,14 +23,26 @@ def page(result: Result | None, folder: Path) -> Path:
         path.write_text(NOTHING)
         return path
     lines = ["\n".join(f"* {line}" for line in [*about(result), *missing(result)])]
-    lines.append(markdown(result))
+    swept = bool(rows_of(result, "sweep"))
+    drawn = {drawing.stem for drawing in plot(result, folder)} if swept else set()
+    if "times" in drawn:
+        lines.append(both_looks(folder, "times"))
+    # Of a class, for the style: there are many numbers, which are not to be broken.
+    lines.append(f"```{{table}}\n:class: figures\n:widths: auto\n\n{markdown(result)}\n```")
     lines.append(f"{met(result)} The spread (±) is half the range that 80% of the times lie in.")
-    if rows_of(result, "sweep"):
-        for drawing in plot(result, folder):
-            kind, memory = drawing.stem.split("-")
-            lines.append(f"![{kind}, {MEMORY[memory]}]({folder.name}/{drawing.name})")
+    lines += [both_looks(folder, name) for name in SHOWN if name in drawn and name != "times"]
     path.write_text("\n\n".join(lines) + "\n")
     return path
+
+
+def both_looks(folder: Path, name: str) -> str:
+    """A plot in both looks, of which a page shows the one for its theme."""
+    classes = ("only-light", "only-dark")
+    return "\n\n".join(
+        f"```{{image}} {folder.name}/{name}{look.suffix}.svg\n"
+        f":alt: {SHOWN[name]}\n:class: {shown}\n```"
+        for look, shown in zip(LOOKS, classes, strict=True)
+    )
 
 
 def met(result: Result) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from .units import digits, rate_text, size_text, time_text, value_text
 
 Result = dict[str, Any]
 NONE = "-"
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=[a-zA-Z])|(?<=[<>]=) ")
 
 
 def present(result: Result) -> dict[str, str]:
@@ -163,7 +165,11 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 
 def markdown(result: Result, part: str = "table") -> str:
-    rows = columns(result, part)
+    # A number stays beside its unit, in columns however narrow.
+    rows = [
+        [title, *(BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", cell) for cell in cells)]
+        for title, *cells in columns(result, part)
+    ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|" + "---|" * len(rows[0]))
     return "\n".join(lines).replace("+-", "±").replace("<=", "≤").replace(">=", "≥")

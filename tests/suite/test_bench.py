@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import pyarrow_cuda_compat
-from cuda_bench import judge, measure, page, rows, table
+from cuda_bench import judge, measure, page, plots, rows, table
 from pyarrow_cuda_compat import Context
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -135,17 +137,42 @@ def test_the_plots_can_be_read(whole, tmp_path):
     again = bench("plot", whole[1], tmp_path / "two")
     assert drawn.returncode == again.returncode == 0, drawn.stderr
     names = {path.name for path in (tmp_path / "one").iterdir()}
-    assert names == {
-        f"{kind}-{memory}.svg"
-        for kind in ("bandwidth", "latency")
-        for memory in ("pageable", "pinned")
-    }
+    copies = [
+        f"{kind}-{memory}" for kind in ("bandwidth", "latency") for memory in ("pageable", "pinned")
+    ]
+    # Numba is the only other library here, and is not measured in each environment.
+    compared = plots.times(json.loads(whole[1].read_text()))
+    expected = [*copies, "times"] if compared else copies
+    assert names == {f"{name}{look}.svg" for name in expected for look in ("", "-dark")}
     for name in names:
         text = (tmp_path / "one" / name).read_text()
         assert text == (tmp_path / "two" / name).read_text()
         words = "".join(ElementTree.fromstring(text).itertext())
-        for label in ("ours", "host to device", "device to host", "64 KiB"):
+        ways = [] if name.startswith("times") else ["host to device", "device to host", "64 KiB"]
+        for label in ("ours", *ways):
             assert label in words, (name, label)
+
+
+def test_a_plot_has_a_mark_for_each_time_of_another_library(tmp_path):
+    pytest.importorskip("matplotlib")
+    result = json.loads((BENCH / "results" / "h200.json").read_text())
+    rows = plots.times(result)
+    titles = {row["title"] for row in rows}
+    assert "1 GiB up, pageable" in titles
+    assert "`slice`" not in titles  # nobody else has it
+    assert "cores that 1 MiB up keeps busy, pageable" not in titles  # no time
+    plots.plot(result, tmp_path)
+    drawing = ElementTree.parse(tmp_path / "times.svg")
+    words = "".join(drawing.getroot().itertext())
+    assert all(title.replace("`", "") in words for title in titles)
+    # The marks, by the place and colour of each; axes have ticks, which are all of one colour.
+    marks = Counter(each.get("style") for each in drawing.iter("{http://www.w3.org/2000/svg}use"))
+    others = table.present(result).keys() - {"ours"}
+    measured = Counter(
+        name for row in rows for name in others if row["cells"].get(name, {}).get("median")
+    )
+    # The legend has a mark of each, too.
+    assert {count + 1 for count in measured.values()} <= set(marks.values())
 
 
 def test_the_page_has_the_table_and_the_plots(whole, result, tmp_path):
@@ -158,7 +185,9 @@ def test_the_page_has_the_table_and_the_plots(whole, result, tmp_path):
     for line, title in zip(lines[1:], titles, strict=True):
         assert line.startswith(f"| {title} ")
     for name in ("bandwidth-pageable", "bandwidth-pinned", "latency-pageable", "latency-pinned"):
-        assert f"(out/{name}.svg)" in text
+        for look, shown in (("", "only-light"), ("-dark", "only-dark")):
+            image = rf"{{image}} out/{name}{look}\.svg\n:alt: .+\n:class: {shown}\n"
+            assert re.search(image, text), (name, look)
 
 
 def test_without_a_kept_result_the_page_says_so(tmp_path):

@@ -1,12 +1,18 @@
-"""What the README shows does run."""
+"""What the README shows does run, and its links lead somewhere from PyPI's page, too."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+PROSE = re.sub(r"^```.*?^```", "", README, flags=re.DOTALL | re.MULTILINE)
+# Names of links, with their targets below the text.
+NAMED = dict(re.findall(r"^\[(.+)\]: (\S+)$", PROSE, flags=re.MULTILINE))
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
 
 
 def test_there_are_snippets():
@@ -17,3 +23,22 @@ def test_there_are_snippets():
 @pytest.mark.parametrize("snippet", SNIPPETS)
 def test_a_snippet_runs(snippet):
     exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
+
+
+def test_each_link_is_absolute():
+    targets = [*re.findall(r"\]\((.*?)\)", PROSE), *NAMED.values()]
+    assert len(targets) > 10
+    assert [target for target in targets if not target.startswith("https://")] == []
+
+
+def test_each_name_of_a_link_has_a_target():
+    used = re.findall(r"\[([^]\n]+)\](?![(:])", PROSE)
+    assert set(used) == set(NAMED)
+
+
+@pytest.mark.skipif(not (ROOT / "Cargo.toml").exists(), reason="needs a checkout")
+def test_each_link_into_the_repository_leads_to_a_file():
+    files = [target.partition("#")[0] for target in NAMED.values() if REPOSITORY in target]
+    assert files
+    for file in files:
+        assert (ROOT / file.removeprefix(f"{REPOSITORY}/blob/main/")).is_file(), file
