@@ -61,11 +61,13 @@ def explain(error: str, folder: str) -> str | None:
             f"pyarrow_cuda_compat in {folder} has no compiled extension; install the package, and "
             "start Python elsewhere if this is a checkout"
         )
-    wanted, here = (machine_of(path) for path in (f"{folder}/{built[0]}", sys.executable))
-    if wanted is not None and wanted != here:
+    wanted, here = machine_of(f"{folder}/{built[0]}"), machine_of(sys.executable or "")
+    if here is None and sys.platform != "linux":
+        here = sys.platform
+    if wanted is not None and here is not None and wanted != here:
         return (
-            f"this pyarrow_cuda_compat is for Linux on {wanted}, but this Python is for "
-            f"{here or sys.platform}; install it again with `{sys.executable} -m pip`"
+            f"this pyarrow_cuda_compat is for Linux on {wanted}, but this Python is for {here}; "
+            f"install it again with `{sys.executable} -m pip`"
         )
     if NAME in error and is_free_threaded():
         return (

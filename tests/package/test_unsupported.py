@@ -88,6 +88,17 @@ def test_a_python_of_32_bits(folder, refused):
     assert cause == "ImportError"
 
 
+@pytest.mark.parametrize("executable", [None, "", "/dev/null"])
+def test_a_program_that_is_no_python(folder, refused, executable):
+    """Nobody knows then what it is for, and so the error stays."""
+    content = bytearray(EXTENSION.read_bytes())
+    content[MACHINE] = 99
+    (folder / EXTENSION.name).write_bytes(content)
+    text, cause = refused(attribute="executable", value=executable)
+    assert text.startswith(f"{folder / EXTENSION.name}: cannot open shared object file")
+    assert cause == "NoneType"
+
+
 def test_an_older_python(refused):
     text, cause = refused(attribute="version_info", value=(3, 10, 13, "final", 0))
     assert text == (
