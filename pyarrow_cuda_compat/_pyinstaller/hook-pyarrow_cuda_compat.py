@@ -4,11 +4,14 @@ The examples stay out: they are replayed in processes of Python's own, which a f
 not.
 """
 
-from PyInstaller import isolated
-from PyInstaller.utils.hooks import collect_submodules, copy_metadata
+from PyInstaller import isolated  # type: ignore[import-untyped,unused-ignore]
+from PyInstaller.utils.hooks import (  # type: ignore[import-untyped,unused-ignore]
+    collect_submodules,
+    copy_metadata,
+)
 
 PACKAGE = "pyarrow_cuda_compat"
-UNUSED = ("conformance", "_pyinstaller", "__main__")
+UNUSED = ("__main__", "_pyinstaller", "build_bridge", "conformance")
 
 
 def libraries() -> list[str]:
