@@ -28,7 +28,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import licenses
 import maturin
+import sbom
 import source
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,8 +56,6 @@ COPIES = {
 ZIG = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"]
 
 get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
-prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
-
 
 Settings = dict[str, str] | None
 
@@ -71,6 +71,16 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     return requires + (ZIG if "glibc" in (config_settings or {}) else [])
 
 
+def prepare_metadata_for_build_wheel(
+    metadata_directory: str, config_settings: Settings = None
+) -> str:
+    licenses.write()
+    try:
+        return str(maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings))
+    finally:
+        licenses.remove()
+
+
 def build_wheel(
     wheel_directory: str,
     config_settings: Settings = None,
@@ -84,6 +94,8 @@ def build_wheel(
         sys.exit(f"the setting 'pyarrow' is 'installed' or not given, not '{pyarrow}'")
     build_libraries(glibc, only_installed=pyarrow == "installed")
     copy_files()
+    licenses.write()
+    sbom.write()
     if glibc:
         settings["build-args"] = f"--zig --compatibility manylinux_{glibc.replace('.', '_')}"
     try:
@@ -137,6 +149,8 @@ def remove_copies() -> None:
         if target.is_dir():
             shutil.rmtree(target)
         target.unlink(missing_ok=True)
+    licenses.remove()
+    sbom.remove()
 
 
 def place(library: Path) -> None:

@@ -9,9 +9,10 @@ from importlib import import_module
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow
 
-from . import _bridges
+from . import _bridges, _extension
 
 _hook.check_names()
+_extension.load()
 
 BRIDGE = _bridges.path_for(_bridges.release_of(pyarrow))
 if not os.path.exists(BRIDGE):  # noqa: PTH110

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from . import _bridges
+from . import _bridges, _extension
 
 # What moves device memory too; only their versions are looked up, nothing is imported.
 PACKAGES = (
@@ -65,11 +65,11 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
         },
     }
     try:
-        from . import _native
+        native = _extension.load()
     except ImportError as error:
         return facts | {"driver": {"error": str(error)}}
-    facts["driver"] = driver_facts(_native)
-    facts["devices"] = devices(_native, facts["driver"], free_memory)
+    facts["driver"] = driver_facts(native)
+    facts["devices"] = devices(native, facts["driver"], free_memory)
     return facts
 
 

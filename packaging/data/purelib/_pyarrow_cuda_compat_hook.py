@@ -1,9 +1,10 @@
 """Supplies ``pyarrow._cuda`` to a pyarrow that was built without it.
 
 ``pyarrow.cuda`` imports its names from that module, and so do pyarrow's own device paths.  A
-file ``pyarrow_cuda_compat.pth`` beside the package installs the finder below when the
-interpreter starts, so that users need not change their code.  With
-``PYARROW_CUDA_HOOK=0`` the finder is not installed.
+file ``pyarrow_cuda_compat.pth`` beside the package, and from Python 3.15 on
+``pyarrow_cuda_compat.start`` in its place, installs the finder below when the interpreter starts,
+so that users need not change their code.  Where Python does not read these files, the import of
+the package installs it.  With ``PYARROW_CUDA_HOOK=0`` the finder is not installed.
 
 This module runs at every start of Python, so it imports only modules that are loaded already.
 """

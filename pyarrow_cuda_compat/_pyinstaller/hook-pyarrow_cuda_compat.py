@@ -1,0 +1,49 @@
+"""What PyInstaller cannot see: modules that are imported by name, and libraries.
+
+The examples stay out: they are replayed in processes of Python's own, which a frozen program has
+not.
+"""
+
+from PyInstaller import isolated  # type: ignore[import-untyped,unused-ignore]
+from PyInstaller.utils.hooks import (  # type: ignore[import-untyped,unused-ignore]
+    collect_submodules,
+    copy_metadata,
+)
+
+PACKAGE = "pyarrow_cuda_compat"
+UNUSED = ("__main__", "_pyinstaller", "build_bridge", "conformance")
+
+
+def libraries() -> list[str]:
+    """The bridge for the installed pyarrow, and the simulator; runs in a process of its own."""
+    from pathlib import Path
+
+    from pyarrow_cuda_compat import _load
+
+    return [_load.BRIDGE, str(Path(_load.__file__).parent / "lib" / "libcuda_sim.so")]
+
+
+def is_used(module: str) -> bool:
+    return module.split(".")[1:2] not in ([name] for name in UNUSED)
+
+
+binaries = [(path, f"{PACKAGE}/lib") for path in isolated.call(libraries)]
+datas = copy_metadata("pyarrow-cuda-compat")
+hiddenimports = collect_submodules(PACKAGE, filter=is_used)
+# The extension's.
+hiddenimports += ["atexit", "builtins", "io", "math", "operator", "weakref"]
+hiddenimports += ["numpy", "numpy.lib.format", "pyarrow.ipc", "pyarrow.lib"]
+# The other side of what the package exchanges with other libraries.  A program that uses one
+# imports it, and so has it.
+excludedimports = [
+    "cupy",
+    "dask",
+    "dask_cuda",
+    "distributed",
+    "kvikio",
+    "numba",
+    "numba_cuda",
+    "numba_cuda_mlir",
+    "nvtx",
+    "rmm",
+]
