@@ -30,7 +30,7 @@ from distributed.protocol import deserialize, serialize  # noqa: E402
 
 @pytest.mark.simulator
 def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
-    import pyarrow_cuda_compat._dask_peers as peers
+    import pyarrow_cuda_compat.dask._peers as peers
 
     announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
     monkeypatch.setattr(peers, "_is_held", contextvars.ContextVar("_is_held", default=True))

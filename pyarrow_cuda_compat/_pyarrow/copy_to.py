@@ -26,8 +26,8 @@ from typing import Any
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
-from . import _native
-from ._replacing import add, named, wrap
+from .. import _native
+from .replacing import add, named, wrap
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional

@@ -1,4 +1,4 @@
-"""Puts guards before what pyarrow can do with data on the host only: see `_guarded`.
+"""Puts guards before what pyarrow can do with data on the host only: see `table`.
 
 A guard is an object of the extension, which takes a function's place.  It looks at the arguments,
 and calls the function as it is unless one of them lies on a device.  Classes get it in place,
@@ -16,11 +16,12 @@ from typing import Any
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
-from . import _assertions, _native, _watch
-from ._chunk_by_chunk import slice_chunks, write_batches, write_row_groups
-from ._guarded import BATCHES, BRING, COUNT, REFUSE, ROW_GROUPS, SLICE, TABLE
-from ._host_copies import bring, count, refuse
-from ._replacing import replace
+from ... import _native, _watch
+from ..replacing import replace
+from . import assertions
+from .chunk_by_chunk import slice_chunks, write_batches, write_row_groups
+from .host_copies import bring, count, refuse
+from .table import BATCHES, BRING, COUNT, REFUSE, ROW_GROUPS, SLICE, TABLE
 
 #: What becomes of the arguments of a function that is called with them then.
 _ARGUMENTS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
@@ -36,7 +37,7 @@ def install() -> None:
     """Guards what the table names, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
     if not _hook.is_enabled():
         return
-    _assertions.install()
+    assertions.install()
     for module in dict.fromkeys(module for module, _, _ in TABLE):
         _watch.follow(module, __name__, "guard")
 

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, _watch
-from ._native import DeviceArray
-from ._numba_kernels import PACKAGES
+from ..memory import _layouts
+from ._part import Part
+from ._sources import is_for_devices, new, of_object
 from ._two_sides import GPU, HOST, TwoSides
-from .memory import _layouts
-from .memory._arrays import is_cuda_array, to_device
-from .memory._device import current_context
 
 #: Methods of NumPy's arrays that change them.
 _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
@@ -90,7 +87,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     __module__ = "pyarrow_cuda_compat"
 
     _sides: TwoSides
-    _part: _Part | None = None
+    _part: Part | None = None
 
     def __init__(
         self,
@@ -105,14 +102,16 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if obj is None:
             if shape is None or dtype is None:
                 raise AssertionError("a SmartArray needs an object, or a shape and a dtype")
-            self._sides = _new(shape, dtype, order or "C", where)
+            self._sides = new(shape, dtype, order or "C", where)
             return
-        self._sides = _of_object(obj, copy, dtype, order, where)
+        if isinstance(obj, SmartArray):
+            obj = obj.get(where)
+        self._sides = of_object(obj, copy, dtype, order, where)
         if shape is not None and _layouts.lengths(shape) != self.shape:
             raise ValueError(f"the object has shape {self.shape}, not {shape}")
 
     @classmethod
-    def _over(cls, sides: TwoSides, part: _Part | None = None) -> SmartArray:
+    def _over(cls, sides: TwoSides, part: Part | None = None) -> SmartArray:
         made = cls.__new__(cls)
         made._sides = sides
         made._part = part
@@ -486,7 +485,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """A result of NumPy's: an array as a SmartArray, and everything else as it is."""
         if isinstance(result, tuple):
             return tuple(map(self._wrapped, result))
-        if not isinstance(result, np.ndarray) or not _is_for_devices(result.dtype):
+        if not isinstance(result, np.ndarray) or not is_for_devices(result.dtype):
             return result
         if not self._shares(result):
             has_gaps = not (result.flags.c_contiguous or result.flags.f_contiguous)
@@ -495,79 +494,12 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if result is whole:
             return self._over(self._sides)
         offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-        return self._over(self._sides, _Part(offset, result))
-
-
-class _Part:
-    """A view: where it begins in the memory of both sides, in bytes, and its layout."""
-
-    __slots__ = ("dtype", "offset", "shape", "strides")
-
-    def __init__(self, offset: int, view: np.ndarray[Any, Any]) -> None:
-        self.offset = offset
-        self.shape = view.shape
-        self.strides = view.strides
-        self.dtype = view.dtype
-
-    def on_host(self, whole: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        flat = whole.reshape(-1, order="A").view(np.uint8)
-        return np.ndarray(self.shape, self.dtype, flat, self.offset, self.strides)
-
-    def on_device(self, whole: DeviceArray) -> DeviceArray:
-        return DeviceArray(whole.buffer, self.dtype, self.shape, self.strides, offset=self.offset)
-
-
-def _new(shape: Any, dtype: Any, order: str, where: str) -> TwoSides:
-    shape, dtype, strides = _layouts.described(shape, dtype, None, order)
-    _check_elements(dtype)
-    sides = TwoSides(shape, dtype, strides)
-    sides.allocate(where)
-    return sides
-
-
-def _of_object(obj: Any, copy: bool, dtype: Any, order: Any, where: str) -> TwoSides:
-    if isinstance(obj, SmartArray):
-        obj = obj.get(where)
-    if not isinstance(obj, np.ndarray) and is_cuda_array(obj):
-        return _of_device(to_device(obj), copy, dtype, order, where)
-    _native._check_arrow(obj)
-    if where == GPU and copy:
-        host = np.asarray(obj, dtype, order)
-        _check_elements(host.dtype)
-        return TwoSides.of_device(DeviceArray.from_host(host, context=current_context()))
-    host = np.array(obj, dtype, copy=copy or None, order=order or "K")
-    _check_elements(host.dtype)
-    if not host.flags.c_contiguous and not host.flags.f_contiguous:
-        if not copy:
-            raise ValueError(_layouts.NOT_CONTIGUOUS)
-        host = np.ascontiguousarray(host)
-    sides = TwoSides.of_host(host, is_adopted=not copy)
-    sides.get(where)
-    return sides
-
-
-def _of_device(array: DeviceArray, copy: bool, dtype: Any, order: Any, where: str) -> TwoSides:
-    is_same = dtype is None or np.dtype(dtype) == array.dtype
-    is_dense = array.is_c_contiguous() or array.is_f_contiguous()
-    if order is None and is_same and (is_dense or copy):
-        sides = TwoSides.of_device(array.copy() if copy else array)
-        sides.get(where)
-        return sides
-    return _of_object(array.copy_to_host(), where == GPU, dtype, order, where)
+        return self._over(self._sides, Part(offset, result))
 
 
 def _check_target(where: str) -> None:
     if where not in (HOST, GPU):
         raise ValueError(f'"{where}" is not a valid target')
-
-
-def _is_for_devices(dtype: np.dtype[Any]) -> bool:
-    return not dtype.hasobject and dtype.kind not in "SUT"
-
-
-def _check_elements(dtype: np.dtype[Any]) -> None:
-    if not _is_for_devices(dtype):
-        raise TypeError(f"elements of dtype {dtype} cannot be on a device")
 
 
 def _on_host(value: Any) -> Any:
@@ -578,8 +510,3 @@ def _is_basic(key: Any) -> bool:
     keys = key if isinstance(key, tuple) else (key,)
     basic = (int, np.integer, slice, type(None), type(Ellipsis))
     return all(isinstance(each, basic) and not isinstance(each, bool) for each in keys)
-
-
-for _package in PACKAGES:
-    _watch.follow(_package, f"{__package__}._smart_kernels", "accept")
-_watch.follow("numba", f"{__package__}._smart_functions")

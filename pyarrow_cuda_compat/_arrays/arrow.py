@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native
-from ._native import Context, CudaBuffer, DeviceArray
+from .. import _native
+from .._native import Context, CudaBuffer, DeviceArray
 
 #: Values for which NumPy has no number: structures of integers, the lowest word first.
 _WORDS_128 = [("low", "<u8"), ("high", "<i8")]

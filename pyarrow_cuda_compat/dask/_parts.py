@@ -14,8 +14,8 @@ from typing import Any
 import cloudpickle  # type: ignore[import-untyped,unused-ignore]
 from distributed.utils import nbytes
 
-from . import _native
-from ._pickling import Part, _as_mutable, _restore_buffer, _restore_part
+from .. import _native
+from .._pickling import Part, _as_mutable, _restore_buffer, _restore_part
 
 
 def _size_of(frame: Any) -> int:

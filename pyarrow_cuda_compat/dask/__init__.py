@@ -37,10 +37,11 @@ from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from . import _dask_device_frames, _native, _watch
-from ._dask_parts import PartsPickler, PartsUnpickler
-from ._dask_peers import NAME, devices, devices_of_borrower, openings, prepare
-from ._pickling import lies_on_host
+from .. import _native, _watch
+from .._pickling import lies_on_host
+from . import _device_frames
+from ._parts import PartsPickler, PartsUnpickler
+from ._peers import NAME, devices, devices_of_borrower, openings, prepare
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 
@@ -204,8 +205,8 @@ def _register() -> None:
     sizeof.register(_native.DeviceArray, lambda array: sys.getsizeof(object()) + array.nbytes)
     sizeof.register(pa.RecordBatch, _size_of_batch)
     sizeof.register(pa.Array, _size_of_array)
-    _dask_device_frames.register()
-    _watch.follow("dask_cuda", f"{__package__}._dask_spilling", "register")
+    _device_frames.register()
+    _watch.follow("dask_cuda", f"{__package__}._spilling", "register")
     distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
     for worker in list(distributed.worker.Worker._instances):
         prepare(worker)

@@ -11,11 +11,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ._native import DeviceArray
-from ._numba_kernels import PACKAGES, array_types, layout_of, rebase, type_registry
+from .._native import DeviceArray
+from .._numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
+from ..memory._layouts import is_dense
+from ._array import SmartArray, _ArgHint
 from ._two_sides import GPU
-from .memory._layouts import is_dense
-from .smart_array import SmartArray, _ArgHint
 
 
 def accept(package: str) -> None:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import _native
+    from .. import _native
 
 #: KvikIO itself uses no GPUDirect Storage for less.
 _LEAST = 1 << 20

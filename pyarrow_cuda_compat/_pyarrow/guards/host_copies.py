@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native
-from ._native import CudaBuffer
+from ... import _native
+from ..._native import CudaBuffer
 
 _HOST = pa.default_cpu_memory_manager()
 

@@ -21,8 +21,8 @@ from typing import Any
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
-from . import _native
-from ._replacing import wrap
+from .. import _native
+from .replacing import wrap
 
 _Method = Callable[..., Any]
 

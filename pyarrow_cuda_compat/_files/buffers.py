@@ -4,7 +4,7 @@
 the file                                          the way
 ================================================  ==================================================
 a regular one with a size                         several threads read it, one writes it
-                                                  (``_native``); or KvikIO does (``_kvikio``)
+                                                  (``_native``); or KvikIO does (``by_kvikio``)
 what has no size: pipes, files of ``/proc``,      this thread, in pieces, until the end
 devices
 ================================================  ==================================================
@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 
 import pyarrow
 
-from . import _kvikio, _native
+from .. import _native
+from . import by_kvikio
 
 _Name: TypeAlias = str | bytes | int
 _Progress: TypeAlias = Callable[[int, int], object] | None
@@ -57,11 +58,11 @@ def buffer_from_file(
         if kvikio is None:
             kvikio = (
                 direct is not False
-                and _kvikio.is_worth_it(nbytes)
+                and by_kvikio.is_worth_it(nbytes)
                 and not _native._is_cached(file, offset, nbytes)
             )
         if kvikio:
-            _kvikio.read(buffer, file, name, offset, progress)
+            by_kvikio.read(buffer, file, name, offset, progress)
         else:
             _native._copy_from_file(buffer, file, name, offset, direct, progress)
         return buffer
@@ -81,8 +82,8 @@ def buffer_to_file(
             raise ValueError(f"path argument must not be open for appending: {name!r}")
         if not _has_positions(file):
             _write_pieces(buffer, file, name, offset or 0, progress)
-        elif kvikio or (kvikio is None and direct and _kvikio.is_worth_it(buffer.size)):
-            _kvikio.write(buffer, file, name, offset or 0, progress)
+        elif kvikio or (kvikio is None and direct and by_kvikio.is_worth_it(buffer.size)):
+            by_kvikio.write(buffer, file, name, offset or 0, progress)
         else:
             _native._copy_to_file(buffer, file, name, offset or 0, direct, progress)
 

@@ -12,7 +12,7 @@ counts the nulls of slices as if bitmaps were host        counts them on a copy 
 memory, when it exports arrays or imports batches, and
 crashes
 ``pa.chunked_array`` crashes on copies of slices, for     counts them before the copy is made
-the same reason (of slices themselves: `_guards`)
+the same reason (of slices themselves: `guards`)
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
@@ -42,9 +42,9 @@ from typing import Any
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
-from . import _native
-from ._pickling import lies_on_host
-from ._replacing import replace
+from .. import _native
+from .._pickling import lies_on_host
+from .replacing import replace
 
 _Method = Callable[..., Any]
 
@@ -125,7 +125,10 @@ def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
 
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
-    from ._arrow_arrays import dtype_of, values_type  # not with the package: it has to load quickly
+    from .._arrays.arrow import (  # not with the package: it has to load quickly
+        dtype_of,
+        values_type,
+    )
 
     try:
         kind = values_type(array.type)

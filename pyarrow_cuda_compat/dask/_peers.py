@@ -19,7 +19,7 @@ from typing import Any
 
 import dask
 
-from . import _native
+from .. import _native
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
-from . import _native
+from .. import _native
 
 
 def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:

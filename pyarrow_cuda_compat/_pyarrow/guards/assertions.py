@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from . import _native
+from ... import _native
 
 _NAME = "_assert_cpu"
 #: What a class declares, line by line, and its base.

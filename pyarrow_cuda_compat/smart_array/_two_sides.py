@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._native import DeviceArray, Event
-from .memory import _layouts
-from .memory._device import current_context
+from .._native import DeviceArray, Event
+from ..memory import _layouts
+from ..memory._device import current_context
 
 HOST, GPU = "host", "gpu"
 #: Streams that are ordered with copies without a stream: the legacy default one, by both its names.

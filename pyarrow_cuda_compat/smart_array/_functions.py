@@ -17,9 +17,9 @@ from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
 from numba.np import numpy_support
 
-from ._numba_kernels import layout_of
-from .memory._layouts import is_dense
-from .smart_array import SmartArray
+from .._numba.kernels import layout_of
+from ..memory._layouts import is_dense
+from ._array import SmartArray
 
 
 class SmartArrayType(types.Array):

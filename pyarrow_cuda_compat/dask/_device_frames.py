@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
-from . import _native
-from ._dask_parts import PartsPickler, PartsUnpickler
-from ._pickling import lies_on_host
+from .. import _native
+from .._pickling import lies_on_host
+from ._parts import PartsPickler, PartsUnpickler
 
 
 class _Framer(PartsPickler):

@@ -22,9 +22,9 @@ from typing import Any
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
-from . import _native
-from ._pickling import lies_on_host
-from ._replacing import add, named, wrap
+from .. import _native
+from .._pickling import lies_on_host
+from .replacing import add, named, wrap
 
 _Method = Callable[..., Any]
 

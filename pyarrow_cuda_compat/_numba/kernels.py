@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ._native import DeviceArray
+from .._native import DeviceArray
 
 #: Numba's packages, and where each has the modules that are named alike in both.
 PACKAGES = {"numba.cuda": "numba.cuda", "numba_cuda_mlir.cuda": "numba_cuda_mlir.numba_cuda"}
