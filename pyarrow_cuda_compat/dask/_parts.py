@@ -68,7 +68,7 @@ class PartsUnpickler(pickle.Unpickler):
     def __init__(self, header: Mapping[str, Any], frames: list[Any]) -> None:
         parts, found = header["parts"], [*map(_size_of, frames)]
         if found != [*header["sizes"]]:  # a tuple, where it has travelled
-            raise ValueError(f"frames of {header['sizes']} bytes expected, {found} came")
+            raise ValueError(f"expected frames of {header['sizes']} bytes, got {found}")
         rest = len(frames) - sum(map(self.has_frame, parts))
         super().__init__(io.BytesIO(frames[0]), buffers=frames[1:rest])
         self._parts = parts
