@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 try:
     from . import _load as _load  # first: it makes the classes
     from . import _native
-    from ._array_copies import IpcArrayHandle as IpcArrayHandle
+    from ._arrays.sharing import IpcArrayHandle as IpcArrayHandle
     from ._config import show_config as show_config
     from ._native import *  # noqa: F403
     from ._pickling import RESTORING as _RESTORING

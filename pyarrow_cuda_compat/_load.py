@@ -38,14 +38,14 @@ _native._start(
         "context_to_numba": _of("numba", "context_to_numba"),
         "buffer_from_numba": _of("numba", "buffer_from_numba"),
         "buffer_to_numba": _of("numba", "buffer_to_numba"),
-        "buffer_from_file": _of("_files", "buffer_from_file"),
-        "buffer_to_file": _of("_files", "buffer_to_file"),
+        "buffer_from_file": _of("_files.buffers", "buffer_from_file"),
+        "buffer_to_file": _of("_files.buffers", "buffer_to_file"),
         "reduce_buffer": _pickling.reduce_buffer,
         "copy_buffer": _pickling.copy_buffer,
-        "array_from_arrow": _of("_arrow_arrays", "array_from_arrow"),
-        "array_to_arrow": _of("_arrow_arrays", "array_to_arrow"),
-        "reduce_array": _of("_array_copies", "reduce_array"),
-        "export_array": _of("_array_copies", "export_array"),
+        "array_from_arrow": _of("_arrays.arrow", "array_from_arrow"),
+        "array_to_arrow": _of("_arrays.arrow", "array_to_arrow"),
+        "reduce_array": _of("_arrays.sharing", "reduce_array"),
+        "export_array": _of("_arrays.sharing", "export_array"),
         "array_to_host": _of("memory._writeback", "write_back"),
         "begin_call": _tracing.begin_call,
         "end_call": _tracing.end_call,
@@ -53,23 +53,10 @@ _native._start(
 )
 _hook.install()
 
-from . import (  # noqa: E402  (need the classes)
-    _addresses,
-    _copy_to,
-    _device_arrays,
-    _device_streams,
-    _guards,
-    _tables,
-    _watch,
-)
+from . import _pyarrow, _watch  # noqa: E402  (need the classes)
 
 _pickling.register()
-_addresses.watch()
-_device_arrays.install()
-_copy_to.install()
-_tables.install()
-_device_streams.install()
-_guards.install()
+_pyarrow.install()
 _watch.follow("distributed", f"{__package__}.dask")
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):
-    _watch.follow(_package, f"{__package__}._numba_kernels", "type_arrays")
+    _watch.follow(_package, f"{__package__}._numba.kernels", "type_arrays")

@@ -25,7 +25,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _native
-from ._numba_memory import OTHER_DRIVER, allocated_part, identity, integer, manager_for
+from ._numba.memory_manager import OTHER_DRIVER, allocated_part, identity, integer, manager_for
 
 __all__ = ["memory_manager"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _native
 from .._native import Context, Event
-from .._numba_kernels import PACKAGES, rebase
+from .._numba.kernels import PACKAGES, rebase
 from .._watch import follow
 from ._device import current_context
 

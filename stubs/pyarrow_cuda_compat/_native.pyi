@@ -24,7 +24,7 @@ from pyarrow.lib import (
 from typing_extensions import Buffer as Exporter
 from typing_extensions import CapsuleType, disjoint_base
 
-from ._array_copies import IpcArrayHandle
+from ._arrays.sharing import IpcArrayHandle
 
 _T = TypeVar("_T")
 _HostBufferT = TypeVar("_HostBufferT", bound=_HostBuffer)

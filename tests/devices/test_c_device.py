@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import _device_arrays
+from pyarrow_cuda_compat._pyarrow import device_arrays
 from support.c_device import (
     CUDA,
     CUDA_HOST,
@@ -40,7 +40,7 @@ def test_the_methods_are_pyarrows(ctx):
             assert str(inspect.signature(method)) == signature
             assert method.__doc__ == method.__wrapped__.__doc__
             assert not hasattr(method.__wrapped__, "__wrapped__"), "replaced once"
-            _device_arrays.install()
+            device_arrays.install()
             assert getattr(cls, name) is method
     data = pa.array([1]).copy_to(ctx.memory_manager)
     assert data.__arrow_c_device_array__.__self__ is data

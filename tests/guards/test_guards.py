@@ -16,8 +16,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pyarrow_cuda_compat import _assertions, _bridges, _native
-from pyarrow_cuda_compat._guarded import TABLE
+from pyarrow_cuda_compat import _bridges, _native
+from pyarrow_cuda_compat._pyarrow.guards import assertions
+from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
 from support.samples import CPU
 
 TESTS = Path(__file__).parents[1]
@@ -181,7 +182,7 @@ def test_what_was_imported_before_and_what_comes_later(run_python):
 
 OFF = """
 import pyarrow as pa, pyarrow_cuda_compat
-from pyarrow_cuda_compat import _assertions, _bridges, _native
+from pyarrow_cuda_compat import _native
 import pyarrow.parquet, pyarrow.dataset
 assert not any(isinstance(each, _native._Guard) for each in vars(pa).values())
 assert not any(isinstance(each, _native._Guard) for each in vars(pa.Array).values())
@@ -292,8 +293,8 @@ def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
 
 def test_the_check_stays_pyarrows_where_its_place_is_unknown(monkeypatch, tmp_path):
     monkeypatch.setattr(pa, "__file__", str(tmp_path / "__init__.py"))
-    assert _assertions.install() is None
+    assert assertions.install() is None
     (tmp_path / "lib.pxd").write_text(
         "cdef class Array(_PandasConvertible):\n    cdef void other(self)\n"
     )
-    assert _assertions.install() is None
+    assert assertions.install() is None

@@ -5,7 +5,7 @@ With a stand-in for Numba, in processes of their own: classes change for good.
 
 import pytest
 
-from pyarrow_cuda_compat import _numba_kernels
+from pyarrow_cuda_compat._numba import kernels
 
 LAUNCHES = """
 import sys, warnings
@@ -145,8 +145,8 @@ def test_classes_of_several_packages_become_bases():
         pass
 
     early = Ours()
-    _numba_kernels.rebase(Ours, Placeholder, Theirs)
-    _numba_kernels.rebase(Ours, Placeholder, Others)
+    kernels.rebase(Ours, Placeholder, Theirs)
+    kernels.rebase(Ours, Placeholder, Others)
     assert Ours.__bases__ == (Theirs, Others, Operators)
     assert isinstance(early, Theirs)
     assert isinstance(early, Others)

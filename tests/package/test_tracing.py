@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat as compat
-from pyarrow_cuda_compat import DeviceArray, Stream, set_tracing, tracing
+from pyarrow_cuda_compat import DeviceArray, SmartArray, Stream, memory, set_tracing, tracing
 
 CPU = pa.default_cpu_memory_manager()
 
@@ -148,6 +148,14 @@ def test_the_text(ctx, log):
         assert record.levelno == logging.DEBUG
         assert record.seconds >= 0
         assert record.pathname == __file__  # whose line made the call
+
+
+def test_the_line_is_the_programs_whichever_module_of_the_package_it_calls(ctx, log):
+    pa.array([1]).copy_to(0)
+    memory.to_device(np.arange(3))
+    SmartArray([1]).get("gpu")
+    assert len(log.records) >= 3
+    assert {record.pathname for record in log.records} == {__file__}
 
 
 def test_levels_choose(ctx, log):

@@ -10,6 +10,7 @@
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
+#include "exchange/attached.h"
 #include "memory/device.h"
 #include "exchange/null_count.h"
 #include "exchange/view_sizes.h"
@@ -46,21 +47,6 @@ void ExposeBuffersOf(const ArrayData& data) {
     if (child != nullptr) ExposeBuffersOf(*child);
   }
   if (data.dictionary != nullptr) ExposeBuffersOf(*data.dictionary);
-}
-
-// The private data of a structure with its own event, in addition to libarrow's.
-struct Attached {
-  Handle<RustEvent> event;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
-
-// The consumer may have moved the structure, and may call from any thread.
-void ReleaseAttached(ArrowArray* array) {
-  const std::unique_ptr<Attached> attached(static_cast<Attached*>(array->private_data));
-  array->release = attached->release;
-  array->private_data = attached->private_data;
-  array->release(array);
 }
 
 arrow::Result<int32_t> NumberOf(int64_t device_id) {
@@ -133,12 +119,8 @@ Status FinishExport(const std::vector<std::shared_ptr<ArrayData>>& columns,
   }));
   if (pending == nullptr) return Status::OK();
   Handle<RustEvent> event(pending);
-  ArrowArray& array = exported->array;
+  Attach(std::move(event), &exported->array);
   exported->sync_event = Rust().event_place(pending);
-  std::unique_ptr<Attached> attached(
-      new Attached{std::move(event), array.release, array.private_data});
-  array.release = ReleaseAttached;
-  array.private_data = attached.release();
   return Status::OK();
 }
 

@@ -1,11 +1,12 @@
 #include "exchange/view_sizes.h"
 
-#include <memory>
 #include <utility>
+#include <vector>
 
 #include "arrow/buffer.h"
 #include "border/rust.h"
 #include "border/status.h"
+#include "exchange/attached.h"
 #include "memory/device.h"
 #include "memory/resolve.h"
 
@@ -17,28 +18,36 @@ using arrow::Status;
 // Validity and views come before the buffers, and the sizes after them.
 constexpr int64_t kOtherBuffers = 3;
 
-struct Brought {
-  // Where the structure has the address of the sizes, what was there, and the copy.
-  const void** place;
-  const void* original;
-  std::vector<int64_t> sizes;
-};
+// Copies of sizes, to which a structure points until this goes.
+class Brought {
+ public:
+  Brought() = default;
+  Brought(Brought&&) = default;
+  Brought& operator=(Brought&&) = delete;
+  ~Brought() {
+    for (const Copy& each : copies_) *each.place = each.original;
+  }
 
-// The private data of such a structure, in addition to its producer's.
-struct Attached {
-  std::vector<Brought> brought;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
+  void Add(const void** place, std::vector<int64_t> sizes) {
+    copies_.push_back({place, *place, std::move(sizes)});
+  }
 
-// The consumer may have moved the structure, and may call from any thread.
-void ReleaseAttached(ArrowArray* array) {
-  const std::unique_ptr<Attached> attached(static_cast<Attached*>(array->private_data));
-  for (const Brought& each : attached->brought) *each.place = each.original;
-  array->release = attached->release;
-  array->private_data = attached->private_data;
-  array->release(array);
-}
+  bool IsEmpty() const { return copies_.empty(); }
+
+  void Show() {
+    for (const Copy& each : copies_) *each.place = each.sizes.data();
+  }
+
+ private:
+  struct Copy {
+    // Where the structure has the address of the sizes, and what was there.
+    const void** place;
+    const void* original;
+    std::vector<int64_t> sizes;
+  };
+
+  std::vector<Copy> copies_;
+};
 
 arrow::Result<bool> IsOnDevice(int32_t device, const void* address) {
   bool is_there = false;
@@ -69,19 +78,17 @@ arrow::Result<std::vector<int64_t>> Copied(const void* address, int64_t count, i
 }  // namespace
 
 Status BringSizes(const std::vector<ArrowArray*>& views, int32_t device, ArrowArray* structure) {
-  std::unique_ptr<Attached> attached(
-      new Attached{{}, structure->release, structure->private_data});
+  Brought brought;
   for (const ArrowArray* array : views) {
     const void** place = &array->buffers[array->n_buffers - 1];
     ARROW_ASSIGN_OR_RAISE(const bool is_there, IsOnDevice(device, *place));
     if (!is_there) continue;
     ARROW_ASSIGN_OR_RAISE(auto sizes, Copied(*place, array->n_buffers - kOtherBuffers, device));
-    attached->brought.push_back({place, *place, std::move(sizes)});
+    brought.Add(place, std::move(sizes));
   }
-  if (attached->brought.empty()) return Status::OK();
-  for (const Brought& each : attached->brought) *each.place = each.sizes.data();
-  structure->private_data = attached.release();
-  structure->release = ReleaseAttached;
+  if (brought.IsEmpty()) return Status::OK();
+  brought.Show();
+  Attach(std::move(brought), structure);
   return Status::OK();
 }
 

@@ -1,4 +1,5 @@
-//! `pyarrow.Buffer.address`: `pyarrow_cuda_compat/_addresses.py` puts it in place of pyarrow's own.
+//! `pyarrow.Buffer.address`, which `pyarrow_cuda_compat/_pyarrow/addresses.py` puts in place of
+//! pyarrow's own.
 
 use crate::pyarrow::pyarrow;
 use pyo3::exceptions::PyTypeError;

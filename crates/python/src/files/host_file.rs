@@ -1,6 +1,6 @@
 //! Files on their way to device buffers and back.
 //!
-//! The package opens them, and decides what is copied; see `_files.py`.
+//! The package opens them, and decides what is copied; see `_files/`.
 
 use super::source::duplicate;
 use crate::errors::{incorrect_type, of_file};

@@ -1,0 +1,1 @@
+"""Files that are read into device memory, and written from it."""

@@ -1,0 +1,92 @@
+"""Files by KvikIO, which moves them between storage and the device by GPUDirect Storage.
+
+KvikIO is imported only where a caller asks for it, or a large file might gain by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .. import _native
+
+#: KvikIO itself uses no GPUDirect Storage for less.
+_LEAST = 1 << 20
+#: With a callback, so many bytes are copied between two of its calls.
+_PIECE = 64 << 20
+
+_Progress = Callable[[int, int], object] | None
+
+
+def is_worth_it(nbytes: int) -> bool:
+    """Whether KvikIO would copy so many bytes without the host's memory."""
+    return nbytes >= _LEAST and _has_direct_storage()
+
+
+@cache
+def _has_direct_storage() -> bool:
+    try:
+        defaults = import_module("kvikio.defaults")
+        driver = import_module("kvikio.cufile_driver")
+        if hasattr(defaults, "is_compat_mode_preferred"):
+            is_compatible = defaults.is_compat_mode_preferred()
+        else:
+            mode = defaults.compat_mode()
+            is_compatible = getattr(mode, "name", mode) in (True, "ON")
+        if is_compatible:
+            return False
+        if hasattr(driver, "get"):
+            return bool(driver.get("is_gds_available"))
+        return bool(driver.DriverProperties().is_gds_available)
+    except Exception:
+        # Not installed, for another CUDA, or without a driver: nobody has asked for it.
+        return False
+
+
+def read(
+    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
+) -> None:
+    """Reads an open file, from `offset` on, into a whole buffer."""
+    with _opened(file, "r") as handle:
+        for part, at in _parts(buffer, progress):
+            done = handle.pread(part, part.size, offset + at).get()
+            if done < part.size:
+                end = offset + at + done
+                raise OSError(f"the file ends at byte {end}, before the end of the copy: {name!r}")
+
+
+def write(
+    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
+) -> None:
+    """Writes a whole buffer into an open file, from `offset` on."""
+    with _opened(file, "r+") as handle:
+        for part, at in _parts(buffer, progress):
+            done = handle.pwrite(part, part.size, offset + at).get()
+            if done < part.size:
+                raise OSError(
+                    f"the file takes no more bytes at byte {offset + at + done}: {name!r}"
+                )
+
+
+def _opened(file: int, flags: str) -> Any:
+    # By this name it is the open file, whatever its path leads to by now; KvikIO takes paths.
+    return import_module("kvikio").CuFile(f"/proc/self/fd/{file}", flags)
+
+
+def _parts(
+    buffer: _native.CudaBuffer, progress: _Progress
+) -> Iterator[tuple[_native.CudaBuffer, int]]:
+    """The parts to copy one behind the other, and where they begin; tells `progress` of each."""
+    # KvikIO's copies are in no order with the streams of the device.
+    buffer.context.synchronize()
+    size = buffer.size
+    for at in range(0, size, _PIECE if progress else max(size, 1)):
+        part = buffer.slice(at, min(_PIECE, size - at) if progress else size)
+        yield part, at
+        if progress:
+            progress(at + part.size, size)
+    if progress and not size:
+        progress(0, 0)

@@ -1,0 +1,156 @@
+"""Copies of pyarrow's data between the host and devices.
+
+=======================================  =========================================================
+pyarrow itself                           this package
+=======================================  =========================================================
+``copy_to`` of arrays and batches        allocates and copies all of them together; with
+allocates and copies each buffer by      ``stream=``, in the order of a stream.  A context
+itself                                   or a device's number is a destination, too
+``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
+``copy_to``                              share is copied once
+``RecordBatchReader`` has none           returns a reader whose batches are copied when they are
+                                         read
+``Buffer`` has no ``copy`` or ``view``   has both
+=======================================  =========================================================
+
+For data on the CPU, a call takes about half a microsecond longer.  With
+``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
+from typing import Any
+
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
+import pyarrow as pa
+
+from .. import _native
+from .replacing import add, named, wrap
+
+_Method = Callable[..., Any]
+_STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
+            Makes the copy in the order of that stream.  Copies of device memory to a
+            device, and of pinned memory if all of the data is pinned, return at once, and
+            are complete when the stream is synchronized.  For others the call waits for
+            the stream and the default stream, and they are complete on return.
+"""
+
+
+def _copies(cls: type, original: _Method) -> _Method:
+    @wraps(original)
+    def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
+        copied = _native._copy_to(self, cls, destination, stream)
+        return original(self, destination) if copied is None else copied
+
+    doc = original.__doc__ or ""
+    copy_to.__doc__ = doc.replace("\n        Returns", f"        {_STREAM}\n        Returns")
+    return copy_to
+
+
+def _copies_chunks(cls: type) -> _Method:
+    def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
+        return _native._copy_to(self, cls, destination, stream)
+
+    copy_to.__doc__ = f"""
+        Copy the entire {cls.__name__} to destination device.
+
+        The memory of all chunks is allocated and copied together.  Memory that chunks
+        share is copied once.
+
+        Parameters
+        ----------
+        destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+            The destination device to copy the data to; an int is its number.
+        {_STREAM}
+        Returns
+        -------
+        {cls.__name__}
+            With the same chunks.
+        """
+    return named(copy_to, cls, "copy_to")
+
+
+def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
+    """
+    Return a reader of the same batches, copied to destination device.
+
+    Each batch is copied when it is read.  Both readers read from one stream.
+
+    Parameters
+    ----------
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The destination device to copy the batches to; an int is its number.
+    stream : Stream or object with ``__cuda_stream__``, optional
+        Makes the copies on that stream.
+
+    Returns
+    -------
+    RecordBatchReader
+    """
+    _native._check_has_data(self)
+    # What is wrong with the arguments is said now, not when the first batch is read.
+    pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
+
+    def batches() -> Iterator[Any]:
+        for batch in self:
+            yield batch.copy_to(destination, stream=stream)
+
+    return pa.RecordBatchReader.from_batches(self.schema, batches())
+
+
+def _copy_buffer(self: Any, destination: Any) -> Any:
+    """
+    Copy the buffer to destination device.
+
+    Parameters
+    ----------
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The destination device to copy the buffer to; an int is its number.
+
+    Returns
+    -------
+    Buffer
+        A CudaBuffer, if the destination is a CUDA device.
+    """
+    return _native._buffer_to(self, destination, is_view=False)
+
+
+def _view_buffer(self: Any, destination: Any) -> Any:
+    """
+    View the buffer's memory from destination device, without a copy.
+
+    A CUDA device sees its own memory and pinned memory of the host.  The host sees its
+    own memory, and device memory that is a view of pinned memory.
+
+    Parameters
+    ----------
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
+        The device to view the buffer from; an int is its number.
+
+    Returns
+    -------
+    Buffer
+        A CudaBuffer, if the destination is a CUDA device.  Retains the memory.
+
+    Raises
+    ------
+    NotImplementedError
+        If the destination does not see the memory.
+    """
+    return _native._buffer_to(self, destination, is_view=True)
+
+
+def install() -> None:
+    """Replaces and adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
+    if not _hook.is_enabled():
+        return
+    lib = pa.lib
+    for cls in (lib.Array, lib.RecordBatch):
+        wrap(cls, "copy_to", partial(_copies, cls))
+    for cls in (lib.ChunkedArray, lib.Table):
+        add(cls, "copy_to", _copies_chunks(cls))
+    add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))
+    add(lib.Buffer, "copy", named(_copy_buffer, lib.Buffer, "copy"))
+    add(lib.Buffer, "view", named(_view_buffer, lib.Buffer, "view"))

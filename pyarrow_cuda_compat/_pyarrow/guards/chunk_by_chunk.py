@@ -1,0 +1,77 @@
+"""What is called in place of functions of pyarrow that go through chunks one by one.
+
+Each takes the function in whose place it is called, and that one's arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from ... import _native
+from .host_copies import to_host
+
+#: How many rows of a row group pyarrow writes where nobody says, and at most.
+_ROWS, _MOST_ROWS = 1 << 20, 1 << 26
+
+
+def slice_chunks(cut: Any, data: Any, offset: int = 0, length: int | None = None) -> Any:
+    """`ChunkedArray.slice` and `Table.slice`, where the nulls of chunks are not counted."""
+    if isinstance(data, pa.Table):
+        columns = [slice_chunks(cut, column, offset, length) for column in data.columns]
+        return _native._assemble(data.schema, columns)
+    if offset < 0:
+        raise IndexError("Offset must be non-negative")
+    rest = len(data) if length is None else length
+    chunks: list[Any] = []
+    for chunk in data.chunks:
+        if offset >= len(chunk) and not chunks:
+            offset -= len(chunk)
+        elif rest > 0:
+            taken = chunk.slice(offset, rest)
+            _native._count_nulls(taken)
+            chunks.append(taken)
+            offset, rest = 0, rest - len(taken)
+    return pa.chunked_array(chunks or [data.chunk(0).slice(0, 0)], data.type)
+
+
+def write_batches(
+    write: Callable[..., None],
+    writer: Any,
+    table: Any,
+    max_chunksize: int | None = None,
+    **options: Any,
+) -> None:
+    """`write_table` of writers of messages, with one batch at a time in host memory."""
+    is_number = max_chunksize is None or isinstance(max_chunksize, int)
+    if not is_number or any(map(_has_dictionaries, table.schema.types)):
+        # pyarrow refuses the one, and may make one dictionary of those of all batches.
+        write(writer, to_host(table), max_chunksize, **options)
+        return
+    rows = max_chunksize if max_chunksize is not None and max_chunksize > 0 else None
+    for batch in table.to_batches(rows):
+        writer.write_batch(batch)
+
+
+def write_row_groups(
+    write: Callable[..., None], writer: Any, table: Any, row_group_size: int | None = None
+) -> None:
+    """`write_table` of Parquet's writer, with one row group at a time in host memory."""
+    rows = _ROWS if row_group_size in (None, -1) else row_group_size
+    if not isinstance(rows, int) or rows <= 0 or table.num_rows <= rows:
+        write(writer, to_host(table), row_group_size)
+        return
+    rows = min(rows, _MOST_ROWS)
+    for start in range(0, table.num_rows, rows):
+        write(writer, to_host(table.slice(start, rows)), row_group_size)
+
+
+def _has_dictionaries(data_type: Any) -> bool:
+    if isinstance(data_type, pa.BaseExtensionType):
+        data_type = data_type.storage_type
+    fields = (data_type.field(number) for number in range(data_type.num_fields))
+    return pa.types.is_dictionary(data_type) or any(
+        _has_dictionaries(field.type) for field in fields
+    )

@@ -1,0 +1,244 @@
+"""Sends device memory between Dask workers.
+
+Workers of `distributed` on the same machine send each other buffers, record batches and tables on
+a device through CUDA IPC: the bytes are copied from device to device and do not pass through the
+host.  All other data is sent as host frames, like a pickle: data for other machines, for clients
+and through the scheduler, and data that is small (`THRESHOLD`) or cannot be exported.
+
+Users do not have to configure this.  Importing ``pyarrow_cuda_compat`` (or ``pyarrow.cuda``) in a
+process that uses ``distributed`` imports this module, in either order.  A worker accepts memory
+through IPC once its process has imported this module.  To use IPC from the first transfer on,
+import it when the workers start:
+
+* ``client.register_plugin(pyarrow_cuda_compat.dask.Plugin())``, or
+* ``distributed.worker.preload: pyarrow_cuda_compat.dask`` in Dask's configuration.
+
+With ``pyarrow-cuda-compat.ipc: false`` in Dask's configuration (in the environment:
+``DASK_PYARROW_CUDA_COMPAT__IPC=false``) a worker sends host frames only.
+
+How it works: in the handshake of a connection, the receiving worker announces its machine and its
+devices.  The sending worker exports the memory, and retains it until the receiver has confirmed the
+reply; by then the receiver has made its own copy.  If the receiver cannot open the memory, for
+example between containers that may not share it, it repeats the request without announcing itself,
+and gets host frames.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import distributed.protocol.arrow  # before what is below: it would take pyarrow's classes back
+import distributed.worker
+import pyarrow as pa
+from dask.sizeof import sizeof
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.protocol.serialize import dask_deserialize, dask_serialize
+
+from .. import _native, _watch
+from .._pickling import lies_on_host
+from . import _device_frames
+from ._parts import PartsPickler, PartsUnpickler
+from ._peers import NAME, devices, devices_of_borrower, openings, prepare
+
+__all__ = ["THRESHOLD", "Plugin", "transfers"]
+
+THRESHOLD = 64 * 1024
+"""Buffers of fewer bytes than this go as host frames: mapping them would take longer."""
+
+_ADVICE = (
+    "set `pyarrow-cuda-compat.ipc: false` in Dask's configuration of the workers "
+    "(DASK_PYARROW_CUDA_COMPAT__IPC=false) to have it sent through the host"
+)
+
+_transfers = {"ipc": 0, "host": 0}
+_lock = threading.Lock()
+
+
+def transfers() -> dict[str, int]:
+    """Count the objects that this process has sent through CUDA IPC and through the host.
+
+    Returns
+    -------
+    counts : dict
+        ``ipc``: objects with at least one buffer that was exported to another worker; ``host``:
+        objects whose bytes all went through host memory.  Objects are buffers, record batches and
+        tables on a device; objects inside other objects do not count.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.dask
+    >>> sorted(pyarrow_cuda_compat.dask.transfers())
+    ['host', 'ipc']
+    """
+    with _lock:
+        return dict(_transfers)
+
+
+def _count(way: str) -> None:
+    with _lock:
+        _transfers[way] += 1
+
+
+class Plugin(WorkerPlugin):
+    """Makes workers accept device memory through CUDA IPC from the first transfer on.
+
+    Examples
+    --------
+    >>> import distributed, pyarrow_cuda_compat.dask
+    >>> with distributed.Client(processes=False, dashboard_address=":0") as client:
+    ...     results = client.register_plugin(pyarrow_cuda_compat.dask.Plugin())
+    >>> [result["status"] for result in results.values()]
+    ['OK']
+    """
+
+    name = NAME
+    idempotent = True
+
+    def setup(self, worker: Any) -> None:
+        """Called by the worker."""
+        prepare(worker)
+
+
+def dask_setup(worker: Any) -> None:
+    """Called where this module is preloaded."""
+    if isinstance(worker, distributed.worker.Worker):
+        prepare(worker)
+
+
+def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
+    return _Borrower(header, frames).load()
+
+
+class _Borrower(PartsUnpickler):
+    """Puts copies of lent memory, and what came in frames instead, into what it loads."""
+
+    def has_frame(self, part: Mapping[str, Any]) -> bool:
+        return "handle" not in part
+
+    def part_without_frame(self, part: Mapping[str, Any]) -> Any:
+        return _take(part)
+
+
+def _take(lent: Mapping[str, Any]) -> Any:
+    """Copies memory of another worker, which is unmapped again when this returns."""
+    try:
+        [context] = (
+            _native.Context(number)
+            for number in devices()
+            if _native._uuid(number).hex() == lent["device"]
+        )
+        handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(lent["handle"]))
+        theirs = context.open_ipc_buffer(handle)
+    except (OSError, ValueError) as error:
+        openings.failed()
+        # As an OSError `distributed` takes it for a broken connection, and asks again.
+        raise OSError(
+            f"device memory of another worker cannot be opened by CUDA IPC ({error}): {_ADVICE}"
+        ) from error
+    openings.succeeded()
+    if lent["is_part"]:
+        ours = _native._new_packed_buffer(context, theirs.size)
+    else:
+        ours = context.new_buffer(theirs.size)
+    ours.copy_from_device(theirs)
+    return ours if lent["is_mutable"] else _native._read_only(ours)
+
+
+def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
+    if known := devices_of_borrower(context):
+        pickler = _Lender(known)
+        pickler.dump(value)
+        if pickler.has_lent:
+            _count("ipc")
+            frames = pickler.frames()
+            return pickler.header(frames), frames
+    if context and "recipient" in context:
+        _count("host")
+    # `distributed` goes on to the next way of serialising, which is to pickle.
+    raise NotImplementedError
+
+
+class _Lender(PartsPickler):
+    """Lends the device memory in what it pickles, as far as it can be lent."""
+
+    def __init__(self, devices: list[str]) -> None:
+        super().__init__()
+        self._devices = devices
+        self._unlent: list[Any] = []
+
+    @property
+    def has_lent(self) -> bool:
+        return len(self._unlent) < len(self.parts)
+
+    def frames(self) -> list[Any]:
+        """The pickle, its buffers on the host, and what was not lent."""
+        return self.host_frames() + [memoryview(each.copy_to_host()) for each in self._unlent]
+
+    def place(self, buffer: Any) -> dict[str, Any]:
+        """How to open the buffer's memory, or its device's number when that cannot be."""
+        number = buffer.context.device_number
+        device = _native._uuid(number).hex()
+        if buffer.size >= THRESHOLD and device in self._devices:
+            try:
+                handle = _native._lend(buffer)
+                return {"device": device, "handle": handle.serialize().to_pybytes()}
+            except (OSError, pa.ArrowInvalid):
+                pass  # memory of a pool, of another process, and so on
+        self._unlent.append(buffer)
+        return {"number": number}
+
+
+# --- registration --------------------------------------------------------------------------------
+
+
+def _register() -> None:
+    dask_serialize.register(_native.CudaBuffer, _serialize)
+    dask_deserialize.register(_native.CudaBuffer, _deserialize)
+    dask_serialize.register(_native.DeviceArray, _serialize)
+    dask_deserialize.register(_native.DeviceArray, _deserialize)
+    _register_beside(pa.RecordBatch)
+    _register_beside(pa.Table)
+    sizeof.register(_native.CudaBuffer, lambda buffer: sys.getsizeof(object()) + buffer.size)
+    sizeof.register(_native.DeviceArray, lambda array: sys.getsizeof(object()) + array.nbytes)
+    sizeof.register(pa.RecordBatch, _size_of_batch)
+    sizeof.register(pa.Array, _size_of_array)
+    _device_frames.register()
+    _watch.follow("dask_cuda", f"{__package__}._spilling", "register")
+    distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
+    for worker in list(distributed.worker.Worker._instances):
+        prepare(worker)
+
+
+def _register_beside(kind: type) -> None:
+    """For what lies on a device; the rest goes on to the functions that are registered already."""
+    serialize_host = dask_serialize.dispatch(kind)
+    deserialize_host = dask_deserialize.dispatch(kind)
+
+    def serialize(value: Any, context: Mapping[str, Any] | None = None) -> Any:
+        return serialize_host(value) if lies_on_host(value) else _serialize(value, context)
+
+    def deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
+        load = _deserialize if "parts" in header else deserialize_host
+        return load(header, frames)
+
+    dask_serialize.register(kind, serialize)
+    dask_deserialize.register(kind, deserialize)
+
+
+def _size_of_batch(batch: Any) -> int:
+    if lies_on_host(batch):
+        return sys.getsizeof(batch)
+    return sum(map(_size_of_array, batch.columns))
+
+
+def _size_of_array(array: Any) -> int:
+    if lies_on_host(array):
+        return sys.getsizeof(array)
+    size: int = sum(buffer.size for buffer in array.buffers() if buffer is not None)
+    return sys.getsizeof(object()) + size
+
+
+_register()

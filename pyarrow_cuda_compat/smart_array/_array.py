@@ -1,0 +1,512 @@
+"""`SmartArray`: an array that moves between the host and the device by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..memory import _layouts
+from ._part import Part
+from ._sources import is_for_devices, new, of_object
+from ._two_sides import GPU, HOST, TwoSides
+
+#: Methods of NumPy's arrays that change them.
+_CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
+#: What looks at the same memory in another way, and needs no element for that.
+_VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
+_VIEWING |= {"transpose", "view"}
+#: What gives the memory of the host away, to be written to.
+_LENDING = {"ctypes", "data", "flat"}
+#: The memory of the two sides stays where it is, and writable.
+_REFUSED = {"resize", "setflags"}
+
+
+class _ArgHint:
+    """The place of Numba's class among the bases of `SmartArray`, before Numba is imported."""
+
+
+class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
+    """An array whose data is on the host or on the device, wherever it was needed last.
+
+    It works like a NumPy array: indexing, operators, functions, and the attributes and methods of
+    ``numpy.ndarray``.  Arrays that result from these are SmartArrays, too.  Views share their
+    data with the array that they were taken from.
+
+    Functions that Numba has compiled take it for the host (``numba.jit``) and for the device
+    (``numba.cuda.jit``).  A kernel finds the data on the device, and leaves it there: it is copied
+    only if it has changed on the other side, and only when that is asked for.
+
+    Parameters
+    ----------
+    obj : array_like, optional
+        The data: anything that ``numpy.asarray`` takes, or an array on a device.
+    copy : bool, default True
+        Whether to copy `obj`, or to adopt its memory as this array's on the host (on the device,
+        for an array that lies there) where dtype and order allow that.
+    shape : int or tuple of int, optional
+        The number of elements in each dimension, without `obj`.
+    dtype : numpy.dtype, optional
+        The type of the elements; with `obj` by default its own.
+    order : {'C', 'F'}, optional
+        Whether the last or the first dimension is the densest; with `obj` by default its own.
+    where : {'host', 'gpu'}, default 'host'
+        Where to allocate the array, or to copy `obj` to.
+
+    Raises
+    ------
+    ValueError
+        If `where` is neither, or `shape` is not that of `obj`; if `obj` is an array of Arrow with
+        nulls.
+    AssertionError
+        Without `obj`, if `shape` or `dtype` is missing.
+    TypeError
+        If the elements are objects or strings.
+
+    Notes
+    -----
+    The class does not notice writes to an array that `get` has returned: call `mark_changed`
+    afterwards.  Assignments to this array, its methods and compiled functions do so by themselves.
+
+    Several threads may use it.  The program has to order kernels on streams of different threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyarrow_cuda_compat import SmartArray
+    >>> array = SmartArray(np.arange(4.0))
+    >>> array.get("gpu").fill(2.5)  # or a kernel, which marks the array by itself
+    >>> array.mark_changed("gpu")
+    >>> array[1:] * 2
+    SmartArray([5., 5., 5.])
+    """
+
+    __module__ = "pyarrow_cuda_compat"
+
+    _sides: TwoSides
+    _part: Part | None = None
+
+    def __init__(
+        self,
+        obj: Any = None,
+        copy: bool = True,
+        shape: Any = None,
+        dtype: Any = None,
+        order: str | None = None,
+        where: str = HOST,
+    ) -> None:
+        _check_target(where)
+        if obj is None:
+            if shape is None or dtype is None:
+                raise AssertionError("a SmartArray needs an object, or a shape and a dtype")
+            self._sides = new(shape, dtype, order or "C", where)
+            return
+        if isinstance(obj, SmartArray):
+            obj = obj.get(where)
+        self._sides = of_object(obj, copy, dtype, order, where)
+        if shape is not None and _layouts.lengths(shape) != self.shape:
+            raise ValueError(f"the object has shape {self.shape}, not {shape}")
+
+    @classmethod
+    def _over(cls, sides: TwoSides, part: Part | None = None) -> SmartArray:
+        made = cls.__new__(cls)
+        made._sides = sides
+        made._part = part
+        return made
+
+    # --- the two sides ---------------------------------------------------------------------------
+
+    def get(self, where: str = HOST) -> Any:
+        """Return the data on one side, up to date.
+
+        Parameters
+        ----------
+        where : {'host', 'gpu'}, default 'host'
+            The side, which is allocated if it does not exist yet.
+
+        Returns
+        -------
+        numpy.ndarray or DeviceArray
+            The memory of that side itself.
+
+        Raises
+        ------
+        ValueError
+            If `where` is another one, or the array has gaps and so cannot be copied to the device.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> array = SmartArray([1, 2, 3])
+        >>> array.get("gpu").copy_to_host()
+        array([1, 2, 3])
+        """
+        _check_target(where)
+        whole = self._sides.get(where)
+        if self._part is None:
+            return whole
+        return self._part.on_host(whole) if where == HOST else self._part.on_device(whole)
+
+    def mark_changed(self, where: str = HOST) -> None:
+        """Say that the data was changed on one side.
+
+        The other side is then stale, and copied when it is asked for.  It is copied at once if
+        somebody else refers to it, so that an array that `get` has returned shows what a kernel has
+        computed.
+
+        Parameters
+        ----------
+        where : {'host', 'gpu'}, default 'host'
+            The side.
+
+        Raises
+        ------
+        ValueError
+            If `where` is another one.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> array = SmartArray([1, 2, 3])
+        >>> array.get()[0] = 7
+        >>> array.mark_changed()
+        >>> array.get("gpu").copy_to_host()
+        array([7, 2, 3])
+        """
+        _check_target(where)
+        self._sides.changed(where)
+
+    def host(self) -> Any:
+        """Return the data on the host: ``get("host")``.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([1, 2, 3]).host()
+        array([1, 2, 3])
+        """
+        return self.get(HOST)
+
+    def gpu(self) -> Any:
+        """Return the data on the device: ``get("gpu")``.
+
+        Returns
+        -------
+        DeviceArray
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([1, 2, 3]).gpu().copy_to_host()
+        array([1, 2, 3])
+        """
+        return self.get(GPU)
+
+    def host_changed(self) -> None:
+        """Say that the data was changed on the host: ``mark_changed("host")``.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> array = SmartArray([1, 2, 3])
+        >>> array.host()[0] = 7
+        >>> array.host_changed()
+        """
+        self.mark_changed(HOST)
+
+    def gpu_changed(self) -> None:
+        """Say that the data was changed on the device: ``mark_changed("gpu")``.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> array = SmartArray([1, 2, 3])
+        >>> array.gpu().fill(7)
+        >>> array.gpu_changed()
+        >>> array
+        SmartArray([7, 7, 7])
+        """
+        self.mark_changed(GPU)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The data on the device, for other libraries, which may change it."""
+        interface: dict[str, Any] = self.get(GPU).__cuda_array_interface__
+        self._sides.may_change_on_device()
+        return interface
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self.get(GPU).__dlpack__(**options)
+        self._sides.may_change_on_device()
+        return capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.get(GPU).__dlpack_device__()  # type: ignore[no-any-return]
+
+    # --- what it is, which needs no data ---------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements in each dimension.
+
+        Returns
+        -------
+        tuple of int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([[1, 2, 3]]).shape
+        (1, 3)
+        """
+        return (self._part or self._sides).shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The distance between neighbours in each dimension, in bytes.
+
+        Returns
+        -------
+        tuple of int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([[1, 2, 3]]).T.strides
+        (8, 24)
+        """
+        return (self._part or self._sides).strides
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements.
+
+        Returns
+        -------
+        numpy.dtype
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([1, 2, 3]).dtype
+        dtype('int64')
+        """
+        return (self._part or self._sides).dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([[1, 2, 3]]).ndim
+        2
+        """
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([[1, 2, 3]]).size
+        3
+        """
+        return prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element, in bytes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([1, 2, 3]).itemsize
+        8
+        """
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements together, in bytes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import SmartArray
+        >>> SmartArray([1, 2, 3]).nbytes
+        24
+        """
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    # --- an array of NumPy -----------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """A copy for NumPy; with ``copy=False`` the memory itself, read-only."""
+        host = self.get(HOST)
+        if copy is not False:
+            return np.array(host, dtype)
+        view: np.ndarray[Any, Any] = np.array(host, dtype, copy=False).view()
+        view.flags.writeable = False
+        return view
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        outputs = options.get("out", ())
+        if outputs:
+            options["out"] = tuple(_on_host(each) for each in outputs)
+        result = getattr(ufunc, method)(*(_on_host(each) for each in inputs), **options)
+        for changed in inputs[:1] if method == "at" else outputs:
+            if isinstance(changed, SmartArray):
+                changed.mark_changed(HOST)
+        if not outputs:
+            return self._wrapped(result)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in _REFUSED or not hasattr(np.ndarray, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if callable(getattr(np.ndarray, name)):
+            return self._method(name)
+        result = self._view_or(name in _VIEWING, lambda host: getattr(host, name))
+        if name in _LENDING:
+            self._sides.may_change_on_host()
+        return result
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        @wraps(getattr(np.ndarray, name))
+        def method(*arguments: Any, **options: Any) -> Any:
+            def call(host: np.ndarray[Any, Any]) -> Any:
+                return getattr(host, name)(*arguments, **options)
+
+            result = self._view_or(name in _VIEWING, call)
+            if name in _CHANGING:
+                self.mark_changed(HOST)
+            return result
+
+        return method
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("flat", "imag", "real"):
+            setattr(self.get(HOST), name, value)
+            self.mark_changed(HOST)
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._view_or(_is_basic(key), lambda host: host[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.get(HOST)[key] = _on_host(value)
+        self.mark_changed(HOST)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._wrapped, self.get(HOST))
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.get(HOST)
+
+    def __bool__(self) -> bool:
+        return bool(self.get(HOST))
+
+    def __int__(self) -> int:
+        return int(self.get(HOST))
+
+    def __index__(self) -> int:
+        return self.get(HOST).__index__()  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return float(self.get(HOST))
+
+    def __complex__(self) -> complex:
+        return complex(self.get(HOST))
+
+    def __str__(self) -> str:
+        return str(self.get(HOST))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.get(HOST), spec)
+
+    def __repr__(self) -> str:
+        text = repr(self.get(HOST)).removeprefix("array")
+        return "SmartArray" + text.replace("\n", "\n     ")  # which is that much longer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SmartArray, (self.get(HOST),)
+
+    def __copy__(self) -> SmartArray:
+        return SmartArray(self)
+
+    def __deepcopy__(self, _memo: object) -> SmartArray:
+        return SmartArray(self)
+
+    def _view_or(self, may_be_view: bool, function: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
+        """What a function makes of the host's array, which need not be up to date for a view."""
+        if may_be_view:
+            memory = self._sides.host_memory()
+            view = function(memory if self._part is None else self._part.on_host(memory))
+            if isinstance(view, np.ndarray) and self._shares(view):
+                return self._wrapped(view)
+        return self._wrapped(function(self.get(HOST)))
+
+    def _shares(self, array: np.ndarray[Any, Any]) -> bool:
+        return np.may_share_memory(array, self._sides.host_memory())
+
+    def _wrapped(self, result: Any) -> Any:
+        """A result of NumPy's: an array as a SmartArray, and everything else as it is."""
+        if isinstance(result, tuple):
+            return tuple(map(self._wrapped, result))
+        if not isinstance(result, np.ndarray) or not is_for_devices(result.dtype):
+            return result
+        if not self._shares(result):
+            has_gaps = not (result.flags.c_contiguous or result.flags.f_contiguous)
+            return SmartArray(result, copy=has_gaps)
+        whole = self._sides.host_memory()
+        if result is whole:
+            return self._over(self._sides)
+        offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        return self._over(self._sides, Part(offset, result))
+
+
+def _check_target(where: str) -> None:
+    if where not in (HOST, GPU):
+        raise ValueError(f'"{where}" is not a valid target')
+
+
+def _on_host(value: Any) -> Any:
+    return value.get(HOST) if isinstance(value, SmartArray) else value
+
+
+def _is_basic(key: Any) -> bool:
+    keys = key if isinstance(key, tuple) else (key,)
+    basic = (int, np.integer, slice, type(None), type(Ellipsis))
+    return all(isinstance(each, basic) and not isinstance(each, bool) for each in keys)
