@@ -1,4 +1,4 @@
-"""Checks that every crate of Cargo.lock that is built here allows the oldest Rust that we support."""
+"""Checks that every crate of Cargo.lock that is built here allows the oldest supported Rust."""
 
 from __future__ import annotations
 

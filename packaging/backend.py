@@ -98,7 +98,7 @@ def build_editable(
 
 @contextmanager
 def prepared(config_settings: Settings) -> Iterator[dict[str, str]]:
-    """What goes beside the extension lies there meanwhile; yields the settings that are maturin's."""
+    """What goes beside the extension lies there meanwhile; yields the settings for maturin."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         sys.exit("pyarrow-cuda-compat does not support free-threaded Python: use one with the GIL")
     settings = dict(config_settings or {})

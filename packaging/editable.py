@@ -1,7 +1,7 @@
 """What an editable install adds to the wheel: the way to the checkout.
 
 `pip install -e .` takes the Python files from the checkout, where the compiled ones are built, too.
-What lies beside the package is installed as ever: the hook, stubs, and cases of the conformance suite.
+What lies beside the package is installed as ever: the hook, the stubs, the conformance cases.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# maturin has such a file, by the name of the package, which is the one with the hook: of the two, the
-# hook's is installed last.
+# maturin's own has the package's name, as the one that starts the hook has, which takes its place.
 NAME = "__editable__.pyarrow_cuda_compat.pth"
 
 
