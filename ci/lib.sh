@@ -1,5 +1,6 @@
 # Shared by the scripts of this folder: steps with their times, the wheel, virtual environments.
 # To be sourced; leaves the caller in the root of the repository.
+# shellcheck shell=bash
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,6 +11,10 @@ mapfile -t PYARROW <packaging/pyarrow-versions.txt
 
 # A warning of the bridge's compiler is an error here; with another compiler, users may get others.
 export CXXFLAGS=${CXXFLAGS--Werror}
+
+# The Rust that formats, lints and describes the API: each version does that in another way.
+# shellcheck disable=SC2034  # for those scripts
+RUST=1.95
 
 # The checkout's own package has no extension in it, and must not hide the installed one.
 export PYTHONSAFEPATH=1
@@ -112,7 +117,7 @@ bridge_of() { # PYARROW_VERSION
 }
 
 # The oldest Rust that is supported.
-rust_version() {
+oldest_rust() {
     sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml
 }
 

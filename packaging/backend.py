@@ -23,11 +23,14 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import editable
 import licenses
 import maturin
 import sbom
@@ -55,6 +58,7 @@ COPIES = {
 # Zig has the symbols of every glibc, so what it links asks for no newer ones.
 ZIG = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"]
 
+get_requires_for_build_editable = maturin.get_requires_for_build_editable
 get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
 
 Settings = dict[str, str] | None
@@ -71,14 +75,21 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     return requires + (ZIG if "glibc" in (config_settings or {}) else [])
 
 
-def prepare_metadata_for_build_wheel(
-    metadata_directory: str, config_settings: Settings = None
-) -> str:
-    licenses.write()
-    try:
-        return str(maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings))
-    finally:
-        licenses.remove()
+def with_licences(prepare: Callable[..., str]) -> Callable[..., str]:
+    """The metadata name the files, so they have to be there."""
+
+    def prepared_metadata(metadata_directory: str, config_settings: Settings = None) -> str:
+        licenses.write()
+        try:
+            return prepare(metadata_directory, config_settings)
+        finally:
+            licenses.remove()
+
+    return prepared_metadata
+
+
+prepare_metadata_for_build_editable = with_licences(maturin.prepare_metadata_for_build_editable)
+prepare_metadata_for_build_wheel = with_licences(maturin.prepare_metadata_for_build_wheel)
 
 
 def build_wheel(
@@ -86,6 +97,24 @@ def build_wheel(
     config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
+    with prepared(config_settings) as settings:
+        wheel: str = maturin.build_wheel(wheel_directory, settings, metadata_directory)
+    return wheel
+
+
+def build_editable(
+    wheel_directory: str,
+    config_settings: Settings = None,
+    metadata_directory: str | None = None,
+) -> str:
+    with prepared(config_settings) as settings, editable.path_to(ROOT, BESIDE):
+        wheel: str = maturin.build_editable(wheel_directory, settings, metadata_directory)
+    return wheel
+
+
+@contextmanager
+def prepared(config_settings: Settings) -> Iterator[dict[str, str]]:
+    """What goes beside the extension lies there meanwhile; yields the settings for maturin."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         sys.exit("pyarrow-cuda-compat does not support free-threaded Python: use one with the GIL")
     settings = dict(config_settings or {})
@@ -99,10 +128,9 @@ def build_wheel(
     if glibc:
         settings["build-args"] = f"--zig --compatibility manylinux_{glibc.replace('.', '_')}"
     try:
-        wheel: str = maturin.build_wheel(wheel_directory, settings, metadata_directory)
+        yield settings
     finally:
         remove_copies()  # else tools would find old ones instead of what was edited since
-    return wheel
 
 
 def build_libraries(glibc: str = "", *, only_installed: bool = False) -> None:

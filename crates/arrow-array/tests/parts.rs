@@ -1,7 +1,6 @@
 //! What arrays and batches may consist of.
 
 mod common;
-#[path = "../../context/tests/common/mod.rs"]
 mod device;
 #[path = "common/raw.rs"]
 mod raw;

@@ -3,7 +3,6 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 mod common;
-#[path = "../../context/tests/common/mod.rs"]
 mod device;
 #[path = "common/raw.rs"]
 mod raw;

@@ -1,5 +1,6 @@
 //! Failures that cross between the languages.
 
+use crate::cut;
 use crate::ffi::{Failure, Kind};
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
@@ -78,8 +79,7 @@ impl Failure {
     fn fill(&mut self, fault: &Fault) {
         self.kind = fault.kind;
         let most = self.text.len() - 1;
-        // Cut between characters: the other side decodes UTF-8.
-        let cut = fault.text.floor_char_boundary(most);
+        let cut = cut::fitting(&fault.text, most);
         let bytes = fault.text.bytes().take(cut).chain([0]);
         for (place, byte) in self.text.iter_mut().zip(bytes) {
             *place = byte as c_char;

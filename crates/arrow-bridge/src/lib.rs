@@ -14,6 +14,7 @@
 
 mod addresses;
 mod bridge;
+mod cut;
 mod facts;
 mod fault;
 mod ffi;

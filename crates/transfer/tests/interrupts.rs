@@ -1,8 +1,7 @@
 //! Copies that a signal ends.
 
-#[path = "../../context/tests/common/calls.rs"]
+#[path = "common/calls.rs"]
 mod calls;
-#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_context::Context;

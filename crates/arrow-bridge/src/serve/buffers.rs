@@ -2,6 +2,7 @@
 
 use super::{context, hand_over, hand_over_exposed};
 use crate::addresses;
+use crate::cut;
 use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{
     BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
@@ -36,7 +37,7 @@ pub(super) unsafe extern "C" fn device_name(
         if capacity == 0 {
             return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
         }
-        let size = name.floor_char_boundary(capacity - 1);
+        let size = cut::fitting(&name, capacity - 1);
         // SAFETY: `out` has room for `capacity` bytes, which is more than `size`.
         unsafe {
             ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), size);

@@ -38,9 +38,8 @@ impl<Point, Retained> Queues<Point, Retained> {
     ) -> Vec<(Point, Retained)> {
         let mut taken = Vec::new();
         if let Entry::Occupied(mut queue) = self.queues.entry(stream) {
-            while let Some(first) = queue.get_mut().pop_front_if(|(point, _)| is_reached(point)) {
-                taken.push(first);
-            }
+            let passed = queue.get().iter().take_while(|(point, _)| is_reached(point)).count();
+            taken.extend(queue.get_mut().drain(..passed));
             if queue.get().is_empty() {
                 queue.remove();
             }
