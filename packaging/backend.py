@@ -8,7 +8,8 @@
 Two settings, as in ``pip wheel . --config-settings=glibc=2.28``:
 
 ``glibc``
-    The oldest glibc that the wheel has to run with; without it, the wheel is for systems like this one.
+    The oldest glibc that the wheel has to run with; without it, the wheel is for systems like this
+    one.
 ``pyarrow``
     With ``installed``, the bridge is built only for the pyarrow in the environment of the build,
     whose headers it takes: nothing is fetched.
@@ -163,13 +164,13 @@ def build_simulator(glibc: str) -> Path:
 
 def copy_files() -> None:
     remove_copies()
-    for source, target in COPIES.items():
-        if source.is_dir():
+    for origin, target in COPIES.items():
+        if origin.is_dir():
             shutil.copytree(
-                source, target, ignore=shutil.ignore_patterns("__pycache__", "*.snap.new")
+                origin, target, ignore=shutil.ignore_patterns("__pycache__", "*.snap.new")
             )
-        elif source.is_file():
-            shutil.copyfile(source, target)
+        elif origin.is_file():
+            shutil.copyfile(origin, target)
 
 
 def remove_copies() -> None:

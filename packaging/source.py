@@ -1,7 +1,7 @@
 """What the source distribution needs beyond maturin's: a lock file of its own workspace.
 
-maturin leaves crates out that the wheel is not made of, and the workspace's lock file would no longer fit:
-a build that insists on it (``--locked``) fails.
+maturin leaves crates out that the wheel is not made of, and the workspace's lock file would no
+longer fit: a build that insists on it (``--locked``) fails.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def lock(archive: Path) -> None:
         with tarfile.open(archive) as tar:
             tar.extractall(folder, filter="data")
         (root,) = Path(folder).iterdir()
-        # Cargo brings the lock file up to date before it answers, and changes no more than it has to.
+        # Cargo brings the lock file up to date before it answers, and changes no more than it must.
         command = ["cargo", "metadata", "--format-version", "1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         with tarfile.open(archive, "w:gz") as tar:

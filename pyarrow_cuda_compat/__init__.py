@@ -33,6 +33,7 @@ try:
     from ._arrays.sharing import IpcArrayHandle as IpcArrayHandle
     from ._config import show_config as show_config
     from ._native import *  # noqa: F403
+    from ._native import __version__ as __version__
     from ._pickling import RESTORING as _RESTORING
     from ._tracing import set_tracing as set_tracing
     from ._tracing import tracing as tracing
@@ -61,6 +62,3 @@ else:
 
             return SmartArray
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-__version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat``: describes the installation, replays the examples, builds bridges."""
+"""``python -m pyarrow_cuda_compat``: describes the installation, replays examples, builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat build-bridge``: the C++ bridge for a pyarrow newer than the wheel.
+"""``python -m pyarrow_cuda_compat build-bridge``: the bridge for a pyarrow newer than the wheel.
 
 pyarrow's wheel holds libarrow and its headers, and ours the bridge's sources, so all that it takes
 is a compiler.
@@ -7,13 +7,12 @@ is a compiler.
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
-from importlib.machinery import SourceFileLoader
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
 
 from . import _bridges
 
@@ -31,21 +30,21 @@ def build() -> Path:
     Raises
     ------
     RuntimeError
-        If the compiler, which ``CXX`` names (``g++``), is missing or fails; if the pyarrow has no headers.
+        If the compiler, which ``CXX`` names (``g++``), is missing or fails, or the pyarrow has no
+        headers.
     OSError
         If the package's folder is not writable.
     """
     import pyarrow
 
     library = Path(_bridges.path_for(_bridges.release_of(pyarrow)))
-    builder = load(SOURCES / "build.py")
-    with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as objects:
-        built = Path(objects, library.name)
-        builder.build(Path(pyarrow.__file__).parent, built, Path(objects))
+    with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as folder:
+        built = Path(folder, library.name)
+        compile_to(built, Path(pyarrow.__file__).parent)
         # Beside its place first: another process may be about to load it.
         partial = library.with_suffix(f".{os.getpid()}.partial")
         try:
-            partial.write_bytes(built.read_bytes())
+            shutil.copyfile(built, partial)
             partial.replace(library)
         finally:
             partial.unlink(missing_ok=True)
@@ -53,12 +52,11 @@ def build() -> Path:
     return library
 
 
-def load(source: Path) -> ModuleType:
-    spec = spec_from_loader(source.stem, SourceFileLoader(source.stem, str(source)))
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def compile_to(out: Path, pyarrow: Path) -> None:
+    command = [sys.executable, str(SOURCES / "build.py"), "--pyarrow", str(pyarrow), "--out", out]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
 
 
 def record(library: Path) -> None:

@@ -26,6 +26,8 @@ from typing_extensions import CapsuleType, disjoint_base
 
 from ._arrays.sharing import IpcArrayHandle
 
+__version__: str
+
 _T = TypeVar("_T")
 _HostBufferT = TypeVar("_HostBufferT", bound=_HostBuffer)
 _HostArrayT = TypeVar("_HostArrayT", bound=NDArray[Any])

@@ -43,7 +43,8 @@ def refuse(cuda, ctx, data, schema=BATCH.schema):
         with pytest.raises(REFUSALS) as caught:
             touch(pa.ipc.read_record_batch(cuda.read_message(source), schema))
         assert "Cuda error" not in str(caught.value)
-    # pyarrow's own function reads what is damaged on the host.  Before release 25, it takes lengths for what is there.
+    # pyarrow's own function reads what is damaged on the host, where it checks no lengths before
+    # release 25.
     if not HOST_REFUSES and accepted_by_host(data, schema):
         return
     with pytest.raises(REFUSALS) as caught:

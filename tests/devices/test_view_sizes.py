@@ -119,4 +119,8 @@ def test_short_strings_cast_to_views_have_no_characters(ctx, on_device):
     for column in there.columns:
         (chunk,) = column.chunks
         capsules = chunk.__arrow_c_device_array__()
-        assert pa.Array._import_from_c_device_capsule(*capsules).copy_to(CPU).equals(chunk.copy_to(CPU))
+        assert (
+            pa.Array._import_from_c_device_capsule(*capsules)
+            .copy_to(CPU)
+            .equals(chunk.copy_to(CPU))
+        )

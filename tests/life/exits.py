@@ -177,6 +177,8 @@ def sigkill():
 
 @ending(-signal.SIGINT, TRACEBACK.format("KeyboardInterrupt"))
 def ctrl_c():
+    # Jobs in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.kill(os.getpid(), signal.SIGINT)
     threading.Event().wait()
 

@@ -1,4 +1,4 @@
-"""The releases of pyarrow that are supported: what is written of them is what the wheel has bridges for."""
+"""The releases of pyarrow that are supported: what is written is what the wheel has bridges for."""
 
 import tomllib
 from pathlib import Path

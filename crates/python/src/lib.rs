@@ -93,6 +93,7 @@ fn start(
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let names = Names::of(module);
     names.private(&wrap_pyfunction!(start, module)?)?;
     names.private(&wrap_pyfunction!(sequences::dimensions, module)?)?;

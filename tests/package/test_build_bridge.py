@@ -1,0 +1,77 @@
+"""``build-bridge``, where it cannot work; `ci/wheels` compiles one."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import _bridges, build_bridge
+
+pytestmark = pytest.mark.independent
+
+
+def run(**environment):
+    return subprocess.run(
+        [sys.executable, "-m", "pyarrow_cuda_compat", "build-bridge"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("compiler", "said"),
+    [
+        ("no-such-compiler", "cannot run no-such-compiler: No such file"),
+        ("false", "false --version"),
+    ],
+)
+def test_what_the_compiler_lacks_is_said(compiler, said):
+    bridges = Path(_bridges.FOLDER)
+    before = {path: path.stat().st_mtime_ns for path in bridges.iterdir()}
+    done = run(PATH="/usr/bin:/bin", CXX=compiler)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("build-bridge: ")
+    assert said in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in bridges.iterdir()} == before
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A folder where the package is installed, with a list of what is."""
+    package, info = tmp_path / "pyarrow_cuda_compat", tmp_path / "pyarrow_cuda_compat-1.dist-info"
+    (package / "lib").mkdir(parents=True)
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pyarrow-cuda-compat\nVersion: 1\n")
+    (info / "RECORD").write_text(f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_bridges, "FOLDER", str(package / "lib"))
+    monkeypatch.setattr(
+        build_bridge, "compile_to", lambda out, pyarrow: out.write_text(f"for {pyarrow}")
+    )
+    return tmp_path
+
+
+def test_what_is_built_is_on_the_list_of_installed_files(installed):
+    for _ in range(2):
+        library = build_bridge.build()
+        assert library.read_text() == f"for {Path(pa.__file__).parent}"
+    assert _bridges.releases() == [_bridges.release_of(pa)]
+    record = (installed / "pyarrow_cuda_compat-1.dist-info" / "RECORD").read_text()
+    assert record.count(f"pyarrow_cuda_compat/lib/{library.name},,\n") == 1
+
+
+def test_a_folder_that_is_not_there_is_an_error(installed, capsys):
+    shutil.rmtree(installed / "pyarrow_cuda_compat" / "lib")
+    assert build_bridge.main() == 1
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_the_sources_are_installed():
+    sources = build_bridge.SOURCES
+    assert sources.parent == Path(pyarrow_cuda_compat.__file__).parents[1]
+    assert {"build.py", "border", "entries"} <= {path.name for path in sources.iterdir()}
