@@ -29,7 +29,8 @@ def is_used(module: str) -> bool:
 
 binaries = [(path, f"{PACKAGE}/lib") for path in isolated.call(libraries)]
 datas = copy_metadata("pyarrow-cuda-compat")
-hiddenimports = collect_submodules(PACKAGE, filter=is_used)
+# Of packages whose libraries are not installed, nothing can be used.
+hiddenimports = collect_submodules(PACKAGE, filter=is_used, on_error="ignore")
 # The extension's.
 hiddenimports += ["atexit", "builtins", "io", "math", "operator", "weakref"]
 hiddenimports += ["numpy", "numpy.lib.format", "pyarrow.ipc", "pyarrow.lib"]
