@@ -53,7 +53,8 @@ def build() -> Path:
 
 
 def compile_to(out: Path, pyarrow: Path) -> None:
-    command = [sys.executable, str(SOURCES / "build.py"), "--pyarrow", str(pyarrow), "--out", out]
+    command = [sys.executable, str(SOURCES / "build.py"), "--pyarrow", str(pyarrow)]
+    command += ["--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())

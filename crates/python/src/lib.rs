@@ -93,7 +93,8 @@ fn start(
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    // Not `add`, which lists the name in `__all__`.
+    module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
     let names = Names::of(module);
     names.private(&wrap_pyfunction!(start, module)?)?;
     names.private(&wrap_pyfunction!(sequences::dimensions, module)?)?;
