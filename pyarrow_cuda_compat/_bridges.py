@@ -20,15 +20,18 @@ def release_of(pyarrow: ModuleType) -> tuple[int, int]:
     return version.major, version.minor
 
 
-def path_for(release: tuple[int, int]) -> str:
-    """Where the bridge for a release of libarrow lies, or would lie."""
-    major, minor = release
-    return os.path.join(FOLDER, f"libarrow_bridge_{major}{minor:02}.so")  # noqa: PTH118
+def path_for(pyarrow: ModuleType) -> str:
+    """Where the bridge for a pyarrow lies, or would lie."""
+    major, minor = release_of(pyarrow)
+    # Development versions of one release differ, and their libarrows have one name.
+    build = f"_{pyarrow.__version__}" if ".dev" in pyarrow.__version__ else ""
+    return os.path.join(FOLDER, f"libarrow_bridge_{major}{minor:02}{build}.so")  # noqa: PTH118
 
 
 def releases() -> list[tuple[int, int]]:
     """The releases that there are bridges for, oldest first."""
-    found = map(_NAME.fullmatch, os.listdir(FOLDER))  # noqa: PTH208
+    names = os.listdir(FOLDER) if os.path.isdir(FOLDER) else []  # noqa: PTH112, PTH208
+    found = map(_NAME.fullmatch, names)
     return sorted((int(each[1]), int(each[2])) for each in found if each)
 
 
@@ -41,10 +44,12 @@ def supported() -> str:
 def refusal(pyarrow: ModuleType) -> str:
     """Why a pyarrow cannot be used, and what to do."""
     there = releases()
+    if not there:
+        return f"pyarrow_cuda_compat's compiled libraries are not in {FOLDER}: reinstall it"
     text = (
         f"pyarrow_cuda_compat supports pyarrow {supported()}, but pyarrow {pyarrow.__version__} "
         "is installed: install one of those"
     )
-    if there and release_of(pyarrow) > there[0]:
+    if release_of(pyarrow) > there[0]:
         text += ", or run `python -m pyarrow_cuda_compat build-bridge`, which needs g++"
     return text

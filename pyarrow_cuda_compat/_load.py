@@ -14,7 +14,7 @@ from . import _bridges, _extension
 _hook.check_names()
 _extension.load()
 
-BRIDGE = _bridges.path_for(_bridges.release_of(pyarrow))
+BRIDGE = _bridges.path_for(pyarrow)
 if not os.path.exists(BRIDGE):  # noqa: PTH110
     raise ImportError(_bridges.refusal(pyarrow))
 

@@ -37,7 +37,7 @@ def build() -> Path:
     """
     import pyarrow
 
-    library = Path(_bridges.path_for(_bridges.release_of(pyarrow)))
+    library = Path(_bridges.path_for(pyarrow))
     with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as folder:
         built = Path(folder, library.name)
         compile_to(built, Path(pyarrow.__file__).parent)

@@ -65,6 +65,17 @@ def test_what_is_built_is_on_the_list_of_installed_files(installed):
     assert record.count(f"pyarrow_cuda_compat/lib/{library.name},,\n") == 1
 
 
+def test_each_development_version_has_its_own(installed, monkeypatch):
+    monkeypatch.setattr(pa, "__version__", "99.0.0.dev7")
+    first = build_bridge.build()
+    monkeypatch.setattr(pa, "__version__", "99.0.0.dev8")
+    assert not Path(_bridges.path_for(pa)).exists()
+    assert build_bridge.build() != first
+    # They are no releases.
+    assert _bridges.releases() == []
+    assert _bridges.refusal(pa).endswith("lib: reinstall it")
+
+
 def test_a_folder_that_is_not_there_is_an_error(installed, capsys):
     shutil.rmtree(installed / "pyarrow_cuda_compat" / "lib")
     assert build_bridge.main() == 1
