@@ -39,6 +39,9 @@ import source
 
 ROOT = Path(__file__).resolve().parent.parent
 PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
+# A Python that each of those has a wheel for, as it has not for each Python that builds; headers and
+# libarrow are the same in all.
+WITH_WHEELS = "3.12"
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PACKAGE = ROOT / "pyarrow_cuda_compat"
@@ -215,7 +218,7 @@ def fetch_pyarrow(version: str) -> Path:
     shutil.rmtree(download, ignore_errors=True)
     subprocess.run(
         [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-         "--dest", str(download), f"pyarrow=={version}"],
+         "--python-version", WITH_WHEELS, "--dest", str(download), f"pyarrow=={version}"],
         check=True,
     )  # fmt: skip
     (wheel,) = download.glob("*.whl")
