@@ -14,9 +14,13 @@ import tempfile
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import _pyarrow_cuda_compat_hook as beside  # type: ignore[import-untyped,unused-ignore]
+
 from . import _bridges
 
-SOURCES = Path(__file__).resolve().parent.parent / "_pyarrow_cuda_compat_bridge"
+# Not always beside the package: an editable install leaves that in the checkout, and some systems
+# have a folder for compiled packages and one for others.
+SOURCES = Path(beside.__file__).resolve().with_name("_pyarrow_cuda_compat_bridge")
 
 
 def build() -> Path:
@@ -68,9 +72,9 @@ def record(library: Path) -> None:
         return  # a folder of its own, which pip knows nothing of
     files = {Path(str(installed.locate_file(each))): each for each in installed.files or ()}
     lists = [path for path in files if path.name == "RECORD"]
-    if library in files or not lists:
-        return
     root = Path(str(installed.locate_file("")))
+    if library in files or not lists or not library.is_relative_to(root):
+        return
     with lists[0].open("a", encoding="utf-8") as file:
         file.write(f"{library.relative_to(root)},,\n")
 

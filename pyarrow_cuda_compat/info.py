@@ -105,8 +105,8 @@ def pyarrow_facts() -> dict[str, object]:
     }
     try:
         from ._load import BRIDGE
-    except ImportError as error:
-        # An unsupported pyarrow, or a damaged installation: the error says which.
+    except Exception as error:
+        # An unsupported pyarrow, or a damaged installation (an OSError): the error says which.
         return facts | {"error": str(error)}
     # The origin shows whose module it is; finding it does not import it.
     spec = find_spec(MODULE)

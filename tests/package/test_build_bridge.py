@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import _pyarrow_cuda_compat_hook
 import pyarrow as pa
 import pytest
 
-import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _bridges, build_bridge
 
 pytestmark = pytest.mark.independent
@@ -76,6 +76,16 @@ def test_each_development_version_has_its_own(installed, monkeypatch):
     assert _bridges.refusal(pa).endswith("lib: reinstall it")
 
 
+def test_a_package_beside_the_installed_one_is_on_no_list(installed, tmp_path_factory, monkeypatch):
+    """Such as that of an editable install, which is in the checkout."""
+    folder = tmp_path_factory.mktemp("checkout")
+    monkeypatch.setattr(_bridges, "FOLDER", str(folder))
+    record = installed / "pyarrow_cuda_compat-1.dist-info" / "RECORD"
+    before = record.read_text()
+    assert build_bridge.build().parent == folder
+    assert record.read_text() == before
+
+
 def test_a_folder_that_is_not_there_is_an_error(installed, capsys):
     shutil.rmtree(installed / "pyarrow_cuda_compat" / "lib")
     assert build_bridge.main() == 1
@@ -84,5 +94,5 @@ def test_a_folder_that_is_not_there_is_an_error(installed, capsys):
 
 def test_the_sources_are_installed():
     sources = build_bridge.SOURCES
-    assert sources.parent == Path(pyarrow_cuda_compat.__file__).parents[1]
+    assert sources.parent == Path(_pyarrow_cuda_compat_hook.__file__).resolve().parent
     assert {"build.py", "border", "entries"} <= {path.name for path in sources.iterdir()}

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 import pyarrow_cuda_compat
+from pyarrow_cuda_compat import _bridges
 
 PACKAGE = Path(pyarrow_cuda_compat.__file__).parent
 (EXTENSION,) = PACKAGE.glob("_native*.so")
@@ -147,3 +149,18 @@ def test_info_says_the_same(folder, monkeypatch, tmp_path):
     facts = json.loads(done.stdout)
     for part in ("pyarrow", "driver"):
         assert "has no compiled extension" in facts[part]["error"]
+
+
+def test_info_says_what_is_damaged(folder, monkeypatch, tmp_path):
+    """Of a bridge that cannot be loaded, too, which is an OSError."""
+    shutil.copyfile(EXTENSION, folder / EXTENSION.name)
+    bridge = Path(_bridges.path_for(pyarrow)).name
+    (folder / "lib").mkdir(exist_ok=True)
+    (folder / "lib" / bridge).write_bytes(b"")
+    monkeypatch.setenv("PYTHONPATH", str(folder.parent))
+    command = [sys.executable, "-m", "pyarrow_cuda_compat", "info", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    error = json.loads(done.stdout)["pyarrow"]["error"]
+    assert f"{bridge}' could not be loaded" in error
+    assert "reinstall pyarrow-cuda-compat" in error
