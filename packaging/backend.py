@@ -39,8 +39,8 @@ import source
 
 ROOT = Path(__file__).resolve().parent.parent
 PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
-# A Python that each of those has a wheel for, as the one that builds may not be; headers and libarrow
-# are the same in all.
+# A Python that each of those has a wheel for, as the one that builds may not be; headers and
+# libarrow are the same in all.
 WITH_WHEELS = "3.12"
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
