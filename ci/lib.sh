@@ -116,6 +116,11 @@ bridge_of() { # PYARROW_VERSION
     printf 'libarrow_bridge_%d%02d.so' "${numbers[0]}" "${numbers[1]}"
 }
 
+# The crates that are published.
+libraries() {
+    grep -L '^publish = false$' crates/*/Cargo.toml | xargs sed -n '/^\[package\]$/,/^$/s/^name = "\(.*\)"$/\1/p'
+}
+
 # The oldest Rust that is supported.
 oldest_rust() {
     sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml

@@ -12,6 +12,13 @@ import tempfile
 from pathlib import Path
 
 
+def without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Whoever builds the archive is nobody's concern."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
 def lock(archive: Path) -> None:
     """Takes what the archive's workspace lacks out of its ``Cargo.lock``; versions stay."""
     with tempfile.TemporaryDirectory() as folder:
@@ -22,4 +29,4 @@ def lock(archive: Path) -> None:
         command = ["cargo", "metadata", "--format-version", "1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         with tarfile.open(archive, "w:gz") as tar:
-            tar.add(root, root.name)
+            tar.add(root, root.name, filter=without_owner)
