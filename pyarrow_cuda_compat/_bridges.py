@@ -14,9 +14,18 @@ FOLDER = os.path.join(os.path.dirname(__file__), "lib")  # noqa: PTH118, PTH120
 _NAME = re.compile(r"libarrow_bridge_(\d+)(\d\d)\.so")
 
 
+def place_of(pyarrow: ModuleType) -> str:
+    """Where Python found it: a folder, or a file that somebody has called the same."""
+    return str(next(iter(getattr(pyarrow, "__path__", [])), pyarrow.__file__))
+
+
 def release_of(pyarrow: ModuleType) -> tuple[int, int]:
     """Major and minor version of its libarrow: a bridge fits those, and any patch."""
-    version = pyarrow.cpp_version_info
+    version = getattr(pyarrow, "cpp_version_info", None)
+    if version is None:
+        raise ImportError(
+            f"{place_of(pyarrow)} is not pyarrow, or not all of it: reinstall pyarrow"
+        )
     return version.major, version.minor
 
 

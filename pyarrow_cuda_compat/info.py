@@ -98,8 +98,8 @@ def pyarrow_facts() -> dict[str, object]:
     )
 
     facts: dict[str, object] = {
-        "version": pyarrow.__version__,
-        "path": str(Path(pyarrow.__file__).parent),
+        "version": getattr(pyarrow, "__version__", None),
+        "path": _bridges.place_of(pyarrow),
         "hook": Finder in sys.meta_path,
         "pyarrow.cuda": "none",
     }

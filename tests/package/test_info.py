@@ -160,6 +160,20 @@ def test_no_pyarrow(tmp_path):
     assert f"install pyarrow {VERSIONS}" in done.stdout
 
 
+@pytest.mark.parametrize("name", ["pyarrow/__init__.py", "pyarrow.py"])
+def test_what_is_not_pyarrow(tmp_path, run_python, name):
+    """What an interrupted uninstallation leaves, or a program of that name."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    place = tmp_path / name.removesuffix("/__init__.py")
+    said = f"{place} is not pyarrow, or not all of it: reinstall pyarrow"
+    done = run(PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert said in done.stdout
+    _, _, stderr = run_python("import pyarrow_cuda_compat", PYTHONPATH=str(tmp_path))
+    assert stderr.splitlines()[-1] == f"ImportError: {said}"
+
+
 def test_usable():
     good, broken = {"number": 1}, {"number": 0, "error": "broken"}
     assert not info.usable({"devices": [], "pyarrow": {}})
