@@ -29,7 +29,7 @@ pub use memory::{
     Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
     set_default_cache_limit,
 };
-pub use pages::Pages;
+pub use pages::{Pages, page_size};
 pub use pinned::{
     PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats,
     reset_peak_pinned_memory_stats, set_pinned_cache_limit,

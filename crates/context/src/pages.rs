@@ -1,15 +1,23 @@
 //! Ordinary memory in pages of its own, to be pinned.
 
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{mem, ptr, thread};
 
-/// The size of a huge page on x86-64 and most other architectures.
+/// The size of a huge page where other pages have 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
-/// The size of other pages.
-const PAGE: usize = 4096;
 /// More threads get pages no faster.
 const MOST_THREADS: usize = 8;
+
+/// The size of the system's pages, in bytes: 4096 on x86-64, and up to 65,536 on aarch64.
+///
+/// ```
+/// assert!(arrow_cuda_context::page_size().is_multiple_of(4096));
+/// ```
+pub fn page_size() -> usize {
+    // SAFETY: takes no pointer.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
 
 /// A mapping of fresh memory, which is zero.  It begins at a multiple of 2 MiB, and has huge pages where
 /// the kernel grants them.
@@ -19,7 +27,7 @@ const MOST_THREADS: usize = 8;
 ///
 /// let pages = Pages::map(10_000).expect("room");
 /// pages.touch();
-/// assert!(pages.size() == 12_288 && pages.start().addr() % (2 << 20) == 0);
+/// assert!(pages.size() >= 10_000 && pages.start().addr() % (2 << 20) == 0);
 /// ```
 #[derive(Debug)]
 pub struct Pages {
@@ -35,7 +43,7 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Room for `size` bytes, more than 0, in whole pages; `None` if the system has none.
     pub fn map(size: usize) -> Option<Self> {
-        let size = size.checked_next_multiple_of(PAGE)?;
+        let size = size.checked_next_multiple_of(page_size())?;
         let length = size.checked_add(HUGE_PAGE)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -51,10 +59,10 @@ impl Pages {
         // SAFETY: all of it lies within the mapping, and what is unmapped is no part of the result.
         unsafe {
             if before > 0 {
-                libc::munmap(mapping.cast(), before);
+                unmap(mapping, before);
             }
             if before < HUGE_PAGE {
-                libc::munmap(start.add(size).cast(), HUGE_PAGE - before);
+                unmap(start.add(size), HUGE_PAGE - before);
             }
             if whole > 0 {
                 libc::madvise(start.cast(), whole, libc::MADV_HUGEPAGE);
@@ -83,11 +91,12 @@ impl Pages {
     /// takes longer than to pin it.
     pub fn touch(&self) {
         let (start, size, next) = (self.start.expose_provenance(), self.size, AtomicUsize::new(0));
+        let page = page_size();
         let touch = || {
             while let at = next.fetch_add(HUGE_PAGE, Ordering::Relaxed)
                 && at < size
             {
-                for at in (at..size.min(at + HUGE_PAGE)).step_by(PAGE) {
+                for at in (at..size.min(at + HUGE_PAGE)).step_by(page) {
                     let page = ptr::with_exposed_provenance_mut::<u8>(start + at);
                     // SAFETY: within the memory, and each huge page is taken by one thread.
                     unsafe { page.write_volatile(0) };
@@ -117,15 +126,26 @@ impl Pages {
     /// It must be one of [`into_address`](Self::into_address), for as many bytes, and be taken back once.
     pub(crate) unsafe fn at(address: u64, size: usize) -> Self {
         let start = ptr::with_exposed_provenance_mut(address as usize);
-        Self { start, size: size.next_multiple_of(PAGE) }
+        Self { start, size: size.next_multiple_of(page_size()) }
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: mapped in `map`, and unmapped once; nothing uses it any more.
-        unsafe { libc::munmap(self.start.cast::<c_void>(), self.size) };
+        unsafe { unmap(self.start, self.size) };
     }
+}
+
+/// Ends the mapping of whole pages.
+///
+/// # Safety
+///
+/// Nobody else may use them.
+unsafe fn unmap(start: *mut u8, size: usize) {
+    // SAFETY: guaranteed by the caller.
+    let unmapped = unsafe { libc::munmap(start.cast(), size) };
+    debug_assert_eq!(unmapped, 0, "the pages are whole");
 }
 
 #[cfg(test)]
@@ -134,10 +154,11 @@ mod tests {
 
     #[test]
     fn memory_is_zero_and_can_be_written_to_its_end() {
-        for size in [1, PAGE, PAGE + 1, HUGE_PAGE, HUGE_PAGE + 1, 3 * HUGE_PAGE - 1] {
+        let page = page_size();
+        for size in [1, page, page + 1, HUGE_PAGE, HUGE_PAGE + 1, 3 * HUGE_PAGE - 1] {
             let pages = Pages::map(size).expect("room");
             assert_eq!(pages.start().addr() % HUGE_PAGE, 0);
-            assert_eq!(pages.size(), size.next_multiple_of(PAGE));
+            assert_eq!(pages.size(), size.next_multiple_of(page));
             pages.touch();
             // SAFETY: within the mapping.
             unsafe {
@@ -145,7 +166,7 @@ mod tests {
                 pages.start().add(pages.size() - 1).write(1);
             }
         }
-        assert!(Pages::map(usize::MAX).is_none() && Pages::map(usize::MAX - 8192).is_none());
+        assert!(Pages::map(usize::MAX).is_none() && Pages::map(usize::MAX - HUGE_PAGE).is_none());
     }
 
     #[test]
@@ -153,6 +174,9 @@ mod tests {
         let address = Pages::map(5000).expect("room").into_address();
         // SAFETY: the mapping above.
         let pages = unsafe { Pages::at(address, 5000) };
-        assert_eq!((pages.start().addr() as u64, pages.size()), (address, 8192));
+        assert_eq!(
+            (pages.start().addr() as u64, pages.size()),
+            (address, 5000usize.next_multiple_of(page_size()))
+        );
     }
 }

@@ -1,18 +1,20 @@
 //! What the system's page cache holds, and how much it could.
 
+use arrow_cuda_context::page_size;
 use std::fs::{File, read_to_string};
 use std::os::fd::AsRawFd;
 
 /// So many places of a file say enough about the rest.
 const PLACES: u64 = 64;
-const PAGE: u64 = 4096;
 
 /// Whether most of a range of a file is in the page cache, judged by some places.  True where the system does
 /// not tell, as for files of others.
 pub(crate) fn holds(file: &File, offset: u64, size: u64) -> bool {
-    let start = offset / PAGE * PAGE;
-    let pages = size.saturating_add(offset - start).div_ceil(PAGE);
-    let Some(mapping) = Mapping::of(file, start, pages) else { return true };
+    let page = page_size() as u64;
+    let start = offset / page * page;
+    let length = size.saturating_add(offset - start);
+    let Some(mapping) = Mapping::of(file, start, length) else { return true };
+    let pages = length.div_ceil(page);
     let places = PLACES.min(pages);
     let held = (0..places).filter(|place| mapping.is_resident(place * pages / places));
     held.count() as u64 * 2 >= places
@@ -43,8 +45,8 @@ struct Mapping {
 }
 
 impl Mapping {
-    fn of(file: &File, start: u64, pages: u64) -> Option<Self> {
-        let length = usize::try_from(pages.checked_mul(PAGE)?).ok().filter(|length| *length > 0)?;
+    fn of(file: &File, start: u64, length: u64) -> Option<Self> {
+        let length = usize::try_from(length).ok().filter(|length| *length > 0)?;
         let (file, offset) = (file.as_raw_fd(), i64::try_from(start).ok()?);
         // SAFETY: a new mapping.
         let start = unsafe {
@@ -57,7 +59,7 @@ impl Mapping {
     /// Whether the page of that number is in memory.
     fn is_resident(&self, page: u64) -> bool {
         let mut answer = 1u8;
-        let address = self.start.wrapping_byte_add((page * PAGE) as usize);
+        let address = self.start.wrapping_byte_add(page as usize * page_size());
         // SAFETY: one page of the mapping, and room for the answer about it.
         let asked = unsafe { libc::mincore(address, 1, &raw mut answer) };
         asked != 0 || answer & 1 == 1

@@ -38,8 +38,8 @@ struct Answer {
     device_address: u64,
 }
 
-/// The driver pins whole pages, so nothing else should be on this one.
-#[repr(align(4096))]
+/// The driver pins whole pages, so nothing else should be on this one.  No system has larger ones.
+#[repr(align(65536))]
 struct Page(AtomicU64);
 
 impl Answer {

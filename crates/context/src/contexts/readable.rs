@@ -1,5 +1,7 @@
 //! Whether an address can be read without a fault.
 
+use crate::page_size;
+
 /// Whether the machine word at `address` is readable memory of this process.  Null and misaligned
 /// addresses are not.
 ///
@@ -31,8 +33,7 @@ pub fn is_readable(address: usize) -> bool {
 }
 
 fn is_mapped(address: usize) -> bool {
-    // SAFETY: takes no pointer.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let page = page_size();
     let mut resident = 0u8;
     let start = (address & !(page - 1)) as *mut libc::c_void;
     // SAFETY: one page needs one byte of `resident`; nothing is read through `start`.

@@ -6,8 +6,8 @@ use super::allocator::{Allocator, BLOCK};
 use super::window::Window;
 use crate::base::code::{OUT_OF_MEMORY, Result};
 
-/// Other processes' memory is mapped by whole pages.
-pub const PAGE: u64 = 4096;
+/// Other processes' memory is mapped by whole pages, of which this is the largest size that a system has.
+const PAGE: u64 = 64 << 10;
 const _: () = assert!(BLOCK.is_multiple_of(PAGE));
 
 pub struct DeviceMemory {

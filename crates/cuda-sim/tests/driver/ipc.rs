@@ -61,6 +61,24 @@ fn offer(pointer: u64) {
     std::io::stdin().lines().for_each(drop);
 }
 
+/// Pages are mapped, and may have 64 KiB.
+#[test]
+fn an_import_may_begin_anywhere_in_a_page() {
+    between(
+        |mut importer| {
+            for before in [100, 12_288, 40_000] {
+                let (_before, p) = (alloc(before), alloc(1000));
+                assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
+                assert_success(&importer.env(HANDLE, export(p)).output().unwrap());
+            }
+        },
+        || {
+            let p = import(&given_handle()).unwrap();
+            assert_eq!(read(p, 1000), Ok(vec![1; 1000]));
+        },
+    );
+}
+
 #[test]
 fn both_processes_see_what_either_writes() {
     between(

@@ -2,7 +2,6 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use super::host::PAGE;
 use super::task::Task;
 use std::num::NonZero;
 use std::thread::available_parallelism;
@@ -73,6 +72,8 @@ const LARGEST_MOVE: usize = 2 << 20;
 /// So much keeps the device busy, while other copies need not wait for long.
 const MAX_IN_FLIGHT: usize = 2 << 20;
 
+/// Lanes and their slots are whole blocks of direct I/O.
+const GRAIN: usize = 4096;
 /// The pinned memory for most copies.
 const SMALL_LANE: usize = 8 << 20;
 /// For copies of at least [`MIN_LARGE`].
@@ -122,9 +123,9 @@ impl TransferLimits {
     /// The sizes of lane for a copy of `size` bytes, the best one first, when the engine has copied
     /// `copied` bytes with these.
     pub(super) fn lanes(&self, size: usize, copied: usize) -> impl Iterator<Item = usize> + use<> {
-        let pages = |size: usize| size / PAGE * PAGE;
-        let small = pages(SMALL_LANE.min(self.pinned_bytes));
-        let large = pages(LARGE_LANE.min(self.pinned_bytes / LANES));
+        let whole = |size: usize| size / GRAIN * GRAIN;
+        let small = whole(SMALL_LANE.min(self.pinned_bytes));
+        let large = whole(LARGE_LANE.min(self.pinned_bytes / LANES));
         let is_worth_it = size >= MIN_LARGE && copied >= LARGE_LANE_AFTER && large > small;
         is_worth_it.then_some(large).into_iter().chain([small])
     }
@@ -132,7 +133,7 @@ impl TransferLimits {
     /// How a copy of `size` bytes uses a lane.
     pub(super) fn plan(&self, task: Task, size: usize, lane: usize) -> Plan {
         let most = if task == Task::Upload { LARGEST_PIECE_UP } else { LARGEST_PIECE };
-        let largest = (lane / LEAST_SLOTS / PAGE * PAGE).clamp(SMALLEST_PIECE, most);
+        let largest = (lane / LEAST_SLOTS / GRAIN * GRAIN).clamp(SMALLEST_PIECE, most);
         let share = size / (self.threads * PIECES_PER_THREAD);
         let piece = (share / SMALLEST_PIECE * SMALLEST_PIECE).clamp(SMALLEST_PIECE, largest);
         // One more than it has full pieces, since the first one may be smaller.

@@ -1,9 +1,9 @@
 //! Fresh host memory, which has not been touched yet.
 
-/// The size of a huge page on x86-64 and most other architectures.
+use arrow_cuda_context::page_size;
+
+/// The size of a huge page where other pages have 4 KiB.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
-/// The size of other pages.
-pub(crate) const PAGE: usize = 4096;
 
 /// Asks the kernel to use huge pages for memory that has no pages yet.
 ///
@@ -21,9 +21,10 @@ pub(crate) fn prefer_huge_pages(address: usize, size: usize) {
 
 /// Whether the page at an address has not been touched yet, as far as the kernel tells.
 pub(crate) fn is_fresh(address: usize) -> bool {
-    let (page, mut residency) = (address / PAGE * PAGE, [1u8]);
+    let (size, mut residency) = (page_size(), [1u8]);
+    let page = address / size * size;
     // SAFETY: asks about one page, for which there is room; what is not mapped is refused.
-    let answer = unsafe { libc::mincore(page as *mut libc::c_void, PAGE, residency.as_mut_ptr()) };
+    let answer = unsafe { libc::mincore(page as *mut libc::c_void, size, residency.as_mut_ptr()) };
     answer == 0 && residency[0] & 1 == 0
 }
 
@@ -38,6 +39,6 @@ mod tests {
         assert!(is_fresh(middle));
         memory.resize(64 << 20, 1);
         assert!(!is_fresh(middle));
-        assert!(!is_fresh(PAGE), "not mapped");
+        assert!(!is_fresh(page_size()), "not mapped");
     }
 }

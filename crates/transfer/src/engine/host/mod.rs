@@ -9,7 +9,7 @@ mod stores;
 
 pub(crate) use file::FilePart;
 pub use file::{ReadError, WriteError};
-pub(super) use fresh::{HUGE_PAGE, PAGE, prefer_huge_pages};
+pub(super) use fresh::{HUGE_PAGE, prefer_huge_pages};
 pub(super) use stores::{Stores, fence_stores};
 
 use std::marker::PhantomData;
