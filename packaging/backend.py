@@ -79,7 +79,7 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     return requires + (ZIG if "glibc" in (config_settings or {}) else [])
 
 
-def with_licences(prepare: Callable[..., str]) -> Callable[..., str]:
+def with_licenses(prepare: Callable[..., str]) -> Callable[..., str]:
     """The metadata name the files, so they have to be there."""
 
     def prepared_metadata(metadata_directory: str, config_settings: Settings = None) -> str:
@@ -92,8 +92,8 @@ def with_licences(prepare: Callable[..., str]) -> Callable[..., str]:
     return prepared_metadata
 
 
-prepare_metadata_for_build_editable = with_licences(maturin.prepare_metadata_for_build_editable)
-prepare_metadata_for_build_wheel = with_licences(maturin.prepare_metadata_for_build_wheel)
+prepare_metadata_for_build_editable = with_licenses(maturin.prepare_metadata_for_build_editable)
+prepare_metadata_for_build_wheel = with_licenses(maturin.prepare_metadata_for_build_wheel)
 
 
 def build_wheel(

@@ -40,8 +40,9 @@ arrow::Result<Data> Completed(const Data& data) {
 
 bool IsExportable(const ArrayDataVector& columns) {
   return !HasUncountedNulls(columns) && !HomeOf(columns).has_value() &&
-         std::none_of(columns.begin(), columns.end(),
-                      [](const auto& column) { return LacksCharacters(*column); });
+         std::none_of(columns.begin(), columns.end(), [](const auto& column) {
+           return NeedsBuffers(*column, OnHost());
+         });
 }
 
 arrow::Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }

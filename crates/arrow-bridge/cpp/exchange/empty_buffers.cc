@@ -62,15 +62,6 @@ bool IsMissingAny(const ArrayData& data) {
   return false;
 }
 
-bool NeedsBuffers(const ArrayData& data, const Home& home) {
-  return LacksFirstOffset(data, home) || IsMissingAny(data) ||
-         std::any_of(data.buffers.begin(), data.buffers.end(),
-                     [&](const auto& buffer) { return IsElsewhere(buffer, home); }) ||
-         std::any_of(data.child_data.begin(), data.child_data.end(),
-                     [&](const auto& child) { return child && NeedsBuffers(*child, home); }) ||
-         (data.dictionary != nullptr && NeedsBuffers(*data.dictionary, home));
-}
-
 arrow::Result<DataPtr> Replaced(const ArrayData& data, const Home& home, const BufferPtr& empty) {
   auto copy = std::make_shared<ArrayData>(data);
   if (LacksFirstOffset(data, home)) {
@@ -107,11 +98,13 @@ Home OnHost() {
   return Home{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
 }
 
-bool LacksCharacters(const ArrayData& data) {
-  return IsMissingAny(data) ||
+bool NeedsBuffers(const ArrayData& data, const Home& home) {
+  return LacksFirstOffset(data, home) || IsMissingAny(data) ||
+         std::any_of(data.buffers.begin(), data.buffers.end(),
+                     [&](const auto& buffer) { return IsElsewhere(buffer, home); }) ||
          std::any_of(data.child_data.begin(), data.child_data.end(),
-                     [](const auto& child) { return child && LacksCharacters(*child); }) ||
-         (data.dictionary != nullptr && LacksCharacters(*data.dictionary));
+                     [&](const auto& child) { return child && NeedsBuffers(*child, home); }) ||
+         (data.dictionary != nullptr && NeedsBuffers(*data.dictionary, home));
 }
 
 arrow::Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Home& home) {

@@ -22,8 +22,8 @@ std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns);
 // Plain host memory.
 Home OnHost();
 
-// Whether views somewhere in the data have null in place of a buffer of characters.
-bool LacksCharacters(const arrow::ArrayData& data);
+// Whether some of the data's buffers are to be replaced by others at `home`.
+bool NeedsBuffers(const arrow::ArrayData& data, const Home& home);
 
 // The same data with empty buffers at `home` in place of those on the host, or null if there are
 // none.  This includes the offsets of arrays without values, as C Device consumers read the first one, and

@@ -76,7 +76,7 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     let pointers =
         capsules::pointers(&lib, buffer.bind(py), native_file.bind(py), memory_pool.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
-    // its major version, which is checked here again.
+    // its release, of which the major version is checked here again.
     let bridge = unsafe { Bridge::load(bridge, pointers) }.or_raise(py)?;
     let major: i32 = lib.getattr("cpp_version_info")?.getattr("major")?.extract()?;
     if bridge.arrow_major() != major {
