@@ -130,10 +130,11 @@ def row_of(median, p99, goal):
     return {"cells": cells, "size": 1, "wanted_size": 1, "goal": goal.as_dict()}
 
 
-@given(
-    st.dictionaries(st.sampled_from(["ours", "cupy", "torch", "numba"]), st.floats(1e-9, 1e3)),
-    st.floats(1e-9, 1e3),
-)
+# Whole nanoseconds: what differs by a rounding error only counts as met.
+WHOLE = st.integers(1, 10**9).map(lambda nanoseconds: nanoseconds / 1e9)
+
+
+@given(st.dictionaries(st.sampled_from(["ours", "cupy", "torch", "numba"]), WHOLE), WHOLE)
 def test_a_row_is_compared_with_the_best_of_the_others(medians, goal):
     cells = {name: {"median": median} for name, median in medians.items()}
     row = {"cells": cells, "size": 1, "wanted_size": 1}
@@ -258,7 +259,7 @@ def test_times_keep_three_digits(seconds):
 
 
 # Rows that are newer than the results: the next ones to be kept have them.
-NOT_KEPT_YET = {"file-new-1GiB", "file-direct-1GiB", "file-down-1GiB"}
+NOT_KEPT_YET: set[str] = set()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ test_replay.py shows how a transcript is made.
 import argparse
 import io
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -185,6 +187,25 @@ def test_no_device(run_python):
     )
     assert (code, stdout) == (2, "")
     assert "no usable device" in stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "reason"),
+    [
+        ("PYARROW_CUDA_HOOK", "`from pyarrow import cuda` does not find the package: PYARROW_CUDA"),
+        ("PYARROW_CUDA_COMPAT_HOOK", "the package cannot be used: the environment variable PYARR"),
+    ],
+)
+def test_why_no_case_can_pass(variable, reason):
+    done = subprocess.run(
+        [sys.executable, "-m", "pyarrow_cuda_compat", "conformance"],
+        env=os.environ | {variable: "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"No case was run, because {reason}" in done.stderr
 
 
 def test_the_real_suite_is_in_the_wheel():
