@@ -84,6 +84,29 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAt(int64_t posi
   return buffer;
 }
 
+arrow::Future<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAsync(
+    const arrow::io::IOContext&, int64_t position, int64_t size) {
+  // Footers are read so, too, after which bodies are known.
+  ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(position, size));
+  if (!buffer->is_cpu()) {
+    ARROW_ASSIGN_OR_RAISE(buffer, ReadHost(Range{position, size}));
+  }
+  return arrow::Future<std::shared_ptr<arrow::Buffer>>::MakeFinished(std::move(buffer));
+}
+
+#if ARROW_VERSION_MAJOR >= 25
+arrow::Future<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAsync(
+    const arrow::io::IOContext& context, int64_t position, int64_t size, bool allow_short_read) {
+  auto reading = ReadAsync(context, position, size);
+  ARROW_ASSIGN_OR_RAISE(auto buffer, reading.result());
+  if (buffer->size() < size && !allow_short_read) {
+    return arrow::Status::IOError("the file has ", buffer->size(), " bytes at ", position,
+                                  ", not ", size);
+  }
+  return reading;
+}
+#endif
+
 MessageReader::Part MessageReader::Recognise(const Range& range) {
   std::lock_guard lock(mutex_);
   if (range == std::exchange(body_, Range{})) return Part::kBody;

@@ -11,6 +11,8 @@
 //   file:    read the footer at the file's end, then blocks of prefix, metadata and body, by
 //            one read or by two.
 //
+// Datasets read bodies asynchronously, and their queries then compute on the host: those reads copy.
+//
 // Python's `read_buffer` always returns device memory: it calls Rust, not this class.
 #pragma once
 
@@ -19,6 +21,8 @@
 #include <mutex>
 #include <span>
 
+#include "arrow/util/config.h"
+#include "arrow/util/future.h"
 #include "border/ffi.h"
 #include "memory/reader.h"
 
@@ -33,6 +37,16 @@ class MessageReader : public Reader {
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t size) override;
   arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
+
+  using Reader::ReadAsync;
+  arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext& context,
+                                                          int64_t position,
+                                                          int64_t size) override;
+#if ARROW_VERSION_MAJOR >= 25
+  arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext& context,
+                                                          int64_t position, int64_t size,
+                                                          bool allow_short_read) override;
+#endif
 
   // Stores metadata that was found at `position`, for reads before `Forget`.
   void ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
