@@ -44,7 +44,7 @@ PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
 WITH_WHEELS = "3.12"
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PACKAGE = ROOT / "pyarrow_cuda_compat"
+PACKAGE = ROOT / "python" / "pyarrow_cuda_compat"
 LIBRARIES = PACKAGE / "lib"
 # Beside the package: what lies in it would be one of its modules to type checkers.
 BESIDE = ROOT / "packaging" / "data" / "purelib"
@@ -57,6 +57,9 @@ COPIES = {
     ROOT / "crates" / "arrow-bridge" / "cpp": BESIDE / "_pyarrow_cuda_compat_bridge",
     # A .pth file puts the folder above on the path of modules, where type checkers look for it.
     ROOT / "stubs" / "pyarrow": BESIDE / "_pyarrow_cuda_compat_stubs" / "pyarrow-stubs",
+    # pip removes a folder only if a file lies in it, not only folders.
+    ROOT / "conformance" / "README.md": BESIDE / "_pyarrow_cuda_compat_conformance" / "README.md",
+    ROOT / "stubs" / "README.md": BESIDE / "_pyarrow_cuda_compat_stubs" / "README.md",
 }
 
 # Zig has the symbols of every glibc, so what it links asks for no newer ones.
@@ -111,7 +114,7 @@ def build_editable(
     config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
-    with prepared(config_settings) as settings, editable.path_to(ROOT, BESIDE):
+    with prepared(config_settings) as settings, editable.path_to(PACKAGE.parent, BESIDE):
         wheel: str = maturin.build_editable(wheel_directory, settings, metadata_directory)
     return wheel
 

@@ -1,7 +1,7 @@
 """Calls all of pyarrow with data on a device, and compares the answers with the host's.
 
 pyarrow was written for data in host memory, and most of it crashes on other data, or gives wrong
-answers. What the package does about that is in `pyarrow_cuda_compat/_pyarrow/guards/table.py`.
+answers. What the package does about that is in the table of its own `_pyarrow/guards/table.py`.
 Here nobody lists what to call: `walk` finds every function, method, property and class of the
 installed pyarrow, and each is called with data of each kind in every parameter that may take it.
 ``python -m guards`` in ``tests/`` does that, and prints what is wrong.

@@ -18,6 +18,7 @@ from .calls import Call, calls_of
 from .everyday import EVERYDAY
 from .excused import UNREACHED, is_excused
 from .flights import FLIGHTS
+from .roundabout import ROUNDABOUT
 from .walk import Entry, entries
 
 _RIGHT = {trial.SAME, trial.SAME_ERROR, trial.REFUSED, trial.CRASHED_ON_HOST}
@@ -31,7 +32,8 @@ def main() -> int:
     warnings.simplefilter("ignore")
     found = entries()
     calls = [call for entry in found for call in calls_of(entry)]
-    calls += [Call(_EVERYDAY, name, make) for name, make in (EVERYDAY | FLIGHTS).items()]
+    written = EVERYDAY | ROUNDABOUT | FLIGHTS
+    calls += [Call(_EVERYDAY, name, make) for name, make in written.items()]
     if arguments.names:
         calls = [each for each in calls if any(name in str(each) for name in arguments.names)]
     results = trial.run(calls, len(os.sched_getaffinity(0)))

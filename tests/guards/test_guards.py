@@ -1,5 +1,6 @@
 """Data on a device that reaches what pyarrow does on the host only."""
 
+import functools
 import importlib
 import inspect
 import io
@@ -8,8 +9,10 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import UserString
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -64,7 +67,9 @@ def test_rows_name_what_there_is(module, name):
         assert pa.cpp_version_info.major < max(_bridges.releases())[0]
     elif not inspect.isclass(found):  # of a construction nothing can be seen
         found = found.fget if isinstance(found, property) else found
-        assert isinstance(getattr(found, "__func__", found), _native._Guard)
+        found = getattr(found, "__func__", found)
+        # What wraps functions of the user's calls the guard.
+        assert isinstance(found, _native._Guard) or isinstance(found.__wrapped__, _native._Guard)
 
 
 def test_no_name_is_listed_twice():
@@ -106,6 +111,110 @@ def test_what_is_refused_says_the_way_out(ctx):
         pa.FixedSizeBufferWriter(ctx.new_buffer(8))
     with pytest.raises(NotImplementedError, match=r"pyarrow\.cuda\.BufferWriter"):
         pa.output_stream(ctx.new_buffer(8))
+
+
+def test_what_needs_no_host_is_not_refused(ctx):
+    put = lambda values, type: pa.array(values, type).copy_to(ctx.memory_manager)  # noqa: E731
+    offsets, values = put([0, 1, 2], pa.int32()), put([4, 3], pa.int64())
+    some_null = put([0, 1, 2, None], pa.int32())
+    for made in (
+        pa.ListArray.from_arrays(offsets, values),
+        pa.ListArray.from_arrays(some_null.slice(0, 3), values),
+        pa.LargeListArray.from_arrays(put([0, 1, 2], pa.int64()), values),
+        pa.MapArray.from_arrays(offsets, values, values),
+    ):
+        assert not made.is_cpu
+        assert len(made.copy_to(CPU)) == 2
+    with pytest.raises(NotImplementedError, match=r"pyarrow\.ListArray\.from_arrays reads it in h"):
+        pa.ListArray.from_arrays(some_null, values)
+    table = pa.table({"a": values})
+    wider = pa.table({"a": values, "b": offsets.slice(1)})
+    for promote in ("default", "permissive"):
+        both = pa.concat_tables([table, wider], promote_options=promote)
+        assert both.copy_to(CPU)["b"].to_pylist() == [None, None, 1, 2]
+
+
+def test_containers_on_the_host_give_what_they_gave(ctx):
+    array = pa.array([1, None])
+
+    class Once:
+        def __init__(self, found):
+            self.rest = iter(found)
+
+        def __iter__(self):
+            return self.rest
+
+    for found in (Once([array, array]), {1: array, 2: array}.values(), iter([array] * 2)):
+        assert pa.concat_arrays(found).to_pylist() == [1, None, 1, None]
+    assert pa.chunked_array(Once([array])).to_pylist() == [1, None]
+    with pytest.raises(TypeError, match="UserString"):
+        pa.concat_arrays([UserString("ab")])
+
+
+def test_what_is_on_the_host_is_read_as_it_was(ctx, tmp_path):
+    batch, read = pa.record_batch({"a": [1, 2]}), []
+
+    class Endless:
+        def __iter__(self):
+            while True:
+                read.append(1)
+                yield batch
+
+    scanner = ds.Scanner.from_batches(Endless(), schema=batch.schema)
+    assert len(read) < 2
+    del scanner
+
+    class Relation:
+        """Of another library, which reads it by its stream."""
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, place):
+            raise TypeError("by names only")
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pa.table(batch).__arrow_c_stream__(requested_schema)
+
+    scanner = ds.Scanner.from_batches(Relation())
+    assert scanner.to_table().num_rows == 2
+    texts = np.array(["a", None], object)
+    assert pc.utf8_length(texts).to_pylist() == [1, None]
+
+
+def test_functions_of_the_users_keep_their_arguments(ctx):
+    documentation = {"summary": "", "description": ""}
+
+    def inner(context, x):
+        return pc.add(x, 1)
+
+    @functools.wraps(inner)
+    def outer(*arguments):
+        return pc.add(arguments[1], 1)
+
+    two = [pa.array([1, 2])] * 2
+    for name, function, given in (("one", inner, two[:1]), ("any", outer, two)):
+        pc.register_scalar_function(
+            function, f"guards {name}", documentation, {"x": pa.int64()}, pa.int64()
+        )
+        assert pc.call_function(f"guards {name}", given).to_pylist() == [2, 3]
+
+
+def test_a_dict_that_changes_while_it_is_looked_at(ctx):
+    arguments = {"options": None}
+
+    class Changing(type):
+        def __getattr__(cls, name):
+            arguments[name] = 1
+            raise AttributeError(name)
+
+    class Value(metaclass=Changing):
+        def __iter__(self):
+            return iter([])
+
+    arguments["value"] = Value()
+    assert _native._may_be_on_device(arguments)  # only Python can look into the value
+    assert len(arguments) > 2
 
 
 def test_constructors_take_what_they_took(ctx):

@@ -29,6 +29,9 @@ ARRAYS: dict[str, Callable[[], Any]] = {
     "pairs": lambda: pa.array([[1, 2], [3, 4], None, [5, 6]], pa.list_(pa.int32(), 2)),
     "maps": lambda: pa.array([[("k", 1)], [], None, [("k", 2)]], pa.map_(pa.string(), pa.int64())),
     "times": lambda: pa.array([3, 1, None, 2], pa.timestamp("us")),
+    "intervals": lambda: pa.array(
+        [(1, 2, 3), None, (0, 1, 0), (2, 0, 0)], pa.month_day_nano_interval()
+    ),
     "decimals": lambda: pa.array([3, 1, None, 2], pa.int64()).cast(pa.decimal128(21, 2)),
     "views": lambda: pa.array(["b", "a", None, "a view that is not in line"], pa.string_view()),
     "large": lambda: pa.array(["b", "a", None, "c"], pa.large_string()),

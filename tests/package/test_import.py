@@ -1,5 +1,10 @@
 """How the package comes in: by its own name, as pyarrow.cuda, or not at all."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 NO_DRIVER = "/nonexistent/libcuda.so"
@@ -40,7 +45,7 @@ from pyarrow_cuda_compat import _native
 functions = defaultdict(lambda: print)
 for path in ("/nowhere/bridge.so", sys.argv[1], package.__path__[0] + "/lib/libcuda_sim.so"):
     try: _native._start(path, functions)
-    except OSError as error: print(error)
+    except ImportError as error: print(error)
 """
 
 
@@ -53,6 +58,21 @@ def test_a_bridge_that_cannot_be_loaded(run_python):
     assert "libcuda_sim.so: undefined symbol: arrow_cuda_bridge" in without_entry
     for line in (missing, not_a_library, without_entry):
         assert "; reinstall pyarrow-cuda-compat, and pyarrow from PyPI" in line
+
+
+def test_a_checkout_does_not_hide_what_is_installed():
+    """The source lies in a folder of its own, so that commands work in the checkout, too."""
+    checkout = Path(__file__).parents[2]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from pyarrow import cuda; print(cuda.__name__)"],
+        cwd=checkout,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("pyarrow.cuda\n", "", 0)
 
 
 @pytest.mark.simulator

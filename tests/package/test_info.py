@@ -91,6 +91,21 @@ def test_the_hook_is_off():
     assert facts["pyarrow"]["pyarrow.cuda"] == "none"
 
 
+def test_python_did_not_read_the_file_that_installs_the_hook():
+    """As in a folder of ``pip install --target``; importing the package is no start of Python."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "pyarrow_cuda_compat", "info", "--json"],
+        env=os.environ | {"PYTHONPATH": str(Path(pa.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(done.stdout)["pyarrow"]
+    assert facts["hook"] is False
+    assert facts["pyarrow.cuda"] == "this package's, once pyarrow_cuda_compat is imported"
+
+
 def test_a_variable_that_was_renamed():
     done = run("--json", PYARROW_CUDA_COMPAT_HOOK="0")
     assert done.returncode == 1

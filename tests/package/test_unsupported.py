@@ -152,7 +152,7 @@ def test_info_says_the_same(folder, monkeypatch, tmp_path):
 
 
 def test_info_says_what_is_damaged(folder, monkeypatch, tmp_path):
-    """Of a bridge that cannot be loaded, too, which is an OSError."""
+    """Of a bridge that cannot be loaded, too."""
     shutil.copyfile(EXTENSION, folder / EXTENSION.name)
     bridge = Path(_bridges.path_for(pyarrow)).name
     (folder / "lib").mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
 //! Whether data that a function is given may lie on a device.
 
+use super::holders::may_hold;
 use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
 use crate::pyarrow::{Pyarrow, pyarrow};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 /// `pa.table({"column": [array]})`.
 const DEPTH: usize = 3;
 
-/// Whether data of an object, or of one in a list, tuple or dict, lies on a device.  A
-/// message counts as if it did, as do readers of record batches and other iterators that are no files:
-/// what they give tells.
+/// Whether data of an object, or of one in a list, tuple or dict, lies on a device.  What only
+/// Python can look into counts as if it did: messages, readers of record batches and other
+/// iterators that are no files, other containers, and what makes arrays when it is asked to.
 #[pyfunction]
 #[pyo3(name = "_may_be_on_device")]
 pub(crate) fn may_be_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -40,34 +40,29 @@ fn is_there(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>, depth: usize) -> PyRes
     if depth == 0 {
         return Ok(false);
     }
-    if let Ok(list) = object.cast::<PyList>() {
+    if let Ok(list) = object.cast_exact::<PyList>() {
         for each in list {
             if is_there(pyarrow, &each, depth - 1)? {
                 return Ok(true);
             }
         }
-    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+    } else if let Ok(tuple) = object.cast_exact::<PyTuple>() {
         for each in tuple.iter_borrowed() {
             if is_there(pyarrow, &each, depth - 1)? {
                 return Ok(true);
             }
         }
-    } else if let Ok(dict) = object.cast::<PyDict>() {
+    } else if let Ok(dict) = object.cast_exact::<PyDict>() {
         return is_any_there(pyarrow, dict, depth - 1);
     } else {
-        let may_hold = is_iterator(object) && !is_of(object, &pyarrow.native_file);
-        return Ok(may_hold || is_of(object, &pyarrow.message));
+        return Ok(is_of(object, &pyarrow.message) || may_hold(object)?);
     }
     Ok(false)
 }
 
-fn is_iterator(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a live object, and the GIL is held.
-    unsafe { ffi::PyIter_Check(object.as_ptr()) != 0 }
-}
-
 fn is_any_there(pyarrow: &Pyarrow, dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<bool> {
-    for (_, value) in dict {
+    // A list of them: a question to a value may change the dict.
+    for value in dict.values() {
         if is_there(pyarrow, &value, depth)? {
             return Ok(true);
         }

@@ -7,7 +7,6 @@ pub(crate) mod graft;
 mod members;
 pub(crate) mod to_pyarrow;
 
-use crate::errors::OrRaise;
 use arrow_cuda_bridge::Bridge;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -77,7 +76,8 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
         capsules::pointers(&lib, buffer.bind(py), native_file.bind(py), memory_pool.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its release, of which the major version is checked here again.
-    let bridge = unsafe { Bridge::load(bridge, pointers) }.or_raise(py)?;
+    let bridge = unsafe { Bridge::load(bridge, pointers) }
+        .map_err(|fault| PyImportError::new_err(fault.text))?;
     let major: i32 = lib.getattr("cpp_version_info")?.getattr("major")?.extract()?;
     if bridge.arrow_major() != major {
         return Err(PyImportError::new_err(format!(

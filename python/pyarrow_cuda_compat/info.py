@@ -28,6 +28,8 @@ PACKAGES = (
     "cuda-core",
     "cupy-cuda12x",
     "cupy-cuda13x",
+    "rmm-cu12",
+    "rmm-cu13",
     "torch",
     "jax",
     "cudf-cu12",
@@ -36,7 +38,8 @@ PACKAGES = (
     "distributed",
 )
 VARIABLES = re.compile(
-    r"PYARROW_CUDA_|CUDA_SIM_|CUDA_VISIBLE_DEVICES|CUDA_MPS_|CUDA_LAUNCH_BLOCKING|NUMBA_"
+    r"PYARROW_CUDA_|CUDA_SIM_|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|CUDA_MPS_|"
+    r"CUDA_LAUNCH_BLOCKING|NUMBA_"
 )
 KERNEL_MODULE = Path("/proc/driver/nvidia/version")
 # By the name of the driver's error.
@@ -55,7 +58,7 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
     facts: dict[str, object] = {
         "version": version_of("pyarrow-cuda-compat"),
         "python": platform.python_version(),
-        "platform": f"{platform.platform()} {' '.join(platform.libc_ver())}",
+        "platform": platform.platform(),
         "pyarrow": pyarrow_facts(),
         "driver": {},
         "devices": [],
@@ -104,15 +107,18 @@ def pyarrow_facts() -> dict[str, object]:
         "pyarrow.cuda": "none",
     }
     try:
-        from ._load import BRIDGE
+        from ._load import BRIDGE, WAS_HOOKED
     except Exception as error:
-        # An unsupported pyarrow, or a damaged installation (an OSError): the error says which.
+        # An unsupported pyarrow, or a damaged installation: the error says which.
         return facts | {"error": str(error)}
+    facts["hook"] = WAS_HOOKED
     # The origin shows whose module it is; finding it does not import it.
     spec = find_spec(MODULE)
     if spec is not None:
         ours = spec.origin == "pyarrow_cuda_compat"
         facts["pyarrow.cuda"] = "this package's" if ours else "pyarrow's own"
+        if ours and not WAS_HOOKED:
+            facts["pyarrow.cuda"] = "this package's, once pyarrow_cuda_compat is imported"
     return facts | {"bridge": Path(BRIDGE).name}
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 from .. import info
 from . import cases, outcome, report
@@ -99,9 +100,9 @@ def main(arguments: argparse.Namespace) -> int:
             print(f"{case.name:<{width}}  {case.title}")
         return 0
     machine = info.collect()
-    if not info.usable(machine):
+    if reason := obstacle(machine):
         print(info.render(machine), file=sys.stderr)
-        print("No case was run, because there is no usable device.", file=sys.stderr)
+        print(f"No case was run, because {reason}.", file=sys.stderr)
         return 2
     done: list[Outcome] = []
     status = None
@@ -117,6 +118,21 @@ def main(arguments: argparse.Namespace) -> int:
         arguments.json.write_text(f"{results}\n", encoding="utf-8")
     print(report.table(done))
     return exit_status(done) if status is None else status
+
+
+def obstacle(machine: dict[str, Any]) -> str | None:
+    """Why no case could pass here, whatever it shows."""
+    pyarrow = machine["pyarrow"]
+    if "error" in pyarrow:
+        return f"the package cannot be used: {pyarrow['error']}"
+    if not info.usable(machine):
+        return "there is no usable device"
+    if not pyarrow["hook"] and pyarrow["pyarrow.cuda"] != "pyarrow's own":
+        return (
+            "`from pyarrow import cuda` does not find the package: PYARROW_CUDA_HOOK=0 is set, or "
+            "this Python does not read pyarrow_cuda_compat.pth where the package is installed"
+        )
+    return None
 
 
 def exit_status(done: list[Outcome]) -> int:

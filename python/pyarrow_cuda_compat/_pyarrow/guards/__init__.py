@@ -19,17 +19,39 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 from ... import _native, _watch
 from ..replacing import replace
 from . import assertions
+from .callbacks import with_host_results
 from .chunk_by_chunk import slice_chunks, write_batches, write_row_groups
 from .host_copies import bring, count, refuse
-from .table import BATCHES, BRING, COUNT, REFUSE, ROW_GROUPS, SLICE, TABLE
+from .sometimes import concat_tables, from_offsets, validate
+from .table import (
+    BATCHES,
+    BRING,
+    CAST,
+    COUNT,
+    OFFSETS,
+    REFUSE,
+    RESULTS,
+    ROW_GROUPS,
+    SLICE,
+    TABLE,
+    VALIDATE,
+)
 
 #: What becomes of the arguments of a function that is called with them then.
-_ARGUMENTS: dict[str, Callable[[Any, str], Any]] = {REFUSE: refuse, BRING: bring, COUNT: count}
+_ARGUMENTS: dict[str, Callable[[Any, str], Any]] = {
+    REFUSE: refuse,
+    BRING: bring,
+    RESULTS: bring,
+    COUNT: count,
+}
 #: What is called in a function's place.
 _INSTEAD: dict[str, Callable[..., Any]] = {
     SLICE: slice_chunks,
     BATCHES: write_batches,
     ROW_GROUPS: write_row_groups,
+    CAST: concat_tables,
+    OFFSETS: from_offsets,
+    VALIDATE: validate,
 }
 
 
@@ -97,7 +119,8 @@ _COMPUTE = "pyarrow.compute.Function.call"
 
 def _guarded(function: Any, name: str, happens: str) -> Any:
     elsewhere = _instead(happens) if happens in _INSTEAD else _treating(name, happens)
-    return update_wrapper(_native._Guard(function, elsewhere), function)
+    guard = update_wrapper(_native._Guard(function, elsewhere), function)
+    return with_host_results(guard) if happens == RESULTS else guard
 
 
 def _instead(happens: str) -> _Elsewhere:

@@ -7,11 +7,16 @@
 `ROW_GROUPS`  likewise, a row group of a table at a time
 `COUNT`       the nulls of each array are counted, which pyarrow itself would do on the host
 `SLICE`       each chunk is sliced, and its nulls counted
+`CAST`        refused if tables whose columns have several types are concatenated
+`OFFSETS`     nulls are counted, and offsets that are null refused
+`VALIDATE`    what is found to be invalid is validated on the host
+`RESULTS`     as `BRING`, and what functions of the user's return is copied to the host
 ============  ==================================================================================
 
 Each row names a module, members of it, and what happens to all of their arguments that hold data,
 ``self`` among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or
-in lists, tuples and dicts, and what readers and other iterators give.  A name is that of a
+in containers, what readers and other iterators give, and what an object makes when pyarrow asks it
+for an array.  A name is that of a
 function, of a method or property as ``Class.member``, or of a class, whose construction is meant.
 A function has its row under the module that defines it.
 
@@ -23,6 +28,7 @@ from __future__ import annotations
 
 REFUSE, COUNT, SLICE = "refuse", "count", "slice"
 BRING, BATCHES, ROW_GROUPS = "bring", "batches", "row groups"
+CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
@@ -36,9 +42,16 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._dataset", "Scanner.take Dataset.take Fragment.take", REFUSE),
     # Arrays and what is made of them.
     ("pyarrow.lib", "concat_arrays concat_batches", REFUSE),
+    ("pyarrow.lib", "concat_tables", CAST),
     ("pyarrow.lib", "Array.diff Array.equals ChunkedArray.equals", REFUSE),
+    ("pyarrow.lib", "MonthDayNanoIntervalArray.to_pylist", REFUSE),
+    ("pyarrow.lib", "Array._export_to_c RecordBatch._export_to_c", REFUSE),
+    # libarrow copies what lies on a device as a whole, but crashes on what lies in two places.
+    ("pyarrow.lib", "Array.to_string ChunkedArray.to_string", BRING),
     ("pyarrow.lib", "ChunkedArray._assert_cpu", REFUSE),
     ("pyarrow.lib", "RecordBatch.equals Table.equals", REFUSE),
+    ("pyarrow.lib", "Array.validate ChunkedArray.validate", VALIDATE),
+    ("pyarrow.lib", "RecordBatch.validate Table.validate", VALIDATE),
     ("pyarrow.lib", "Array.to_tensor FixedShapeTensorArray.to_numpy_ndarray", REFUSE),
     ("pyarrow.lib", "FixedShapeTensorArray.to_tensor", REFUSE),
     ("pyarrow.lib", "BaseListArray.flatten BaseListArray.value_lengths", REFUSE),
@@ -53,9 +66,10 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     # What counts the nulls of its chunks, and what is made of arrays.
     ("pyarrow.lib", "chunked_array Table.from_arrays Table.from_batches", COUNT),
     ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
-    ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", COUNT),
+    ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", OFFSETS),
+    ("pyarrow.lib", "MapArray.from_arrays", OFFSETS),
     ("pyarrow.lib", "ListViewArray.from_arrays LargeListViewArray.from_arrays", COUNT),
-    ("pyarrow.lib", "FixedSizeListArray.from_arrays MapArray.from_arrays", COUNT),
+    ("pyarrow.lib", "FixedSizeListArray.from_arrays", COUNT),
     ("pyarrow.lib", "StructArray.from_arrays", COUNT),
     ("pyarrow.lib", "UnionArray.from_dense UnionArray.from_sparse", COUNT),
     ("pyarrow.lib", "ChunkedArray.slice Table.slice", SLICE),
@@ -78,6 +92,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.dataset", "write_dataset", BRING),
     ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", BRING),
     ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", BRING),
+    ("pyarrow._dataset", "DirectoryPartitioning HivePartitioning FilenamePartitioning", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", BRING),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BATCHES),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", BRING),
@@ -85,6 +100,10 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._flight", "RecordBatchStream GeneratorStream", BRING),
     # Plans and options, which are read as they are taken in.
     ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", BRING),
-    ("pyarrow._substrait", "run_query BoundExpressions.from_substrait", BRING),
+    ("pyarrow._substrait", "BoundExpressions.from_substrait", BRING),
     ("pyarrow._substrait", "deserialize_expressions deserialize_schema", BRING),
+    # What calls functions of the user's.
+    ("pyarrow._substrait", "run_query", RESULTS),
+    ("pyarrow._compute", "register_scalar_function register_vector_function", RESULTS),
+    ("pyarrow._compute", "register_aggregate_function register_tabular_function", RESULTS),
 )

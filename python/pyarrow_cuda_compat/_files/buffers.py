@@ -102,7 +102,12 @@ def _opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
         file = os.open(path, flags | os.O_CLOEXEC, 0o666)
     elif isinstance(path, int) and not isinstance(path, bool):
         name = path
-        file = os.dup(path)
+        try:
+            file = os.dup(path)
+        except OverflowError:
+            raise _error(errno.EBADF, name) from None
+        except OSError as error:
+            raise _error(error.errno, name) from None
     else:
         copied = _native._descriptor(path)
         if copied is None and type(path) is pyarrow.OSFile:

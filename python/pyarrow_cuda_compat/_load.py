@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
+import sys
 from collections.abc import Callable
 from importlib import import_module
 
@@ -14,6 +15,8 @@ from . import _bridges, _extension
 _hook.check_names()
 _extension.load()
 
+#: Whether Python installed the finder at its start, so that this import was not needed.
+WAS_HOOKED = _hook.Finder in sys.meta_path
 BRIDGE = _bridges.path_for(pyarrow)
 if not os.path.exists(BRIDGE):  # noqa: PTH110
     raise ImportError(_bridges.refusal(pyarrow))
