@@ -7,14 +7,23 @@ the bundle and comes in a folder of its own, if at all.
 
 from __future__ import annotations
 
-import os
 import re
-import tarfile
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 
-from gpu_step import HERE, SIMULATED, LeftOut, Step, pytest, pytest_counts, python, upstream_suite
+from gpu_step import (
+    HERE,
+    SIMULATED,
+    LeftOut,
+    Step,
+    beside,
+    first_on_path,
+    pytest,
+    pytest_counts,
+    python,
+    unpacked,
+    upstream_suite,
+)
 
 OLDER = ("0.27.0", "0.28.2")
 NUMBAS_OWN = {"NUMBA_CUDA_MEMORY_MANAGER": "default"}
@@ -69,30 +78,7 @@ def environment(step: Step, version: str | None) -> dict[str, str]:
 def mlir_environment(step: Step) -> dict[str, str]:
     if SIMULATED:
         raise LeftOut("Numba needs a GPU")
-    where = Path(os.environ.get("GPU_MLIR") or HERE.parent / "gpu-mlir")
-    if not where.is_dir():
-        raise LeftOut("there is no gpu-mlir beside the bundle (ci/gpu mlir makes it)")
-    folder = unpacked(step, where / "mlir.tar.xz", "mlir")
-    return first_on_path(step, folder) | {"TEST_NUMBA": "numba_cuda_mlir.cuda"}
-
-
-def unpacked(step: Step, archive: Path, name: str) -> Path:
-    folder = step.scratch / name
-    if not folder.exists():
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
-    return folder
-
-
-def first_on_path(step: Step, *folders: Path) -> dict[str, str]:
-    """Python finds these first.  It reads .pth files in site-packages only, unless told to."""
-    start = step.scratch / f"start-{folders[0].name}"
-    start.mkdir(exist_ok=True)
-    known = step.env.get("PYTHONPATH", "").split(os.pathsep)
-    adding = [f"site.addsitedir({str(folder)!r})" for folder in (*folders, step.scratch / "site")]
-    (start / "sitecustomize.py").write_text("\n".join(["import site", *adding, ""]))
-    paths = [str(start), *map(str, folders), *filter(None, known)]
-    return {"PYTHONPATH": os.pathsep.join(paths)}
+    return first_on_path(step, beside(step, "mlir")) | {"TEST_NUMBA": "numba_cuda_mlir.cuda"}
 
 
 def check_version(step: Step, env: dict[str, str], package: str, version: str) -> None:

@@ -11,7 +11,8 @@ PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware i
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
 BENCH                 for the step `bench`: other arguments, such as `--quick` (`python bench run
                       --help` tells which there are)
-GPU_MLIR              the folder that `ci/gpu mlir` makes, where it is not beside this bundle
+GPU_MLIR, GPU_RAPIDS  the folders that `ci/gpu mlir` and `ci/gpu rapids` make, where they are not
+                      beside this bundle
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import gpu_numba
+import gpu_rapids
 import gpu_sanitizer
 from gpu_step import (
     CORES,
@@ -162,7 +164,7 @@ def conformance(step: Step) -> None:
     # Else insta asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
     if not SIMULATED:
-        where["CONFORMANCE_MAY_LACK"] = "a second device, numba, cupy, torch, jax, distributed"
+        where["CONFORMANCE_MAY_LACK"] = "a second device, numba, cupy, torch, jax, distributed, rmm"
     rust_programs(step, lambda name: name.startswith("conformance-"), where)
     step.counts = f"{counts}; snapshots: {step.counts}"
 
@@ -296,6 +298,7 @@ PHASES: list[list[Lane]] = [
         ]
     ],
     [[Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS],
+    [[Entry("RAPIDS", "interop", "python.log", 120, gpu_rapids.rapids)]],
     [
         # Some of Numba's own tests watch the free memory of the device.
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],

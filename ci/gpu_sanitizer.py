@@ -25,6 +25,9 @@ def memcheck(step: Step) -> None:
         "interop/test_round_trips",
         "interop/test_numba_itself",
         "interop/test_dask",
+        "interop/test_ucx",
+        "files/test_kvikio_itself",
+        "memory/test_rmm",
         "suite/",
         "faults/",
     )

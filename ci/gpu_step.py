@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -117,3 +118,30 @@ def upstream_suite(step: Step, name: str) -> list[str]:
     """One of pyarrow's own, from a folder away from this project's settings and fixtures."""
     command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
     return [*command, "--pyargs", f"pyarrow.tests.{name}"]
+
+
+def beside(step: Step, name: str) -> Path:
+    """What `ci/gpu NAME` made, which is too large for the bundle, or needed seldom."""
+    where = Path(os.environ.get(f"GPU_{name.upper()}") or HERE.parent / f"gpu-{name}")
+    if not where.is_dir():
+        raise LeftOut(f"there is no gpu-{name} beside the bundle (ci/gpu {name} makes it)")
+    return unpacked(step, where / f"{name}.tar.xz", name)
+
+
+def unpacked(step: Step, archive: Path, name: str) -> Path:
+    folder = step.scratch / name
+    if not folder.exists():
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+    return folder
+
+
+def first_on_path(step: Step, *folders: Path) -> dict[str, str]:
+    """Python finds these first.  It reads .pth files in site-packages only, unless told to."""
+    start = step.scratch / f"start-{folders[0].name}"
+    start.mkdir(exist_ok=True)
+    known = step.env.get("PYTHONPATH", "").split(os.pathsep)
+    adding = [f"site.addsitedir({str(folder)!r})" for folder in (*folders, step.scratch / "site")]
+    (start / "sitecustomize.py").write_text("\n".join(["import site", *adding, ""]))
+    paths = [str(start), *map(str, folders), *filter(None, known)]
+    return {"PYTHONPATH": os.pathsep.join(paths)}

@@ -415,58 +415,6 @@ os._exit(0)
 
 
 @pytest.fixture
-def rmm(monkeypatch):
-    """What this package uses of RMM."""
-
-    class CallbackMemoryResource:
-        def __init__(self, allocate_func, deallocate_func):
-            self.allocate_func, self.deallocate_func = allocate_func, deallocate_func
-
-        def allocate(self, nbytes, stream="default"):
-            return self.allocate_func(nbytes, stream)
-
-        def deallocate(self, ptr, nbytes, stream="default"):
-            self.deallocate_func(ptr, nbytes, stream)
-
-    module, mr = types.ModuleType("rmm"), types.ModuleType("rmm.mr")
-    module.mr, mr.CallbackMemoryResource = mr, CallbackMemoryResource
-    monkeypatch.setitem(sys.modules, "rmm", module)
-    monkeypatch.setitem(sys.modules, "rmm.mr", mr)
-    from pyarrow_cuda_compat import rmm
-
-    return rmm
-
-
-def test_rmm_allocates_in_our_memory(ctx, rmm):
-    resource, before = rmm.memory_resource(ctx), ctx.bytes_allocated
-    address = resource.allocate(1000)
-    assert ctx.bytes_allocated - before == 1000
-    ctx.foreign_buffer(address, 1000).fill(1)
-    resource.deallocate(address, 1000)
-    assert ctx.bytes_allocated == before
-    assert resource.allocate(0) == 0
-    resource.deallocate(0, 0)
-    with pytest.raises(MemoryError):
-        resource.allocate(1 << 60)
-    with pytest.raises(KeyError):
-        resource.deallocate(address, 1000)
-    assert rmm.memory_resource(0).allocate(0) == 0
-    with pytest.raises(TypeError, match="expected Context or device number"):
-        rmm.memory_resource("0")
-
-
-def test_rmms_resource_may_be_ours(ctx, rmm):
-    """Both directions at once do not go round in circles."""
-    set_allocator(rmm.memory_resource())
-    before = ctx.bytes_allocated
-    buffer = ctx.buffer_from_data(b"ours again")
-    assert ctx.bytes_allocated - before == 10
-    assert buffer.to_pybytes() == b"ours again"
-    del buffer
-    assert ctx.bytes_allocated == before
-
-
-@pytest.fixture
 def cupy(monkeypatch, driver):
     """What this package uses of CuPy."""
 

@@ -56,11 +56,15 @@ class Cluster:
 
 
 @contextmanager
-def started(**configuration):
+def started(protocol=None, **configuration):
     with (
         dask.config.set(CONFIGURATION | configuration),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            protocol=protocol,
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
