@@ -7,11 +7,15 @@ from support.libraries.dask_tasks import (
     ALL,
     LARGE,
     content_of,
+    copy_to_host,
+    count_received,
     look_at,
     look_at_all_batches,
     make_all_batches,
+    make_array,
     make_batch,
     make_buffer,
+    received,
     same_batch,
 )
 
@@ -34,23 +38,6 @@ def cluster():
         yield cluster
 
 
-def count_received():
-    import rmm.statistics
-
-    rmm.statistics.enable_statistics()
-
-
-def received():
-    """How many bytes of device memory this worker has received, and how many of them live."""
-    import gc
-
-    import rmm.statistics
-
-    gc.collect()
-    statistics = rmm.statistics.get_statistics()
-    return statistics.total_bytes, statistics.current_bytes
-
-
 @pytest.mark.parametrize("size", [0, 1, 1000, LARGE, 64 * LARGE])
 def test_a_buffer(cluster, size):
     before, _ = cluster.run(cluster.second, received)
@@ -60,20 +47,10 @@ def test_a_buffer(cluster, size):
     assert after - before == size, "it has come as a frame on the device"
 
 
-def make_array():
-    from pyarrow_cuda_compat import DeviceArray
-
-    return DeviceArray.from_host(content_of(1000).reshape(10, 100))[:, ::2]
-
-
-def content(array):
-    return array.copy_to_host()
-
-
 def test_a_device_array(cluster):
     array = cluster.on_first(make_array)
     expected = content_of(1000).reshape(10, 100)[:, ::2]
-    np.testing.assert_array_equal(cluster.on_second(content, array), expected)
+    np.testing.assert_array_equal(cluster.on_second(copy_to_host, array), expected)
 
 
 @pytest.mark.parametrize("name", ALL)

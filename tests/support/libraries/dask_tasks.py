@@ -27,6 +27,16 @@ def look_at(buffer):
     return type(buffer).__name__, buffer.size, buffer.context.device_number, buffer.is_mutable
 
 
+def make_array():
+    from pyarrow_cuda_compat import DeviceArray
+
+    return DeviceArray.from_host(content_of(1000).reshape(10, 100))[:, ::2]
+
+
+def copy_to_host(array):
+    return array.copy_to_host()
+
+
 def make_batch(name="int64", rows=20_000, device=0):
     from pyarrow import cuda
 
@@ -112,6 +122,22 @@ def allocated():
     return [
         cuda.Context(number).bytes_allocated for number in range(cuda.Context.get_num_devices())
     ]
+
+
+def count_received():
+    """With UCX, a worker receives device memory in RMM's."""
+    import rmm.statistics
+
+    rmm.statistics.enable_statistics()
+
+
+def received():
+    """How many bytes of device memory this worker has received, and how many of them live."""
+    import rmm.statistics
+
+    gc.collect()
+    statistics = rmm.statistics.get_statistics()
+    return statistics.total_bytes, statistics.current_bytes
 
 
 def set_threshold(size):
