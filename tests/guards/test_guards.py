@@ -53,6 +53,8 @@ NEW = {"Array.to_tensor", "RecordBatchReaderSourceNodeOptions.__init__"}
 
 
 def member_of(module, name):
+    if module.startswith("pandas"):
+        pytest.importorskip("pandas")
     found = importlib.import_module(module)
     for part in name.split("."):
         found = found and getattr(found, part, None)
@@ -83,6 +85,12 @@ def test_guards_look_like_what_they_guard(ctx):
         assert inspect.signature(guard) == inspect.signature(original)
         assert inspect.isroutine(guard) or callable(guard)
     assert pickle.loads(pickle.dumps(pa.concat_arrays)) is pa.concat_arrays
+    for guard in (pq.ParquetWriter.write_table, ds.write_dataset):
+        original = guard.__wrapped__ if hasattr(guard, "__wrapped__") else guard
+        assert inspect.getfullargspec(guard) == inspect.getfullargspec(original)
+    assert ds.write_dataset.__code__ is ds.write_dataset.__wrapped__.__code__
+    with pytest.raises(AttributeError, match="no attribute 'not_there'"):
+        _ = ds.write_dataset.not_there
     array = pa.array([1, 2])
     assert array.equals.__self__ is array
     assert array.equals(other=array)
@@ -391,6 +399,51 @@ def test_wrong_numbers_of_rows_are_pyarrows_to_refuse(ctx, write, rows):
         except (TypeError, ValueError) as error:
             outcomes.append((type(error), str(error)))
     assert outcomes[0] == outcomes[1]
+
+
+def outcome_of(work, *arguments):
+    try:
+        return work(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def sliced(data, start):
+    return data.slice(start).copy_to(CPU)
+
+
+def test_wrong_arguments_are_refused_as_on_the_host(ctx):
+    table = pa.table({"a": [1, None]})
+    there = table.copy_to(ctx.memory_manager)
+    batches = table.to_batches()[0], there.to_batches()[0]
+    for wrong in ("a", None, 1.5):
+        for host, device in ((table, there), (table["a"], there["a"])):
+            assert outcome_of(sliced, device, wrong) == outcome_of(sliced, host, wrong)
+    for new in (pa.ipc.new_stream, pa.ipc.new_file):
+        found = [outcome_of(new(Sink(), table.schema).write_table, batch) for batch in batches]
+        assert found[0] == found[1]
+        assert found[0][0] is TypeError
+
+
+def test_scalars_of_dictionaries_on_a_device(ctx):
+    words = pa.array(["x"]).copy_to(ctx.memory_manager)
+    arguments = pa.dictionary(pa.int32(), pa.string()), True, pa.scalar(0, pa.int32()), words
+    with pytest.raises(NotImplementedError, match=WAY_OUT):
+        pa.DictionaryScalar._reconstruct(*arguments)
+
+
+@pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")
+@pytest.mark.parametrize("array", [pa.array([1, 2]), pa.array([1.5, None]), pa.array([True])])
+def test_pandas_lends_nothing_of_a_device(ctx, array):
+    pd = pytest.importorskip("pandas")
+
+    def lent(column):
+        frame = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(column)})
+        return pd.api.interchange.from_dataframe(frame.__dataframe__())
+
+    assert len(lent(array)) == len(array)
+    with pytest.raises(NotImplementedError, match="reads it in host memory"):
+        lent(array.copy_to(ctx.memory_manager))
 
 
 def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):

@@ -57,6 +57,13 @@ def test_all_is_well(suite, run, capsys):
     assert output.err == ""
 
 
+def test_a_suite_that_is_not_there(run, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run("--json", str(tmp_path / "results.json"))
+    assert f"--suite: there is no folder {tmp_path / 'cases'}" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_one_fails_and_one_is_skipped(suite, run, tmp_path, capsys):
     suite(good=GOOD, bad=BAD, odd=LACKING)
     assert run("--json", str(tmp_path / "results.json")) == 1

@@ -69,7 +69,7 @@ impl IpcMemHandle {
     /// [`Error::Handle`] when there are too few bytes, or the size is negative.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let Some((size, rest)) = bytes.split_first_chunk::<SIZE>() else {
-            return Err(too_short(bytes.len(), SIZE));
+            return Err(too_short(bytes.len()));
         };
         let size = i64::from_ne_bytes(*size);
         let Ok(size) = u64::try_from(size) else {
@@ -79,7 +79,7 @@ impl IpcMemHandle {
             return Ok(Self::empty());
         }
         let Some((allocation, rest)) = rest.split_first_chunk::<ALLOCATION>() else {
-            return Err(too_short(bytes.len(), WHOLE));
+            return Err(too_short(bytes.len()));
         };
         let offset = match <[u8; 8]>::try_from(rest) {
             Ok(offset) if bytes.len() == WITH_OFFSET => u64::from_ne_bytes(offset),
@@ -101,14 +101,23 @@ impl IpcMemHandle {
     }
 }
 
-fn too_short(length: usize, needed: usize) -> Error {
-    Error::Handle(format!("the IPC handle has {length} bytes, {needed} are needed"))
+fn too_short(length: usize) -> Error {
+    Error::Handle(format!("the IPC handle has {length} bytes, {WHOLE} are needed"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_too_short_is_told_the_size_of_a_handle() {
+        for length in [0, 5, 12, 71] {
+            let refused = IpcMemHandle::from_bytes(&[1; 80][..length]);
+            let text = format!("the IPC handle has {length} bytes, 72 are needed");
+            assert_eq!(refused, Err(Error::Handle(text)));
+        }
+    }
 
     proptest! {
         #[test]

@@ -27,8 +27,9 @@ from . import by_kvikio
 _Name: TypeAlias = str | bytes | int
 _Progress: TypeAlias = Callable[[int, int], object] | None
 
-#: How much is read or written at a time where one thread does it in Python.
-_PIECE = 4 << 20
+#: How much is read or written at a time where one thread does it in Python.  Some files of `/proc`
+#: refuse 4 MiB.
+_PIECE = 1 << 20
 
 
 def buffer_from_file(
@@ -76,10 +77,16 @@ def buffer_to_file(
     kvikio: bool | None,
     progress: _Progress,
 ) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if offset is None else 0)
-    with _opened(path, flags) as (file, name):
+    if kvikio:
+        by_kvikio.require()
+    with _opened(path, os.O_WRONLY | os.O_CREAT) as (file, name):
         if _native._open_flags(file) & os.O_APPEND:
             raise ValueError(f"path argument must not be open for appending: {name!r}")
+        # Not while it is opened: an interrupt after that would lose the descriptor, and emptying
+        # a large file takes long.
+        is_path = isinstance(path, str | bytes | os.PathLike)
+        if is_path and offset is None and stat.S_ISREG(os.fstat(file).st_mode):
+            os.ftruncate(file, 0)
         if not _has_positions(file):
             _write_pieces(buffer, file, name, offset or 0, progress)
         elif kvikio or (kvikio is None and direct and by_kvikio.is_worth_it(buffer.size)):

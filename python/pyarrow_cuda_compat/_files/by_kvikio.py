@@ -46,6 +46,18 @@ def _has_direct_storage() -> bool:
         return False
 
 
+def require() -> Any:
+    """KvikIO, which a caller has asked for."""
+    try:
+        return import_module("kvikio")
+    except ModuleNotFoundError as error:
+        if error.name != "kvikio":
+            raise
+        raise ImportError(
+            "this needs KvikIO: install kvikio-cu12 or kvikio-cu13", name="kvikio"
+        ) from error
+
+
 def read(
     buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
 ) -> None:
@@ -73,7 +85,7 @@ def write(
 
 def _opened(file: int, flags: str) -> Any:
     # By this name it is the open file, whatever its path leads to by now; KvikIO takes paths.
-    return import_module("kvikio").CuFile(f"/proc/self/fd/{file}", flags)
+    return require().CuFile(f"/proc/self/fd/{file}", flags)
 
 
 def _parts(

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite",
         metavar="FOLDER",
-        type=Path,
+        type=suite,
         default=cases.PACKAGED,
         help="replay the suite of this folder, which has `cases` and `snapshots`, "
         "instead of the one that the package carries",
@@ -67,10 +67,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def writable(text: str) -> Path:
     """Tries the file before the run, whose results would be lost; keeps what is in it so far."""
     path = Path(text)
+    is_new = not path.exists()
     try:
         path.open("a").close()
+        if is_new:
+            path.unlink()
     except OSError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def suite(text: str) -> Path:
+    path = Path(text)
+    if not (path / "cases").is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path / 'cases'}")
     return path
 
 

@@ -39,7 +39,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from .. import _native, _watch
 from .._pickling import lies_on_host
-from . import _device_frames
+from . import _device_frames, _tokens
 from ._parts import PartsPickler, PartsUnpickler
 from ._peers import NAME, devices, devices_of_borrower, openings, prepare
 
@@ -206,6 +206,7 @@ def _register() -> None:
     sizeof.register(pa.RecordBatch, _size_of_batch)
     sizeof.register(pa.Array, _size_of_array)
     _device_frames.register()
+    _tokens.register()
     _watch.follow("dask_cuda", f"{__package__}._spilling", "register")
     distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
     for worker in list(distributed.worker.Worker._instances):

@@ -143,7 +143,8 @@ arrow::Result<bool> MessageReader::Admit(const MessageFacts& facts) {
       return arrow::Status::Invalid("the metadata of an IPC message cannot be read");
     }
     return arrow::Status::NotImplemented(
-        "A delta dictionary cannot be appended to one in device memory");
+        "A delta dictionary cannot be appended to one in device memory: read it in host memory, with "
+        "pyarrow.ipc of the buffer itself");
   }
   const bool stays =
       facts.stays_on_device && !facts.is_delta && !is_swapped_ && facts.body_size > 0;

@@ -110,9 +110,9 @@ impl Fault {
                     )
                 });
                 format!(
-                    "{DRIVER_VARIABLE}=sim needs the simulator{searched}: the wheel of \
-                     pyarrow-cuda-compat carries it, and in Rust the feature 'simulator' of \
-                     arrow-cuda-driver builds it"
+                    "{DRIVER_VARIABLE}=sim needs the simulator{searched}: reinstall \
+                     pyarrow-cuda-compat, whose wheel carries it; in Rust the feature 'simulator' \
+                     of arrow-cuda-driver builds it"
                 )
             }
             (Choice::Simulator, _) => {

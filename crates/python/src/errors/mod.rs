@@ -24,6 +24,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::io;
 
 /// A failure of a lower layer.
 pub(crate) enum Failure {
@@ -173,15 +174,23 @@ fn without_number(code: i32, mut text: String) -> String {
 
 /// The exception for a failed copy of a file, which it names.
 pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
-    let named = |code: Option<i32>, text: String| match code {
+    match error {
+        BufferError::Read(error) => error_of_file(error.code, error.to_string(), name),
+        BufferError::Write(error) => error_of_file(error.code, error.to_string(), name),
+        other => exception(py, other.into(), out_of_memory::requested),
+    }
+}
+
+/// The exception for a descriptor that cannot be copied, with the file's name.
+pub(crate) fn of_descriptor(error: &io::Error, name: &Bound<'_, PyAny>) -> PyErr {
+    error_of_file(error.raw_os_error(), error.to_string(), name)
+}
+
+fn error_of_file(code: Option<i32>, text: String, name: &Bound<'_, PyAny>) -> PyErr {
+    match code {
         Some(code) => PyOSError::new_err((code, without_number(code, text), name.clone().unbind())),
         // Without a number, Python would show nothing but the name.
         None => PyOSError::new_err(format!("{text}: {}", repr(name))),
-    };
-    match error {
-        BufferError::Read(error) => named(error.code, error.to_string()),
-        BufferError::Write(error) => named(error.code, error.to_string()),
-        other => exception(py, other.into(), out_of_memory::requested),
     }
 }
 

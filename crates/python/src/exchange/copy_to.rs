@@ -180,8 +180,8 @@ fn in_contexts(
 /// As pyarrow says it.
 fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     Ok(PyTypeError::new_err(format!(
-        "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, got \
-         {})",
+        "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \
+         Context, or a device number, got {})",
         destination.get_type().repr()?
     )))
 }

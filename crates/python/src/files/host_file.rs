@@ -3,7 +3,7 @@
 //! The package opens them, and decides what is copied; see `_files/`.
 
 use super::source::duplicate;
-use crate::errors::{incorrect_type, of_file};
+use crate::errors::{incorrect_type, of_descriptor, of_file};
 use crate::interpreter::{call_out, copy_for_signals};
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use arrow_cuda_buffer::Error;
@@ -26,7 +26,8 @@ pub(super) fn copy_from_file(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let (py, buffer) = (buffer.py(), cuda_buffer_argument(buffer)?);
-    let (file, size) = (duplicate(descriptor)?, buffer.size());
+    let size = buffer.size();
+    let file = duplicate(descriptor).map_err(|error| of_descriptor(&error, name))?;
     let file = py.detach(|| HostFile::to_read(file, offset, size, direct));
     let copy = |at, size| file.copy_to_device(offset.saturating_add(at), buffer, at, size);
     copy_pieces(buffer.context(), offset, size, progress, name, copy)
@@ -44,7 +45,8 @@ pub(super) fn copy_to_file(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let buffer = cuda_buffer_argument(buffer)?;
-    let file = HostFile::to_write(duplicate(descriptor)?, direct);
+    let file = duplicate(descriptor).map_err(|error| of_descriptor(&error, name))?;
+    let file = HostFile::to_write(file, direct);
     let copy = |at, size| file.copy_from_device(offset.saturating_add(at), buffer, at, size);
     copy_pieces(buffer.context(), offset, buffer.size(), progress, name, copy)
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
 
 /// A regular file, and where its reader stands.
 pub(super) struct RegularFile {
@@ -20,7 +20,7 @@ impl RegularFile {
     pub(super) fn of(stream: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let Some(file) = open_file(stream)? else { return Ok(None) };
         // Direct reads need aligned memory and sizes.
-        if !file.metadata()?.is_file() || flags_of(&file)? & libc::O_DIRECT != 0 {
+        if !file.metadata()?.is_file() || flags_of(file.as_raw_fd())? & libc::O_DIRECT != 0 {
             return Ok(None);
         }
         if !stream.call_method0("readable")?.is_truthy()? {
@@ -104,11 +104,11 @@ fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<boo
 #[pyfunction]
 #[pyo3(name = "_open_flags")]
 pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {
-    Ok(flags_of(&duplicate(descriptor)?)?)
+    Ok(flags_of(descriptor)?)
 }
 
-fn flags_of(file: &File) -> io::Result<i32> {
-    // SAFETY: asks for the flags of an open file.
-    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+fn flags_of(descriptor: RawFd) -> io::Result<i32> {
+    // SAFETY: asks for flags only, and fails if the descriptor is not open.
+    let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
     if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags) }
 }

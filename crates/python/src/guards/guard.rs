@@ -49,6 +49,11 @@ impl Guard {
         Ok(slf.getattr("__qualname__")?.cast_into()?)
     }
 
+    /// What it does not have itself is the function's: its code, its defaults.
+    fn __getattr__<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        self.function.bind(name.py()).getattr(name)
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(format!("<guarded {}>", slf.get().function.bind(slf.py()).repr()?))
     }

@@ -8,7 +8,7 @@ use crate::interpreter::wait_for_signals;
 use crate::memory::argument::{context_argument, context_or_first};
 use crate::memory::context::PyContext;
 use arrow_cuda_context::{Context, Event, Stream};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -27,6 +27,16 @@ pub(super) fn with_flags(
     Ok(PyStream { stream: py.detach(|| Stream::with_flags(context, flags)).or_raise(py)? })
 }
 
+/// A priority of any size: the driver takes the nearest one that there is.
+fn priority_argument(number: &Bound<'_, PyAny>) -> PyResult<i32> {
+    match number.extract::<i32>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+            Ok(if number.lt(0)? { i32::MIN } else { i32::MAX })
+        }
+        priority => priority,
+    }
+}
+
 #[pymethods]
 impl PyStream {
     #[new]
@@ -35,7 +45,7 @@ impl PyStream {
         py: Python<'_>,
         context: Option<&Bound<'_, PyAny>>,
         non_blocking: bool,
-        priority: i32,
+        #[pyo3(from_py_with = priority_argument)] priority: i32,
     ) -> PyResult<Self> {
         let context = context_or_first(py, context)?;
         let flags = if non_blocking { NON_BLOCKING } else { 0 };

@@ -15,15 +15,24 @@ from .host_copies import to_host
 
 #: How many rows of a row group pyarrow writes where nobody says, and at most.
 _ROWS, _MOST_ROWS = 1 << 20, 1 << 26
+#: What functions are tried with, to have their arguments checked.
+_NO_CHUNKS = pa.chunked_array([], pa.null())
+_NO_TABLE = pa.table({"": _NO_CHUNKS})
 
 
 def slice_chunks(cut: Any, data: Any, offset: int = 0, length: int | None = None) -> Any:
     """`ChunkedArray.slice` and `Table.slice`, where the nulls of chunks are not counted."""
-    if isinstance(data, pa.Table):
-        columns = [slice_chunks(cut, column, offset, length) for column in data.columns]
+    is_table = isinstance(data, pa.Table)
+    # What is no number, pyarrow refuses; some of its releases take 1.5 for one.
+    cut(_NO_TABLE if is_table else _NO_CHUNKS, offset, length)
+    offset, length = int(offset), None if length is None else int(length)
+    if is_table:
+        columns = [_sliced(column, offset, length) for column in data.columns]
         return _native._assemble(data.schema, columns)
-    if offset < 0:
-        raise IndexError("Offset must be non-negative")
+    return _sliced(data, offset, length)
+
+
+def _sliced(data: Any, offset: int, length: int | None) -> Any:
     rest = len(data) if length is None else length
     chunks: list[Any] = []
     for chunk in data.chunks:
@@ -45,6 +54,9 @@ def write_batches(
     **options: Any,
 ) -> None:
     """`write_table` of writers of messages, with one batch at a time in host memory."""
+    if not isinstance(table, pa.Table):
+        write(writer, table, max_chunksize, **options)  # which pyarrow refuses
+        return
     is_number = max_chunksize is None or isinstance(max_chunksize, int)
     if not is_number or any(map(_has_dictionaries, table.schema.types)):
         # pyarrow refuses the one, and may make one dictionary of those of all batches.

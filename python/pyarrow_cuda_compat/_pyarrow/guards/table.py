@@ -16,9 +16,8 @@
 Each row names a module, members of it, and what happens to all of their arguments that hold data,
 ``self`` among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or
 in containers, what readers and other iterators give, and what an object makes when pyarrow asks it
-for an array.  A name is that of a
-function, of a method or property as ``Class.member``, or of a class, whose construction is meant.
-A function has its row under the module that defines it.
+for an array.  A name is that of a function, of a method or property as ``Class.member``, or of a
+class, whose construction is meant.  A function has its row under the module that defines it.
 
 What is not here either refuses such data itself, or passes it on without reading it:
 ``tests/guards`` calls all of pyarrow and finds what does neither.
@@ -59,7 +58,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "BinaryArray.total_values_length", REFUSE),
     ("pyarrow.lib", "LargeBinaryArray.total_values_length", REFUSE),
     ("pyarrow.lib", "BooleanArray.true_count BooleanArray.false_count", REFUSE),
-    ("pyarrow.lib", "DictionaryArray.from_arrays", REFUSE),
+    ("pyarrow.lib", "DictionaryArray.from_arrays DictionaryScalar._reconstruct", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
@@ -102,6 +101,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", BRING),
     ("pyarrow._substrait", "BoundExpressions.from_substrait", BRING),
     ("pyarrow._substrait", "deserialize_expressions deserialize_schema", BRING),
+    # What pandas lends to others as if it were in host memory.
+    ("pandas.core.interchange.buffer", "PandasBufferPyarrow.__init__", REFUSE),
     # What calls functions of the user's.
     ("pyarrow._substrait", "run_query", RESULTS),
     ("pyarrow._compute", "register_scalar_function register_vector_function", RESULTS),
