@@ -56,8 +56,9 @@ _native._start(
 )
 _hook.install()
 
-from . import _pyarrow, _watch  # noqa: E402  (need the classes)
+from . import _forks, _pyarrow, _watch  # noqa: E402  (need the classes)
 
+_forks.install()
 _pickling.register()
 _pyarrow.install()
 _watch.follow("distributed", f"{__package__}.dask")

@@ -366,6 +366,25 @@ print([array[-1].as_py() for array in arrays])
     assert run_python(code) == (0, f"7\n{[9, (1 << 20) - 1]}\n", "")
 
 
+def test_a_forked_child_leaves_a_default_pool_that_is_pinned(run_python):
+    code = """
+import io, os, warnings
+import pyarrow as pa, pyarrow.csv as csv, pyarrow_cuda_compat as compat
+warnings.simplefilter("ignore")
+pool = compat.pinned_memory_pool()
+for default in (pa.system_memory_pool(), pool):
+    pa.set_memory_pool(default)
+    child = os.fork()
+    if not child:
+        assert csv.read_csv(io.BytesIO(b"a\\n1\\n")).to_pydict() == {"a": [1]}
+        assert pa.default_memory_pool().backend_name == "system"
+        os._exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print(pa.default_memory_pool().backend_name)
+"""
+    assert run_python(code) == (0, "7\nsystem\n7\npinned\n", "")
+
+
 EXIT = """
 import sys, threading
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat

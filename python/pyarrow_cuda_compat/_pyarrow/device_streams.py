@@ -64,8 +64,8 @@ def _cast(data: Any, current: Any, requested: Any) -> Any:
         return data
     if _native._is_on_device(data):
         raise NotImplementedError(
-            "Casting to a requested schema is only supported for CPU data: the data is on a device; "
-            "copy_to(pyarrow.default_cpu_memory_manager()) copies it to the host"
+            "Casting to a requested schema is only supported for CPU data, and this "
+            "is on a device: copy_to(pyarrow.default_cpu_memory_manager()) copies it to the host"
         )
     return data.cast(requested)
 

@@ -1,5 +1,6 @@
 //! Files that can be read and written by their descriptors, past the objects that opened them.
 
+use crate::interpreter::call_out;
 use arrow_cuda_host_io::HostFile;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -23,10 +24,10 @@ impl RegularFile {
         if !file.metadata()?.is_file() || flags_of(file.as_raw_fd())? & libc::O_DIRECT != 0 {
             return Ok(None);
         }
-        if !stream.call_method0("readable")?.is_truthy()? {
+        if !call_out(&stream.getattr("readable")?, ())?.is_truthy()? {
             return Ok(None);
         }
-        let found = Self { file, position: stream.call_method0("tell")?.extract()? };
+        let found = Self { file, position: call_out(&stream.getattr("tell")?, ())?.extract()? };
         // Some files of the system have bytes, but no size.
         Ok(found.rest()?.map(|_| found))
     }
@@ -67,7 +68,7 @@ fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
     let mut raw = object.clone();
     for buffered in ["BufferedReader", "BufferedWriter", "BufferedRandom"] {
         if is_class(&class, "io", buffered)? {
-            object.call_method0("flush")?;
+            call_out(&object.getattr("flush")?, ())?;
             raw = object.getattr("raw")?;
         }
     }
@@ -75,7 +76,7 @@ fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
     if !is_class(&class, "io", "FileIO")? && !is_class(&class, "pyarrow.lib", "OSFile")? {
         return Ok(None);
     }
-    match object.call_method0("fileno") {
+    match object.getattr("fileno").and_then(|fileno| call_out(&fileno, ())) {
         Ok(number) => Ok(Some(duplicate(number.extract()?)?)),
         // Before pyarrow 25, an `OSFile` does not know it.
         Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),

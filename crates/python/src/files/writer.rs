@@ -162,7 +162,7 @@ impl Methods {
             let file = source.to_read(size)?;
             py.detach(|| writer.write_file(&file, source.position, size)).or_raise(py)?;
             source.position += size;
-            stream.call_method1("seek", (source.position,))?;
+            call_out(&stream.getattr("seek")?, (source.position,))?;
         }
         Ok(())
     }

@@ -9,10 +9,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 /// Calls a callable, as `call1` does, but see `hang_if_ended`.
-pub(crate) fn call_out<'py>(
+pub(crate) fn call_out<'py, A>(
     callable: &Bound<'py, PyAny>,
-    arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
-) -> PyResult<Bound<'py, PyAny>> {
+    arguments: A,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
+{
     type Call = unsafe extern "C-unwind" fn(
         *mut ffi::PyObject,
         *mut ffi::PyObject,
@@ -25,7 +28,7 @@ pub(crate) fn call_out<'py>(
             keywords: *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
     }
-    let arguments = arguments.into_pyobject(callable.py())?;
+    let arguments = arguments.into_pyobject(callable.py()).map_err(Into::into)?;
     // The compiler has one declaration of a name, and PyO3 declares this one as a function that never unwinds.  By
     // a pointer of which it knows nothing, it goes by the pointer's type.
     let call = std::hint::black_box(PyObject_Call as Call);
