@@ -9,8 +9,7 @@ from dask.base import normalize_token
 
 from .. import _native
 from .._pickling import lies_on_host
-
-_HOST = pa.default_cpu_memory_manager()
+from .._pyarrow.guards.host_copies import to_host
 
 
 def register() -> None:
@@ -21,20 +20,19 @@ def register() -> None:
     def of_buffer(buffer: Any) -> Any:
         if buffer.is_cpu:
             return of_host_buffer(buffer)
-        there = _native.CudaBuffer.from_buffer(buffer)
-        return _number(there), of_host_buffer(there.copy_to_host())
+        return _device_number(buffer), of_host_buffer(to_host(buffer))
 
     def of_array(array: Any) -> Any:
         if lies_on_host(array):
             return of_host_array(array)
         buffers = [each for each in array.buffers() if each is not None and not each.is_cpu]
-        numbers = tuple(map(_number, buffers[:1]))
+        numbers = tuple(map(_device_number, buffers[:1]))
         # A part of an array may have the buffers of the whole.
-        return numbers, array.offset, len(array), of_host_array(array.copy_to(_HOST))
+        return numbers, array.offset, len(array), of_host_array(to_host(array))
 
     normalize_token.register(pa.Buffer, of_buffer)
     normalize_token.register(pa.Array, of_array)
 
 
-def _number(buffer: Any) -> int:
+def _device_number(buffer: Any) -> int:
     return _native.CudaBuffer.from_buffer(buffer).context.device_number
