@@ -16,7 +16,7 @@ export CXXFLAGS=${CXXFLAGS--Werror}
 # shellcheck disable=SC2034  # for those scripts
 RUST=1.95
 
-# What lies in the current folder, or beside a script, must not hide what is installed.
+# The checkout's own package has no extension and must not hide the installed one.
 export PYTHONSAFEPATH=1
 
 fail() {

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 STAMP = DIST / "wheel.stamp"
 FILES = ["Cargo.toml", "Cargo.lock", "LICENSE", "README.md", "pyproject.toml"]
-FOLDERS = [".cargo", "crates", "packaging", "python", "stubs"]
+FOLDERS = [".cargo", "crates", "packaging", "pyarrow_cuda_compat", "stubs"]
 FOLDERS += ["conformance/cases", "conformance/snapshots"]
 # Tests are no part of the wheel; the build puts its libraries into the package.
 IGNORED_FOLDERS = {"tests", "benches", "examples", "probe", "lib", "__pycache__"}

@@ -76,7 +76,7 @@ class SourceLinks:
             return None
         # The installed package is a copy of the checkout's.
         _, package, inside = (path or "").rpartition("/pyarrow_cuda_compat/")
-        here = self.root / "python" / package.strip("/") / inside
+        here = self.root / package.strip("/") / inside
         return (here, line or 1) if package and here.is_file() else None
 
 

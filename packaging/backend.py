@@ -44,7 +44,7 @@ PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
 WITH_WHEELS = "3.12"
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PACKAGE = ROOT / "python" / "pyarrow_cuda_compat"
+PACKAGE = ROOT / "pyarrow_cuda_compat"
 LIBRARIES = PACKAGE / "lib"
 # Beside the package: what lies in it would be one of its modules to type checkers.
 BESIDE = ROOT / "packaging" / "data" / "purelib"
@@ -114,7 +114,7 @@ def build_editable(
     config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
-    with prepared(config_settings) as settings, editable.path_to(PACKAGE.parent, BESIDE):
+    with prepared(config_settings) as settings, editable.path_to(ROOT, BESIDE):
         wheel: str = maturin.build_editable(wheel_directory, settings, metadata_directory)
     return wheel
 

@@ -1,6 +1,7 @@
 """How the package comes in: by its own name, as pyarrow.cuda, or not at all."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,19 +61,32 @@ def test_a_bridge_that_cannot_be_loaded(run_python):
         assert "; reinstall pyarrow-cuda-compat, and pyarrow from PyPI" in line
 
 
-def test_a_checkout_does_not_hide_what_is_installed():
-    """The source lies in a folder of its own, so that commands work in the checkout, too."""
-    checkout = Path(__file__).parents[2]
+def import_in(folder, *options):
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from pyarrow import cuda; print(cuda.__name__)"],
-        cwd=checkout,
+    return subprocess.run(
+        [sys.executable, *options, "-c", "from pyarrow import cuda; print(cuda.__name__)"],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_checkout_hides_the_installed_package_only_from_a_python_that_looks_there(tmp_path):
+    checkout = Path(__file__).parents[2]
+    # Without what an editable install compiles into the checkout.
+    source = shutil.copytree(
+        checkout / "pyarrow_cuda_compat",
+        tmp_path / "pyarrow_cuda_compat",
+        ignore=shutil.ignore_patterns("*.so"),
+    )
+    done = import_in(tmp_path, "-P")
     assert (done.stdout, done.stderr, done.returncode) == ("pyarrow.cuda\n", "", 0)
+    done = import_in(tmp_path)
+    assert done.returncode == 1
+    assert f"ImportError: pyarrow_cuda_compat in {source} has no compiled extension" in done.stderr
+    assert "start Python in another folder or with -P (PYTHONSAFEPATH=1), or" in done.stderr
 
 
 @pytest.mark.simulator

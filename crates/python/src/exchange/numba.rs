@@ -1,5 +1,5 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
-//! `python/pyarrow_cuda_compat/numba.py`.
+//! `pyarrow_cuda_compat/numba.py`.
 
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;

@@ -1,5 +1,5 @@
 //! The extension's part of pickling and Dask support.  The rest is in Python, as they are:
-//! `python/pyarrow_cuda_compat/_pickling.py` and `dask/`.
+//! `pyarrow_cuda_compat/_pickling.py` and `dask/`.
 
 use crate::errors::{OrRaise, available};
 use crate::ipc::handle::PyIpcMemHandle;

@@ -2,7 +2,7 @@
 //!
 //! They crash, or give wrong answers, for data in device memory.  The package replaces them by
 //! guards, which call them as they are unless an argument lies on a device.  What happens then says
-//! a table in Python: `python/pyarrow_cuda_compat/_pyarrow/guards/table.py`.
+//! a table in Python: `pyarrow_cuda_compat/_pyarrow/guards/table.py`.
 
 mod assertions;
 mod construction;

@@ -59,7 +59,8 @@ def explain(error: str, folder: str) -> str | None:
     if not built:
         return (
             f"pyarrow_cuda_compat in {folder} has no compiled extension; install the package, and "
-            "start Python elsewhere if this is a checkout"
+            "if this is a checkout of its source, start Python in another folder or with -P "
+            "(PYTHONSAFEPATH=1), or compile the extension there with `pip install -e .`"
         )
     wanted, here = machine_of(f"{folder}/{built[0]}"), machine_of(sys.executable or "")
     if here is None and sys.platform != "linux":
