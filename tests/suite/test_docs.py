@@ -14,7 +14,8 @@ import pytest
 from pyarrow_cuda_compat.conformance import replay
 from support.pages import SNIPPET, play
 
-PAGES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def _with_snippets():
