@@ -6,7 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `results.rs` | what that command writes to FILE: the machine, and each case's outcome |
-//! | `manifest.rs` | `manifest/*.toml`: what is documented, and which case shows it |
+//! | `manifest.rs` | the documented items, from the heads of the cases and from `manifest/*.toml` |
 //! | `report.rs` | both together, in Markdown |
 //!
 //! The tests in `tests/replay.rs` compare each transcript with its snapshot.

@@ -1,6 +1,6 @@
 //! The manifest with the results of runs, in Markdown.
 
-use crate::manifest::{Difference, Document, Item};
+use crate::manifest::{Difference, Document, Item, Shown};
 use crate::results::{Outcome, Results};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
         row(&mut page, &vec!["---"; head.len()]);
         for item in &document.items {
             let mut cells = vec![item.section.clone(), name(item), item.what.clone()];
-            cells.push(item.case.as_ref().map_or_else(String::new, |case| format!("`{case}`")));
+            cells.push(case(item).map_or_else(String::new, |case| format!("`{case}`")));
             cells.extend(outcomes.iter().map(|outcomes| outcome(item, outcomes)));
             row(&mut page, &cells);
         }
@@ -112,7 +112,7 @@ fn summary(
     outcomes: &[BTreeMap<&str, &Outcome>],
 ) {
     page.push('\n');
-    let mut head = vec!["Document", "Items", "With a case", "Planned", "Left out"];
+    let mut head = vec!["Document", "Items", "With a case", "Left out"];
     let passed: Vec<_> = columns.iter().map(|column| format!("Passed: {}", column.name)).collect();
     head.extend(passed.iter().map(String::as_str));
     row(page, &head);
@@ -124,9 +124,8 @@ fn summary(
         let mut cells = vec![
             document.document.clone(),
             document.items.len().to_string(),
-            count(&|item| item.case.is_some()).to_string(),
-            count(&|item| item.planned.is_some()).to_string(),
-            count(&|item| item.left_out.is_some()).to_string(),
+            count(&|item| case(item).is_some()).to_string(),
+            count(&|item| case(item).is_none()).to_string(),
         ];
         for outcomes in outcomes {
             cells.push(count(&|item| outcome(item, outcomes) == "passed").to_string());
@@ -146,17 +145,21 @@ fn failures(page: &mut String, columns: &[Column<'_>]) {
 }
 
 fn outcome(item: &Item, outcomes: &BTreeMap<&str, &Outcome>) -> String {
-    if let Some(planned) = &item.planned {
-        return format!("planned: {planned}");
-    }
-    if let Some(reason) = &item.left_out {
-        return format!("left out: {reason}");
-    }
-    let outcome = item.case.as_ref().and_then(|case| outcomes.get(case.as_str()));
-    match outcome.map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
+    let case = match &item.shown {
+        Shown::LeftOut(reason) => return format!("left out: {reason}"),
+        Shown::By(case) => case.as_str(),
+    };
+    match outcomes.get(case).map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
         None => "not run".to_owned(),
         Some(("skipped", lacking)) => format!("skipped: {lacking}"),
         Some((status, _)) => status.to_owned(),
+    }
+}
+
+fn case(item: &Item) -> Option<&str> {
+    match &item.shown {
+        Shown::By(case) => Some(case),
+        Shown::LeftOut(_) => None,
     }
 }
 

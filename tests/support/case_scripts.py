@@ -2,6 +2,8 @@
 
 import ast
 import io
+import itertools
+import re
 import tokenize
 
 # What gives objects of a class, beside calling it.
@@ -25,6 +27,19 @@ FACTORIES = {
 CLASS_OF = {name: owner for owner, names in FACTORIES.items() for name in names | {owner}}
 # Methods that give an object of the class that they are called on.
 OF_THE_SAME = {"slice", "from_buffer", "from_numba"}
+
+
+SHOWN = re.compile(
+    r"^# shows: (?P<place>.+)|^#   (?P<name>[^ ].*?)(?:\((?P<parameter>\w+)\))?: (?P<what>.*)"
+)
+
+
+def shown(source):
+    """The documented items in a script's head: name, parameter if any, and what they promise."""
+    for line in itertools.takewhile(lambda line: line.startswith("#"), source.splitlines()):
+        found = SHOWN.match(line)
+        if found and not found["place"]:
+            yield found.groupdict()
 
 
 def without_comments(source):

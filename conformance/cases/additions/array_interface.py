@@ -1,4 +1,9 @@
 # Device buffers and arrays have the CUDA array interface themselves.
+# shows: additions, Device arrays
+#   DeviceArray.__cuda_array_interface__: dtype, shape and strides in the interface
+# shows: additions, CUDA array interface
+#   CudaBuffer.__cuda_array_interface__: a buffer is an array of bytes, of version 3
+#   CudaBuffer.__cuda_array_interface__: read-only memory is marked as read-only
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import DeviceArray

@@ -1,4 +1,9 @@
 # Buffers are copied to a device or the host, and viewed from there; NumPy gets their bytes.
+# shows: additions, Device buffers
+#   pyarrow.Buffer.copy: copies any buffer to a device, or to the host
+#   pyarrow.Buffer.copy(destination): a memory manager or a device
+#   pyarrow.Buffer.view: the same memory as another device, or the host, sees it
+#   CudaBuffer.__array__: NumPy gets the bytes by one copy
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,14 @@
 # A file goes straight to the device, as a whole or in part.
+# shows: additions, Device buffers
+#   Context.buffer_from_file: a new buffer with the bytes of a file
+#   Context.buffer_from_file(path): a path, a descriptor, or an open file
+#   Context.buffer_from_file(offset): where in the file to begin, in bytes; 0 by default
+#   Context.buffer_from_file(nbytes): how many bytes to read; all from `offset` on by default
+#   Context.buffer_from_file(direct): whether to read past the page cache; judged by default
+#   Context.buffer_from_file(kvikio): whether KvikIO reads the file; where GPUDirect Storage is
+#     available by default
+#   Context.buffer_from_file(progress): is called with the number of bytes that have arrived, and
+#     that of all
 import os
 import pathlib
 import tempfile

@@ -1,4 +1,8 @@
 # The data of many objects goes to the device together.
+# shows: additions, Device buffers
+#   Context.buffers_from_data: a buffer for each of several objects, whose data goes to the device
+#     together
+#   Context.buffers_from_data(data): any iterable of what `buffer_from_data` takes
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,8 @@
 # Arrays that pass by the C Device interface while work is pending carry an event to wait for.
+# shows: additions, Arrow C Device interface
+#   pyarrow.Array.__arrow_c_device_array__: an array exported while work is pending carries an
+#     event; one that is ready does not
+#   pyarrow.RecordBatch.__arrow_c_device_array__: so does a record batch
 import ctypes
 import re
 

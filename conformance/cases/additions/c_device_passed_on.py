@@ -1,4 +1,6 @@
 # Arrays and batches that came by the C Device interface, and parts of them, are passed on by it.
+# shows: additions, Arrow C Device interface
+#   pyarrow.Array.__arrow_c_device_array__: imported arrays and slices of them can be exported
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,11 @@
 # A copy is complete when the call returns, also for streams that wait for no other.
+# shows: additions, Device buffers
+#   CudaBuffer.copy_from_device: copies are complete when the call returns: streams that do not wait
+#     for others see the bytes
+#   CudaBuffer.copy_from_host: so are copies from the host
+#   Context.buffer_from_data: a new buffer holds its data when the call returns
+# shows: additions, Files
+#   BufferWriter.write: written bytes are visible to every stream when the call returns
 import ctypes
 import re
 

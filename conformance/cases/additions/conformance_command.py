@@ -1,4 +1,8 @@
 # The command that replays the documented examples with what is installed.
+# shows: additions, Commands
+#   python -m pyarrow_cuda_compat conformance: replays the documented examples, all or those with a
+#     name, and prints the results as text or JSON
+#   python -m pyarrow_cuda_compat conformance --list: the names and titles of the examples
 import json
 import subprocess
 import sys

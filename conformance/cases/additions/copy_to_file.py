@@ -1,4 +1,16 @@
 # A buffer is written to a file, as a whole or in part.
+# shows: additions, Device buffers
+#   CudaBuffer.copy_to_file: writes a buffer to a file, and returns the number of bytes
+#   CudaBuffer.copy_to_file(path): a path, a descriptor, or an open file
+#   CudaBuffer.copy_to_file(position): where the copy begins, in bytes; 0 by default
+#   CudaBuffer.copy_to_file(nbytes): how many bytes to write; all from `position` on by default
+#   CudaBuffer.copy_to_file(offset): where in the file to begin; by default a path has no other
+#     bytes afterwards
+#   CudaBuffer.copy_to_file(direct): whether to write past the page cache; no by default
+#   CudaBuffer.copy_to_file(kvikio): whether KvikIO writes the file; direct writes where GPUDirect
+#     Storage is available by default
+#   CudaBuffer.copy_to_file(progress): is called with the number of bytes that are written, and that
+#     of all
 import pathlib
 import tempfile
 

@@ -1,5 +1,7 @@
 # Arrays of CuPy and device buffers share memory, both ways.
 # needs: gpu, cupy
+# shows: additions, Other libraries
+#   cupy: CuPy's arrays share memory with buffers and device arrays, and retain each other's
 import gc
 
 import cupy

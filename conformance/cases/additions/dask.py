@@ -1,5 +1,13 @@
 # Device memory between the workers of Dask: by CUDA IPC, and as host frames where that is wanted.
 # needs: distributed
+# shows: additions, Dask
+#   pyarrow_cuda_compat.dask: workers exchange device memory through CUDA IPC, and release it
+#     afterwards
+#   pyarrow_cuda_compat.dask.Plugin: workers with the plugin use CUDA IPC from their first transfer
+#     on
+#   pyarrow_cuda_compat.dask.transfers: how often objects were sent in which way
+#   pyarrow_cuda_compat.dask.THRESHOLD: smaller buffers go as host frames
+#   pyarrow-cuda-compat.ipc: the Dask setting that sends everything through the host
 import time
 
 import dask

@@ -1,5 +1,8 @@
 # Serializers for UCX leave device memory where it is, in frames of its own.
 # needs: distributed
+# shows: additions, Dask
+#   distributed.protocol.serialize(serializers): device memory in frames that stay on
+#     the device, as UCX takes them
 import pyarrow as pa
 from distributed.protocol import deserialize, serialize
 from pyarrow import cuda

@@ -1,4 +1,27 @@
 # Device memory as an array: a buffer with a dtype, a shape and strides, or new memory.
+# shows: additions, Device arrays
+#   DeviceArray: device memory with a dtype, a shape and strides
+#   DeviceArray(obj): a buffer, or an array of another library
+#   DeviceArray(dtype): the type of the elements: any of NumPy's of a fixed size
+#   DeviceArray(shape): the number of elements in each dimension; by default as many as the buffer
+#     has
+#   DeviceArray(strides): the distance between neighbours, in bytes, of either sign
+#   DeviceArray(offset): where the first element begins, in bytes
+#   DeviceArray: elements outside the buffer, objects and strings are refused
+#   DeviceArray.empty: a new array, uninitialised
+#   DeviceArray.empty(shape): the number of elements in each dimension
+#   DeviceArray.empty(dtype): the type of the elements; float64 by default
+#   DeviceArray.empty(order): which dimension is the densest
+#   DeviceArray.empty(context): where to allocate; the first device by default
+#   DeviceArray.from_host(array): anything that NumPy makes an array of
+#   DeviceArray.from_host(order): the order on the device; by default that of the host
+#   DeviceArray.from_host(context): where to copy it
+#   DeviceArray.dtype: the type of the elements
+#   DeviceArray.shape: the number of elements in each dimension
+#   DeviceArray.strides: the distance between neighbours, in bytes
+#   DeviceArray.ptr: the same address, by the name that C functions are passed it
+#   DeviceArray.context: the context of the memory
+#   DeviceArray.is_mutable: read-only memory stays read-only
 import numpy as np
 from pyarrow import cuda
 

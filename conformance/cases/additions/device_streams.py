@@ -1,4 +1,11 @@
 # Streams of batches on a device pass from library to library.
+# shows: additions, Arrow C Device interface
+#   pyarrow.Table.__arrow_c_device_stream__: tables, readers, batches and chunked arrays are
+#     exported as streams
+#   pyarrow.RecordBatchReader.from_stream: streams of other libraries are read, without a copy
+#   pyarrow.ChunkedArray._import_from_c_device_capsule: a stream becomes a chunked array; it is
+#     taken over once
+#   pyarrow.Table.__arrow_c_device_stream__: a stream has one device
 import pyarrow as pa
 from pyarrow import cuda
 

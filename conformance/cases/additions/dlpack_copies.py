@@ -1,4 +1,8 @@
 # DLPack with a copy, where one is asked for or needed, and without.
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__(copy): always a copy, or never
+#   CudaBuffer.__dlpack__(dl_device): on the host, or on another device
+#   from_dlpack(copy): always a copy, or never
 import numpy as np
 from pyarrow import cuda
 

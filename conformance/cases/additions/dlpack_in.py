@@ -1,4 +1,9 @@
 # Tensors of other libraries by DLPack: arrays over their memory, kept until no part is in use.
+# shows: additions, DLPack
+#   from_dlpack: an array over another library's tensor, with its dtype, shape and strides
+#   from_dlpack: the tensor is retained until the array and its parts are gone, and then released to
+#     its producer
+#   from_dlpack: read-only tensors are read-only arrays
 import ctypes
 import gc
 

@@ -1,4 +1,7 @@
 # Tensors that cannot be an array, or say what cannot be, are refused and given back.
+# shows: additions, DLPack
+#   from_dlpack: tensors of other versions, of other devices or with wrong numbers are refused
+#   from_dlpack: a capsule's tensor can be consumed once
 import ctypes
 
 from pyarrow import cuda

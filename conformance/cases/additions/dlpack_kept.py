@@ -1,4 +1,6 @@
 # Memory that passes by DLPack or by the array interface is kept by whoever has it last.
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__: the capsule and the consumer of the tensor retain the memory
 import gc
 
 import numpy as np

@@ -1,4 +1,13 @@
 # Work that is queued on the device is waited for where others could not know of it.
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__(stream): the consumer's stream sees the work queued on the default stream
+#   from_dlpack: copies run after the work queued on the device
+# shows: additions, CUDA array interface
+#   CudaBuffer.__cuda_array_interface__: waits for queued work, because some consumers do not
+#   Context.buffer_from_object: interfaces before version 3 do not name a stream, so the package
+#     waits for all streams
+#   Context.buffer_from_object: arrays with block_until_ready (JAX) are asked to queue their work,
+#     and then the package waits for it
 import ctypes
 import re
 

@@ -1,4 +1,13 @@
 # Device buffers and arrays as DLPack tensors: what the structure in the capsule says.
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__: a buffer is a tensor of bytes; address, device, type, shape and strides
+#     in the structure
+#   CudaBuffer.__dlpack__: read-only memory is marked as read-only
+#   CudaBuffer.__dlpack_device__: CUDA, and the device's number
+# shows: additions, Device arrays
+#   DeviceArray.__dlpack__: dtype, shape and strides in the structure; what DLPack cannot describe
+#     is refused
+#   DeviceArray.__dlpack_device__: CUDA, and the device's number
 import ctypes
 
 from pyarrow import cuda

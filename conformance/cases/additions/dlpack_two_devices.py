@@ -1,5 +1,8 @@
 # A tensor says which device it lies on, and is copied to another one when that is asked for.
 # needs: two devices
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__(dl_device): on another device, which requires a copy
+#   from_dlpack(device): where the array must lie
 import numpy as np
 from pyarrow import cuda
 

@@ -1,4 +1,9 @@
 # DLPack before version 1.0 and since: the consumer says which one it knows.
+# shows: additions, DLPack
+#   CudaBuffer.__dlpack__(max_version): the form of version 1, or the one before where the consumer
+#     names none
+#   CudaBuffer.__dlpack__: read-only memory is not exported in the form without a read-only mark
+#   from_dlpack: producers of version 1 and of those before
 import ctypes
 
 from pyarrow import cuda

@@ -1,4 +1,7 @@
 # The driver is loaded when it is first needed, and its absence is an error that says so.
+# shows: additions, The driver
+#   PYARROW_CUDA_DRIVER: the driver library, which is loaded on first use; if it is missing, an
+#     OSError names it
 import os
 import subprocess
 import sys

@@ -1,4 +1,8 @@
 # pyarrow finds the package by itself, unless it is told not to.
+# shows: additions, The package
+#   pyarrow.cuda: pyarrow finds the package automatically
+#   PYARROW_CUDA_HOOK: with 0, pyarrow.cuda does not find the package
+#   PYARROW_CUDA_HOOK: its old name is refused, with the new one
 import os
 import subprocess
 import sys

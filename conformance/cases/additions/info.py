@@ -1,4 +1,7 @@
 # The command that tells what is installed and which devices there are.
+# shows: additions, Commands
+#   python -m pyarrow_cuda_compat info: prints the installed versions and the devices, as text or
+#     JSON
 import json
 import platform
 import subprocess

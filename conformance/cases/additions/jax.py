@@ -1,6 +1,8 @@
 # Arrays of JAX and device buffers share memory, both ways.
 # environment: XLA_PYTHON_CLIENT_PREALLOCATE=false
 # needs: gpu, jax
+# shows: additions, Other libraries
+#   jax: so do arrays of JAX
 import gc
 
 import jax

@@ -1,5 +1,8 @@
 # Kernels of Numba take device buffers and arrays as they are, and its arrays are shared too.
 # needs: gpu, numba kernels
+# shows: additions, Other libraries
+#   numba.cuda: Numba kernels accept buffers, device arrays and Arrow arrays; buffers and device
+#     arrays are made of its arrays
 import gc
 import warnings
 

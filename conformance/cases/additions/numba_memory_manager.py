@@ -1,5 +1,9 @@
 # Numba's arrays in memory of this package's contexts, by the program's own choice.
 # needs: numba.cuda
+# shows: additions, Numba's memory manager
+#   pyarrow_cuda_compat.numba.memory_manager: the same, set by the program
+#   pyarrow_cuda_compat.numba.memory_manager(context): the Numba context to allocate memory in
+#   CudaBuffer.from_numba: exports the memory of such arrays itself, and retains it for them
 import gc
 
 import numba.cuda

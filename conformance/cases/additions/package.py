@@ -1,4 +1,7 @@
 # The package itself gives the same names as pyarrow.cuda, and those of the additions.
+# shows: additions, The package
+#   pyarrow_cuda_compat: the package exports the same objects as pyarrow.cuda
+#   pyarrow_cuda_compat.__version__: the version, as text
 from pyarrow import cuda
 
 import pyarrow_cuda_compat

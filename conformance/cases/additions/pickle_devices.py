@@ -1,5 +1,7 @@
 # What is pickled arrives on the device of its number, and on device 0 where there is none of it.
 # needs: two devices
+# shows: additions, Pickling
+#   Context.device_number: a pickle is loaded to the device with the same number, or to device 0
 import copy
 import os
 import pickle

@@ -1,5 +1,7 @@
 # Tensors of PyTorch and device buffers share memory, both ways.
 # needs: gpu, torch
+# shows: additions, Other libraries
+#   torch: so do tensors of PyTorch
 import gc
 
 import numpy as np

@@ -1,4 +1,9 @@
 # Calls are told to Python's logging, where a program asks for that.
+# shows: additions, Records
+#   set_tracing: whether calls are recorded: nothing is until a program asks for it
+#   set_tracing(log): as records of logging
+#   set_tracing(nvtx): as ranges of NVTX
+#   tracing: what was chosen
 import logging
 import sys
 

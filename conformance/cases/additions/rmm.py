@@ -1,5 +1,8 @@
 # RMM allocates in a context of this package, and the package from RMM.
 # needs: gpu, rmm
+# shows: additions, Memory of other allocators
+#   pyarrow_cuda_compat.rmm.memory_resource: a memory resource of RMM's that allocates in a context
+#   pyarrow_cuda_compat.rmm.memory_resource(context): the context
 import rmm
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # What is installed and which devices there are, from within a program.
+# shows: additions, Commands
+#   show_config: prints the same from within a program, without a context on the devices
+#   show_config(mode): whether to print it or to return it
 import pyarrow as pa
 from pyarrow import cuda
 

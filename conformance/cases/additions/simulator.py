@@ -1,4 +1,8 @@
 # PYARROW_CUDA_DRIVER=sim chooses the simulated device, on any machine.
+# shows: additions, The driver
+#   PYARROW_CUDA_DRIVER: sim chooses the simulated device
+#   CUDA_SIM_DEVICES: the number of simulated devices
+#   CUDA_SIM_MEMORY: the memory of a simulated device
 import os
 import subprocess
 import sys

@@ -1,4 +1,8 @@
 # Arrow's types become what Arrow stores, and are the same types again afterwards.
+# shows: additions, Device arrays and Arrow
+#   DeviceArray.from_arrow: the values of an Arrow array without a copy, as Arrow stores them
+#   DeviceArray.to_arrow: an equal Arrow array over the same memory
+#   DeviceArray.to_arrow: another type for the same bytes; others are refused
 import datetime
 import decimal
 

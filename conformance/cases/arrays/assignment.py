@@ -1,4 +1,9 @@
 # Scalars, arrays of the host and of the device are assigned as in NumPy.
+# shows: additions, Device arrays
+#   DeviceArray.__setitem__: scalars, arrays of the host and of the device are broadcast and
+#     assigned
+#   DeviceArray.copy_to_device: copies an array of the host or of the device into the array
+#   DeviceArray.fill: sets every element
 import numpy as np
 
 from pyarrow_cuda_compat import DeviceArray

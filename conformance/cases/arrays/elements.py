@@ -1,4 +1,8 @@
 # One element of a device array converts, compares and computes as its scalar.
+# shows: additions, Device arrays
+#   DeviceArray.__getitem__: one element converts, compares and computes as its scalar
+#   DeviceArray.__getitem__: the name of a field of structures is an index, and gives a view of it
+#   DeviceArray.item: the one element as a Python object
 import numpy as np
 
 from pyarrow_cuda_compat import DeviceArray

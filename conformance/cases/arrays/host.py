@@ -1,4 +1,10 @@
 # NumPy's arrays of any type and order come back as they were, in one copy.
+# shows: additions, Device arrays
+#   DeviceArray.from_host: a copy of an array of the host, of every dtype and order
+#   DeviceArray.copy_to_host: a new array of the host, or one that is filled
+#   DeviceArray.copy_to_host(stream): the stream to queue the copy on
+#   DeviceArray.__array__: NumPy converts the array, with one copy
+#   DeviceArray.astype: refused, with the ways to convert elements
 import numpy as np
 from pyarrow import cuda
 

@@ -1,5 +1,10 @@
 # Kernels of Numba take Arrow arrays and device arrays with gaps, and Numba's arrays become Arrow's.
 # needs: gpu, numba kernels
+# shows: additions, Device arrays and Arrow
+#   numba.cuda: kernels take Arrow arrays as they are, and their results become Arrow arrays
+# shows: integration, Arrow to Numba
+#   pyarrow.Array.copy_to: an Arrow array is copied to the device and passed to a kernel with its
+#     type, and no array is made by hand (not yet possible there)
 import warnings
 
 import numba.cuda

@@ -1,4 +1,13 @@
 # Nulls are kept or refused, and never dropped silently.
+# shows: additions, Device arrays and Arrow
+#   DeviceArray.arrow_type: what Arrow calls the elements
+#   DeviceArray.validity: the validity bitmap, for slices too
+#   DeviceArray.null_count: how many elements are null
+#   DeviceArray.values: the elements without the bitmap
+#   DeviceArray.bit_offset: where in the first byte a bitmap begins
+#   DeviceArray.bit_length: how many bits a bitmap has
+#   DeviceArray.copy_to_host: what would show values in place of nulls is refused, with the ways to
+#     keep them
 import pyarrow as pa
 
 from pyarrow_cuda_compat import DeviceArray

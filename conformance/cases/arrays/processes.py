@@ -1,4 +1,12 @@
 # Another process opens a device array, with its type, its shape and its gaps.
+# shows: additions, IPC
+#   DeviceArray.export_for_ipc: shares an array, also one with gaps, with another process
+#   IpcArrayHandle: names the memory, the dtype, the shape and the strides
+#   IpcArrayHandle.open: maps the array in another process
+#   IpcArrayHandle.serialize: the handle as bytes
+#   IpcArrayHandle.from_buffer: the handle from bytes; others are refused
+# shows: additions, Pickling
+#   DeviceArray: arrays are pickled with their elements
 import pickle
 import subprocess
 import sys

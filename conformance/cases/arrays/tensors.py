@@ -1,4 +1,11 @@
 # An Arrow array on a device is a tensor for other libraries, as it is.
+# shows: additions, Device arrays and Arrow
+#   pyarrow.Array.__dlpack__: numbers on a device are tensors without a copy, fixed-size lists add
+#     dimensions
+#   pyarrow.Array.__dlpack__: arrays with nulls, and values that are not numbers, are refused with
+#     the way to their memory
+#   pyarrow.Array.__dlpack__: arrays of the host remain as they are
+#   pyarrow.Array.__dlpack_device__: CUDA, and the device's number
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,23 @@
 # Parts of a device array, and other shapes of it, are views of the same memory.
+# shows: additions, Device arrays
+#   DeviceArray.ndim: the number of dimensions
+#   DeviceArray.size: the number of elements
+#   DeviceArray.itemsize: the size of an element, in bytes
+#   DeviceArray.nbytes: the size of all elements, in bytes, without gaps
+#   DeviceArray.address: the device address of the first element
+#   DeviceArray.buffer: the memory that the elements span, gaps included
+#   DeviceArray.__getitem__: integers, slices, ... and None give views
+#   DeviceArray.reshape: a view in another shape; refused where only a copy can have it
+#   DeviceArray.ravel: a view in one dimension
+#   DeviceArray.T: a view with the dimensions reversed
+#   DeviceArray.transpose: a view with the dimensions in another order
+#   DeviceArray.squeeze: a view without dimensions of one element
+#   DeviceArray.view: a view of the same bytes as another dtype
+#   DeviceArray.is_c_contiguous: whether the last dimension is the densest, without gaps
+#   DeviceArray.is_f_contiguous: whether the first dimension is the densest, without gaps
+#   DeviceArray.flags: whether the items are contiguous in C and in Fortran order, as Numba's arrays
+#     say it
+#   DeviceArray.copy: a copy without gaps
 import numpy as np
 
 from pyarrow_cuda_compat import DeviceArray

@@ -1,4 +1,9 @@
 # Tables, chunked arrays and readers of batches go to a device and back.
+# shows: additions, Record batches
+#   pyarrow.Table.copy_to: tables are copied to a device and back, all chunks together
+#   pyarrow.ChunkedArray.copy_to: chunked arrays are copied; memory that chunks share is copied once
+#   pyarrow.RecordBatchReader.copy_to: the batches of a reader are copied when they are read
+#   pyarrow.Table.to_batches: the batches of a table on a device lie there
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,9 @@
 # Arrow copies arrays, batches and tables to a device and back.
+# shows: pyarrow_devices, Arrays
+#   pyarrow.Array.copy_to: arrays are copied to a device and back
+#   pyarrow.Array.copy_to(destination): a memory manager or a device
+# shows: pyarrow_devices, Record batches
+#   pyarrow.RecordBatch.copy_to: record batches are copied to a device and back
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # A damaged message is refused, whatever is wrong with it.
+# shows: pyarrow_cuda, read_message
+#   read_message: a damaged message is refused
+# shows: pyarrow_cuda, read_record_batch
+#   read_record_batch: a damaged message is refused
 import pyarrow as pa
 from pyarrow import cuda
 

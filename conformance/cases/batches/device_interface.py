@@ -1,4 +1,7 @@
 # The C Device interface: arrays on a device pass from library to library.
+# shows: pyarrow_devices, Arrays
+#   pyarrow.Array.__arrow_c_device_array__: arrays on a device are exported and imported through the
+#     C Device interface
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Batches of no rows, and of no columns.
+# shows: pyarrow_cuda, serialize_record_batch
+#   serialize_record_batch(batch): batches without rows or without columns
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Arrays are made of device buffers.
+# shows: pyarrow_devices, Arrays
+#   pyarrow.Array.from_buffers: arrays are made of device buffers
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,6 @@
 # A large batch, and one of many columns.
+# shows: pyarrow_cuda, serialize_record_batch
+#   serialize_record_batch: large batches, and batches of many columns
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,7 @@
 # What only the CPU can do with arrays, batches and tables is refused for those on a device.
+# shows: pyarrow_devices, Arrays
+#   pyarrow.Array.to_pylist: methods of arrays, batches and tables that only the CPU supports raise
+#     a NotImplementedError
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

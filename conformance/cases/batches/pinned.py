@@ -1,4 +1,6 @@
 # Batches in page-locked memory, and of mixed memory, are written like any other.
+# shows: additions, Record batches
+#   serialize_record_batch: writes batches in pinned memory, and batches in mixed memory
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

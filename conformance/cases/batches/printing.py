@@ -1,4 +1,6 @@
 # Arrays that lie on a device can be printed.
+# shows: pyarrow_devices, Arrays
+#   pyarrow.Array.__repr__: arrays, batches and tables on a device are printed
 import pyarrow as pa
 from pyarrow import cuda
 

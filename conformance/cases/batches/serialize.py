@@ -1,4 +1,9 @@
 # A record batch is written to device memory: the bytes that it serializes to on the host.
+# shows: pyarrow_cuda, serialize_record_batch
+#   serialize_record_batch: a CudaBuffer with the message, of the bytes that the batch serializes to
+#     on the host
+#   serialize_record_batch(batch): the record batch
+#   serialize_record_batch(ctx): the context to allocate in
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,5 +1,7 @@
 # Batches and arrays on the second device.
 # needs: two devices
+# shows: pyarrow_cuda, serialize_record_batch
+#   serialize_record_batch(ctx): a context of any device
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # Device memory is made from anything that holds bytes.
+# shows: pyarrow_cuda, Context.buffer_from_data
+#   Context.buffer_from_data: a CudaBuffer that holds a copy of the data
+#   Context.buffer_from_data(data): a CudaBuffer, a HostBuffer, a Buffer or anything with the buffer
+#     protocol
 import array
 
 import numpy as np

@@ -1,4 +1,7 @@
 # Objects without device memory are refused.
+# shows: pyarrow_cuda, Context.buffer_from_object
+#   Context.buffer_from_object: an object without device memory raises an ArrowTypeError that names
+#     its type
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,7 @@
 # The bytes that were asked for count from allocation to release.
+# shows: pyarrow_cuda, Context.bytes_allocated
+#   Context.bytes_allocated: the number of allocated bytes: up with each allocation, down with the
+#     release; cannot be set
 from pyarrow import cuda
 
 ctx = cuda.Context()

@@ -1,4 +1,6 @@
 # No call changes which context is current on the calling thread.
+# shows: pyarrow_cuda, Context
+#   Context: the calling thread's current context stays current
 import ctypes
 import re
 

@@ -1,4 +1,12 @@
 # A context's device, as Arrow describes devices.
+# shows: pyarrow_cuda, Context.device
+#   Context.device: the context's device, with its number, name, type name and kind
+# shows: pyarrow_devices, Devices
+#   pyarrow.Device.type_name: arrow::cuda::CudaDevice
+#   pyarrow.Device.device_id: the number of the device
+#   pyarrow.Device.device_type: CUDA
+#   pyarrow.Device.is_cpu: False
+#   pyarrow.Device.__eq__: objects of one device are equal
 import pyarrow as pa
 from pyarrow import cuda
 

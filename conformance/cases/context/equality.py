@@ -1,4 +1,6 @@
 # Objects for one context are equal, and say which it is.
+# shows: additions, The package
+#   Context: objects for one context are equal, and have the same hash and a text
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

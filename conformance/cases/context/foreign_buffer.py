@@ -1,4 +1,9 @@
 # A view of device memory that somebody else owns.
+# shows: pyarrow_cuda, Context.foreign_buffer
+#   Context.foreign_buffer: a CudaBuffer over memory that somebody else owns; the same memory,
+#     mutable
+#   Context.foreign_buffer(address): where the memory begins: device memory or pinned host memory
+#   Context.foreign_buffer(size): the size in bytes; size 0 at address 0 makes a new empty buffer
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # The handle is the driver's: that of the device's primary context.
+# shows: pyarrow_cuda, Context.handle
+#   Context.handle: the driver's handle of the context, as an int; cannot be set
 import ctypes
 import re
 

@@ -1,4 +1,6 @@
 # What a context has made works on when the context object is gone.
+# shows: pyarrow_cuda, Context
+#   Context: buffers and arrays made from it work after the object is gone
 import gc
 
 import pyarrow as pa

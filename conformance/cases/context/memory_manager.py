@@ -1,4 +1,9 @@
 # A context's memory manager: where Arrow itself allocates on the device.
+# shows: pyarrow_cuda, Context.memory_manager
+#   Context.memory_manager: the memory manager of the context's device, where Arrow allocates
+# shows: pyarrow_devices, Devices
+#   pyarrow.MemoryManager.device: the device that it allocates on
+#   pyarrow.MemoryManager.is_cpu: False
 import pyarrow as pa
 from pyarrow import cuda
 

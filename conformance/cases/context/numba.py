@@ -1,5 +1,10 @@
 # A context as one of Numba's, and back: the same context of the driver.
 # needs: numba.cuda
+# shows: pyarrow_cuda, Context.from_numba
+#   Context.from_numba: a Numba context as a shared context
+#   Context.from_numba(context): Numba's context; the current one by default
+# shows: pyarrow_cuda, Context.to_numba
+#   Context.to_numba: the context as a Numba context, with the same handle
 import numba.cuda
 from numba.cuda.cudadrv.driver import Context
 from pyarrow import cuda

@@ -1,4 +1,9 @@
 # A context as one of Numba's and back, with a stand-in for Numba that works without a GPU.
+# shows: pyarrow_cuda, Context.from_numba
+#   Context.from_numba(context): without a GPU: the same handle and device; Numba's current one by
+#     default
+# shows: pyarrow_cuda, Context.to_numba
+#   Context.to_numba: without a GPU: the object that Numba already has for the device
 import sys
 from ctypes import c_void_p
 from types import ModuleType, SimpleNamespace

@@ -1,4 +1,9 @@
 # Memory that the device does not have is an OSError and a MemoryError, the driver's words first.
+# shows: additions, Device buffers
+#   OutOfMemoryError: an OSError and a MemoryError: the driver's message first, then how much was
+#     requested, and how much there is
+# shows: pyarrow_cuda, Context.new_buffer
+#   Context.new_buffer: too much raises an OutOfMemoryError with the driver's message
 import re
 
 from pyarrow import cuda

@@ -1,4 +1,6 @@
 # The parameters of everything but the device buffer, and their defaults.
+# shows: pyarrow_cuda, Context
+#   Context: the names, order and defaults of all parameters; others are a TypeError
 import inspect
 
 from pyarrow import cuda

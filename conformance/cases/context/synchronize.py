@@ -1,4 +1,6 @@
 # Synchronizing waits for the work of every stream.
+# shows: pyarrow_cuda, Context.synchronize
+#   Context.synchronize: blocks until the work of every stream is complete; returns None
 import ctypes
 import re
 

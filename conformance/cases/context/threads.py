@@ -1,4 +1,6 @@
 # Any thread uses, copies and drops what another one has made.
+# shows: pyarrow_cuda, Context
+#   Context: any thread uses it and what it has made; each thread's current context stays
 import ctypes
 import re
 import threading

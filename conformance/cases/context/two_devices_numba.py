@@ -1,5 +1,13 @@
 # Contexts of two devices as Numba's, the second being current; with a stand-in for Numba.
 # needs: two devices
+# shows: cuda_buffer, from_numba
+#   CudaBuffer.from_numba: the device of the memory is that of the pointer's context
+# shows: cuda_buffer, to_numba
+#   CudaBuffer.to_numba: its context is that of the buffer's device
+# shows: pyarrow_cuda, Context.from_numba
+#   Context.from_numba: Numba's current one may be of another device than the first
+# shows: pyarrow_cuda, Context.to_numba
+#   Context.to_numba: each device's own
 import sys
 from types import ModuleType, SimpleNamespace
 

@@ -1,5 +1,7 @@
 # Memory and handles of one device are not taken for another one's.
 # needs: two devices
+# shows: pyarrow_cuda, Context
+#   Context: memory and handles of another device are refused
 from pyarrow import cuda
 
 first, second = cuda.Context(0), cuda.Context(1)

@@ -1,4 +1,8 @@
 # Contexts and handles can be referenced weakly, and classes are of the documented module.
+# shows: pyarrow_cuda, Context
+#   Context: can be referenced weakly
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: can be referenced weakly
 import weakref
 
 from pyarrow import cuda

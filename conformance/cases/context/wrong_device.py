@@ -1,4 +1,6 @@
 # Device numbers that no device has are refused.
+# shows: pyarrow_cuda, Context
+#   Context: an unknown device number raises a ValueError that names the number of devices
 from pyarrow import cuda
 
 count = cuda.Context.get_num_devices()

@@ -1,4 +1,6 @@
 # Device memory has no address that the host could read: the buffer protocol is refused.
+# shows: cuda_buffer, class
+#   CudaBuffer: Python's buffer protocol is refused
 import hashlib
 import io
 import struct

@@ -1,4 +1,10 @@
 # Buffers come from a context, from other buffers and from messages; not from the class itself.
+# shows: cuda_buffer, class
+#   CudaBuffer: a subclass of Arrow's buffer
+#   CudaBuffer: buffers come from a context's methods
+#   Context.device_buffer: the method that the page names for making buffers; it does not exist
+#     upstream either: use `new_buffer`
+#   CudaBuffer: the constructor cannot be called, whatever it is given
 import pyarrow as pa
 from pyarrow import cuda
 

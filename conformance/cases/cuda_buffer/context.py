@@ -1,4 +1,9 @@
 # The context of a buffer is the one that it was made in, with which more can be made.
+# shows: cuda_buffer, context
+#   CudaBuffer.context: the CUDA driver context that the buffer lives in
+# shows: cuda_buffer, inherited
+#   CudaBuffer.device: the device that the buffer lies on
+#   CudaBuffer.memory_manager: the memory manager of the buffer's device
 import pyarrow as pa
 from pyarrow import cuda
 

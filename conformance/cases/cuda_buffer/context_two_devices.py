@@ -1,5 +1,7 @@
 # A buffer of the second device says so, however it was made.
 # needs: two devices
+# shows: cuda_buffer, context
+#   CudaBuffer.context: the right one of several devices
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,11 @@
 # From one device buffer to another: everything that fits, to a position, and so many bytes.
+# shows: cuda_buffer, copy_from_device
+#   CudaBuffer.copy_from_device: copies from another buffer on the device
+#   CudaBuffer.copy_from_device(buf): the source, a device buffer
+#   CudaBuffer.copy_from_device(position): where in this buffer the copy begins, in bytes
+#   CudaBuffer.copy_from_device(nbytes): how many bytes to copy
+#   CudaBuffer.copy_from_device(nbytes): default -1: the whole source, or as much as fits
+#   CudaBuffer.copy_from_device: returns the number of bytes copied
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,8 @@
 # What a copy on the device refuses; nothing is written then.
+# shows: cuda_buffer, copy_from_device
+#   CudaBuffer.copy_from_device(buf): objects that are not device buffers are refused
+#   CudaBuffer.copy_from_device(position): positions outside the buffer are refused
+#   CudaBuffer.copy_from_device(nbytes): more bytes than the source has, or than fit, are refused
 import pyarrow as pa
 from pyarrow import cuda
 

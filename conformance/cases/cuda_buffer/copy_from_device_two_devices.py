@@ -1,5 +1,7 @@
 # Copies from one device to the other, whole and in part.
 # needs: two devices
+# shows: cuda_buffer, copy_from_device
+#   CudaBuffer.copy_from_device: copies from a buffer on another device
 from pyarrow import cuda
 
 here, there = cuda.Context(0), cuda.Context(1)

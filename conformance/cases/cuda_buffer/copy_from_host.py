@@ -1,4 +1,11 @@
 # From the host to the device: everything that fits, to a position, and so many bytes.
+# shows: cuda_buffer, copy_from_host
+#   CudaBuffer.copy_from_host: copies from the host into existing memory
+#   CudaBuffer.copy_from_host(data): the source may be named
+#   CudaBuffer.copy_from_host(position): where in this buffer the copy begins, in bytes
+#   CudaBuffer.copy_from_host(nbytes): how many bytes to copy
+#   CudaBuffer.copy_from_host(nbytes): default -1: the whole source, or as much as fits
+#   CudaBuffer.copy_from_host: returns the number of bytes copied
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # What can be copied from: all that `py_buffer` takes.
+# shows: cuda_buffer, copy_from_host
+#   CudaBuffer.copy_from_host: the source: an Arrow buffer or anything that `py_buffer` accepts
 import array
 
 import numpy as np

@@ -1,4 +1,10 @@
 # Copies of many sizes, at odd positions, leave nothing out and touch nothing else.
+# shows: cuda_buffer, copy_from_device
+#   CudaBuffer.copy_from_device: all bytes arrive, and no others are touched, at any size
+# shows: cuda_buffer, copy_from_host
+#   CudaBuffer.copy_from_host: all bytes arrive, and no others are touched, at any size
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host: all bytes arrive, at any size
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

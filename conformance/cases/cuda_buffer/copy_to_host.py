@@ -1,4 +1,10 @@
 # From the device to the host: everything, from a position on, and so many bytes.
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host: copies from the device to the host
+#   CudaBuffer.copy_to_host(position): where in the device buffer the copy begins, in bytes
+#   CudaBuffer.copy_to_host(nbytes): how many bytes to copy
+#   CudaBuffer.copy_to_host(nbytes): default -1: everything from the position on
+#   CudaBuffer.copy_to_host: default None: a new buffer on the host
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,8 @@
 # Where the copy on the host is allocated, and whether its size can change.
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host(memory_pool): where the new buffer is allocated
+#   CudaBuffer.copy_to_host(resizable): whether the new buffer is resizable; false by default
+#   CudaBuffer.copy_to_host(buf): pool and resizability apply only when no buffer is given
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # What a copy to the host refuses.
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host(position): positions outside the buffer are refused
+#   CudaBuffer.copy_to_host(nbytes): more bytes than the source has, or than fit, are refused
+#   CudaBuffer.copy_to_host(buf): objects that are not mutable host buffers are refused
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # A copy into a host buffer that is there already.
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host(buf): a host buffer to copy into, until it is full
+#   CudaBuffer.copy_to_host(buf): returns the host buffer: the given one, if any
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Copies wait for what was asked of the device before, and `synchronize` for all of it.
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host: the context's `synchronize` waits for the work that affects the memory
 import ctypes
 import re
 import threading

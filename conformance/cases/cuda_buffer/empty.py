@@ -1,4 +1,6 @@
 # A buffer of no bytes: no memory, and every operation succeeds on nothing.
+# shows: cuda_buffer, class
+#   CudaBuffer: empty buffers
 import pyarrow as pa
 from pyarrow import cuda
 

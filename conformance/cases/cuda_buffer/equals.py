@@ -1,4 +1,8 @@
 # Two buffers are equal when their sizes and all of their bytes are.
+# shows: cuda_buffer, equals
+#   CudaBuffer.equals: whether two buffers hold exactly the same data
+#   CudaBuffer.equals(other): the other buffer: on the device or on the host
+#   CudaBuffer.equals: true when sizes and contents are equal, false otherwise
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # What can be compared, by `equals` and by the operator.
+# shows: cuda_buffer, equals
+#   CudaBuffer.equals: objects that are not buffers are refused
+#   CudaBuffer.__eq__: the operators compare in the same way, and accept bytes
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Large buffers are compared to their last byte, on the device and with the host.
+# shows: cuda_buffer, equals
+#   CudaBuffer.equals: large buffers are compared to their end
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,5 +1,7 @@
 # Buffers on two devices compare by what they hold.
 # needs: two devices
+# shows: cuda_buffer, equals
+#   CudaBuffer.equals: buffers on two devices
 from pyarrow import cuda
 
 here, there = cuda.Context(0), cuda.Context(1)

@@ -1,4 +1,6 @@
 # A single byte that differs is found wherever it is, at any size and alignment.
+# shows: cuda_buffer, equals
+#   CudaBuffer.equals: one byte that differs is enough, at any place, size and alignment
 import pyarrow as pa
 from pyarrow import cuda
 

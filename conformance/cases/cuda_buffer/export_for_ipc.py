@@ -1,4 +1,8 @@
 # A buffer is named to another process, which reads and writes the same memory.
+# shows: cuda_buffer, export_for_ipc
+#   CudaBuffer.export_for_ipc: another process can use the memory
+#   CudaBuffer.export_for_ipc: returns an IpcMemHandle
+#   CudaBuffer.export_for_ipc: memory that came from another process is not exported again
 import subprocess
 import sys
 

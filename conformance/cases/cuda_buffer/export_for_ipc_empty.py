@@ -1,4 +1,6 @@
 # Also a buffer of no bytes can be exported.
+# shows: cuda_buffer, export_for_ipc
+#   CudaBuffer.export_for_ipc: empty buffers, and memory that cannot be exported
 import subprocess
 import sys
 

@@ -1,4 +1,9 @@
 # Bytes of a buffer are set to a value.
+# shows: additions, Device buffers
+#   CudaBuffer.fill: sets bytes of a buffer to a value
+#   CudaBuffer.fill(value): the value, from 0 to 255
+#   CudaBuffer.fill(position): where to begin, in bytes; 0 by default
+#   CudaBuffer.fill(nbytes): how many bytes to set; by default all from the position on
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Stream

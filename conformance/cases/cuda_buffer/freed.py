@@ -1,4 +1,8 @@
 # The memory is released with the last buffer over it.
+# shows: cuda_buffer, class
+#   CudaBuffer: the memory is released with the buffer
+#   CudaBuffer: what is not kept for other buffers, the driver no longer knows then
+#   CudaBuffer: slices, readers and arrays over the memory retain it
 import ctypes
 import gc
 import re

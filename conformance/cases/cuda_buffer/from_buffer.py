@@ -1,4 +1,9 @@
 # A generic buffer that lies on a device becomes a device buffer again: the same memory.
+# shows: cuda_buffer, from_buffer
+#   CudaBuffer.from_buffer: a generic buffer becomes a device buffer again
+#   CudaBuffer.from_buffer(buf): the buffer that holds a device buffer, or a part of one
+#   CudaBuffer.from_buffer: returns a device buffer over the same memory
+#   CudaBuffer.from_buffer: host buffers are refused
 import pyarrow as pa
 from pyarrow import cuda
 

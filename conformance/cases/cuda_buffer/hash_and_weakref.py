@@ -1,4 +1,6 @@
 # Buffers have no hash, and can be referenced weakly.
+# shows: cuda_buffer, class
+#   CudaBuffer: it cannot be hashed, and can be referenced weakly
 import weakref
 
 from pyarrow import cuda

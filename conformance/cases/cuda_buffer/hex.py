@@ -1,4 +1,7 @@
 # The content as hexadecimal digits, in bytes as other buffers of Arrow give them.
+# shows: cuda_buffer, hex
+#   CudaBuffer.hex: the content as hexadecimal digits
+#   CudaBuffer.hex: as bytes
 import pyarrow as pa
 from pyarrow import cuda
 

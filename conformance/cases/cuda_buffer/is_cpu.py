@@ -1,4 +1,10 @@
 # No part of device memory can be read by the CPU, and each kind of buffer says so.
+# shows: cuda_buffer, class
+#   CudaBuffer: its data lies on a GPU
+# shows: cuda_buffer, is_cpu
+#   CudaBuffer.is_cpu: whether the CPU can access the buffer
+# shows: cuda_buffer, inherited
+#   CudaBuffer.device_type: the kind of memory that the buffer lies in
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Device buffers can be written to, unless they view what their owner calls read-only.
+# shows: cuda_buffer, is_mutable
+#   CudaBuffer.is_mutable: whether the buffer can be written to
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Single bytes, parts, length and iteration, as other buffers of Arrow have them.
+# shows: cuda_buffer, class
+#   CudaBuffer: length, single bytes, iteration and subscripted parts
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,5 +1,7 @@
 # Offsets and positions beyond 4 GiB.
 # needs: 5 GiB
+# shows: cuda_buffer, class
+#   CudaBuffer: buffers of more than 4 GiB
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # What the reference lists is there, with a description.
+# shows: cuda_buffer, class
+#   CudaBuffer: all methods and attributes of the reference exist, each with its docstring
 import inspect
 
 import pyarrow as pa

@@ -1,5 +1,11 @@
 # Device buffers as Numba's memory pointers, and back.
 # needs: numba.cuda
+# shows: cuda_buffer, from_numba
+#   CudaBuffer.from_numba: a device buffer over the memory of a Numba pointer
+#   CudaBuffer.from_numba(mem): the pointer, a MemoryPointer
+#   CudaBuffer.from_numba: returns a view, without a copy
+# shows: cuda_buffer, to_numba
+#   CudaBuffer.to_numba: a Numba MemoryPointer over the buffer's memory
 import gc
 
 import numpy as np

@@ -1,4 +1,9 @@
 # Device buffers as pointers of Numba's, with a stand-in for Numba that works without a GPU.
+# shows: cuda_buffer, from_numba
+#   CudaBuffer.from_numba(mem): without a GPU: the pointer and views of it, in place
+#   CudaBuffer.from_numba: size 0: address 0
+# shows: cuda_buffer, to_numba
+#   CudaBuffer.to_numba: without a GPU: address, size and context; the buffer is its owner
 import gc
 import sys
 from types import ModuleType, SimpleNamespace

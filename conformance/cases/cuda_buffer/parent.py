@@ -1,4 +1,6 @@
 # A slice's parent is what it was cut from, as a generic buffer; a whole buffer has none.
+# shows: cuda_buffer, parent
+#   CudaBuffer.parent: the buffer that a slice was cut from; none for a whole buffer
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # A buffer on the device is pickled and copied by Python as one on the host is.
+# shows: additions, Pickling
+#   CudaBuffer: buffers can be pickled and copied; with protocol 5 the bytes are out of band
+# shows: cuda_buffer, class
+#   CudaBuffer: it can be pickled and copied, as its copy on the host can
 import copy
 import pickle
 

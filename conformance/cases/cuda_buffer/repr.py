@@ -1,4 +1,6 @@
 # How a buffer shows itself.
+# shows: cuda_buffer, class
+#   CudaBuffer: its repr: address, size, where it lies, whether it is mutable
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,12 @@
 # The parameters of the methods, and their defaults.
+# shows: cuda_buffer, copy_from_device
+#   CudaBuffer.copy_from_device: default 0
+# shows: cuda_buffer, copy_from_host
+#   CudaBuffer.copy_from_host: default 0
+# shows: cuda_buffer, copy_to_host
+#   CudaBuffer.copy_to_host: default 0
+# shows: cuda_buffer, slice
+#   CudaBuffer.slice: default 0
 import inspect
 
 from pyarrow import cuda

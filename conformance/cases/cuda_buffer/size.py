@@ -1,4 +1,6 @@
 # The size is in bytes, whatever the items of the source were.
+# shows: cuda_buffer, size
+#   CudaBuffer.size: the size in bytes
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

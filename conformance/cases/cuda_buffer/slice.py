@@ -1,4 +1,11 @@
 # A slice is a part of the same memory.
+# shows: cuda_buffer, slice
+#   CudaBuffer.slice: a slice of the device buffer
+#   CudaBuffer.slice(offset): where the slice begins, in bytes
+#   CudaBuffer.slice(length): the size of the slice in bytes
+#   CudaBuffer.slice(length): default None: up to the end of the buffer
+#   CudaBuffer.slice(length): at most the available bytes, if more are requested
+#   CudaBuffer.slice: returns a device buffer over the same memory, without a copy
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # What a slice cannot be.
+# shows: cuda_buffer, slice
+#   CudaBuffer.slice: offsets outside the buffer are refused
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

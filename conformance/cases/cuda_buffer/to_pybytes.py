@@ -1,4 +1,6 @@
 # The content as bytes of Python's.
+# shows: cuda_buffer, to_pybytes
+#   CudaBuffer.to_pybytes: the content as Python's bytes
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # Programs end well with live buffers, and open writers reach the device.
+# shows: additions, Files
+#   BufferWriter: so does a writer that is open when the program ends
 import subprocess
 import sys
 

@@ -1,4 +1,6 @@
 # Compressed messages are read.
+# shows: additions, Record batches
+#   read_record_batch: compressed messages are read
 import pyarrow as pa
 from pyarrow import cuda
 

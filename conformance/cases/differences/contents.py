@@ -1,4 +1,7 @@
 # Single bytes and hexadecimal digits of device memory are copied, not refused.
+# shows: additions, Device buffers
+#   CudaBuffer.hex: the content as hexadecimal digits
+#   CudaBuffer.__getitem__: single bytes by index
 from pyarrow import cuda
 
 ctx = cuda.Context()

@@ -1,4 +1,6 @@
 # Data that lies on a device is taken for what it is, wherever data is taken.
+# shows: additions, Files
+#   BufferWriter.write: device memory is accepted as data
 import pyarrow as pa
 from pyarrow import cuda
 

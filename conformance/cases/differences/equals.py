@@ -1,4 +1,8 @@
 # Equality is that of the bytes, wherever they lie.
+# shows: additions, Device buffers
+#   CudaBuffer.equals: equality of the bytes, on the device and between device and host
+# shows: additions, Page-locked memory
+#   HostBuffer.equals: equality with device memory
 import pyarrow as pa
 from pyarrow import cuda
 

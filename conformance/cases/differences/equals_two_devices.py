@@ -1,5 +1,7 @@
 # Buffers on two devices are equal when their bytes are.
 # needs: two devices
+# shows: additions, Device buffers
+#   CudaBuffer.equals: equality of buffers on two devices
 from pyarrow import cuda
 
 here = cuda.Context(0).buffer_from_data(b"0123456789")

@@ -1,4 +1,6 @@
 # A forked child gets errors from the device, and ends well with its parent's buffers.
+# shows: additions, Processes
+#   os.fork: a forked child process gets errors, and exits normally
 import os
 import warnings
 

@@ -1,4 +1,6 @@
 # Parts of page-locked memory are page-locked.
+# shows: additions, Page-locked memory
+#   HostBuffer.slice: slices are pinned memory too
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # A batch whose offsets lead outside its data is refused.
+# shows: additions, Record batches
+#   serialize_record_batch: batches with offsets outside their data are refused
 import struct
 
 import pyarrow as pa

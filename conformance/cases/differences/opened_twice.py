@@ -1,4 +1,6 @@
 # A handle that is opened twice gives the same memory twice, which the last of the two closes.
+# shows: additions, IPC
+#   Context.open_ipc_buffer: one handle can be opened any number of times
 import subprocess
 import sys
 

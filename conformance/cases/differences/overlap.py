@@ -1,4 +1,6 @@
 # A copy within one buffer is right even where the two parts overlap.
+# shows: additions, Device buffers
+#   CudaBuffer.copy_from_device: copies within one buffer, overlapping or not
 from pyarrow import cuda
 
 ctx = cuda.Context()

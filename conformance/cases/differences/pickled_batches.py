@@ -1,4 +1,6 @@
 # Record batches, tables and arrays on the device are pickled as those on the host are.
+# shows: additions, Pickling
+#   pyarrow.RecordBatch: record batches, tables and arrays on a device are pickled
 import pickle
 
 import pyarrow as pa

@@ -1,4 +1,6 @@
 # A batch that lies on a device is written like any other.
+# shows: additions, Record batches
+#   serialize_record_batch: writes batches on a device
 import pyarrow as pa
 from pyarrow import cuda
 

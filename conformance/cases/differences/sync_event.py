@@ -1,4 +1,6 @@
 # An imported array's event is waited for before its memory is used.
+# shows: additions, Arrow C Device interface
+#   pyarrow.array: the package waits for the event of an imported array before it reads the memory
 import ctypes
 import re
 

@@ -1,4 +1,6 @@
 # A writer that is dropped brings what it buffered to the device.
+# shows: additions, Files
+#   BufferWriter: a dropped writer writes its buffered bytes to the device
 import gc
 
 from pyarrow import cuda

@@ -1,4 +1,9 @@
 # Reading at a position leaves the reader's own position alone.
+# shows: pyarrow_cuda, BufferReader.read_at
+#   BufferReader.read_at: bytes at a position; the file's own position stays
+#   BufferReader.read_at(nbytes): how many bytes, at most those that remain
+#   BufferReader.read_at(offset): the position, in bytes
+#   BufferReader.read_at: a negative position raises an ArrowInvalid
 from pyarrow import cuda
 
 reader = cuda.BufferReader(cuda.Context().buffer_from_data(b"0123456789"))

@@ -1,4 +1,10 @@
 # A closed reader refuses everything but being closed again.
+# shows: pyarrow_cuda, BufferReader
+#   BufferReader: a context manager, which closes the file
+# shows: pyarrow_cuda, BufferReader.close
+#   BufferReader.close: afterwards everything except closing again is refused
+# shows: pyarrow_cuda, BufferReader.closed
+#   BufferReader.closed: whether the file is closed
 from pyarrow import cuda
 
 buf = cuda.Context().buffer_from_data(b"0123456789")

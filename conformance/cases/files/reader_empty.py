@@ -1,4 +1,6 @@
 # A reader of no bytes.
+# shows: pyarrow_cuda, BufferReader
+#   BufferReader: an empty buffer can be read
 from pyarrow import cuda
 
 reader = cuda.BufferReader(cuda.Context().new_buffer(0))

@@ -1,4 +1,6 @@
 # Much data is read piece by piece, and at once.
+# shows: pyarrow_cuda, BufferReader
+#   BufferReader: large data can be read at once and in pieces
 from pyarrow import cuda
 
 size = (4 << 20) + 3

@@ -1,4 +1,22 @@
 # What a reader cannot do is refused, and its buffer stays as it is.
+# shows: pyarrow_cuda, BufferReader.flush
+#   BufferReader.flush: does nothing
+# shows: pyarrow_cuda, BufferReader.isatty
+#   BufferReader.isatty: False
+# shows: pyarrow_cuda, BufferReader.fileno
+#   BufferReader.fileno: not supported
+# shows: pyarrow_cuda, BufferReader.readline
+#   BufferReader.readline: not supported
+# shows: pyarrow_cuda, BufferReader.readlines
+#   BufferReader.readlines: not supported
+# shows: pyarrow_cuda, BufferReader.truncate
+#   BufferReader.truncate: not supported
+# shows: pyarrow_cuda, BufferReader.upload
+#   BufferReader.upload: for writable files only
+# shows: pyarrow_cuda, BufferReader.write
+#   BufferReader.write: for writable files only
+# shows: pyarrow_cuda, BufferReader.writelines
+#   BufferReader.writelines: for writable files only
 import io
 
 from pyarrow import cuda

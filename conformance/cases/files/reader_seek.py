@@ -1,4 +1,10 @@
 # Seeking reaches every position from the start to the end, and none beyond.
+# shows: pyarrow_cuda, BufferReader.seek
+#   BufferReader.seek: the new position; outside the buffer an OSError that changes nothing
+#   BufferReader.seek(position): the position in bytes, up to the end inclusive
+#   BufferReader.seek(whence): 0, the default, to count from the start, 1 from the position, 2 from
+#     the end
+#   BufferReader.seek: other ways to count are a ValueError
 from pyarrow import cuda
 
 reader = cuda.BufferReader(cuda.Context().buffer_from_data(b"0123456789"))

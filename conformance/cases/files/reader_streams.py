@@ -1,4 +1,12 @@
 # What else a file can do: streams of a part, and its bytes elsewhere.
+# shows: pyarrow_cuda, BufferReader.get_stream
+#   BufferReader.get_stream: a stream over a slice of the buffer
+#   BufferReader.get_stream(file_offset): where the slice begins, in bytes
+#   BufferReader.get_stream(nbytes): its size in bytes
+# shows: pyarrow_cuda, BufferReader.download
+#   BufferReader.download: the whole content into another file
+# shows: pyarrow_cuda, BufferReader.metadata
+#   BufferReader.metadata: an empty dict
 import io
 
 from pyarrow import cuda

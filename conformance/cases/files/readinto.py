@@ -1,4 +1,7 @@
 # Reading into memory of one's own.
+# shows: pyarrow_cuda, BufferReader.readinto
+#   BufferReader.readinto: the number of bytes that were read
+#   BufferReader.readinto(b): the host memory to fill
 from pyarrow import cuda
 
 ctx = cuda.Context()

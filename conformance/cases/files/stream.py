@@ -1,4 +1,8 @@
 # An Arrow stream is written to device memory and read from there.
+# shows: pyarrow_cuda, BufferWriter
+#   BufferWriter: an Arrow stream is written to the device
+# shows: pyarrow_devices, Streams
+#   pyarrow.ipc.open_stream: streams are read from device memory
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # Device memory is filled from a file.
+# shows: pyarrow_cuda, BufferWriter.upload
+#   BufferWriter.upload: the content of another file
+# shows: pyarrow_cuda, BufferWriter.writelines
+#   BufferWriter.writelines: each of the given pieces
 import io
 
 from pyarrow import cuda

@@ -1,4 +1,10 @@
 # Closing brings buffered bytes to the device; a closed writer refuses everything.
+# shows: pyarrow_cuda, BufferWriter
+#   BufferWriter: a context manager, which closes the file
+# shows: pyarrow_cuda, BufferWriter.close
+#   BufferWriter.close: flushes; afterwards everything except closing again is refused
+# shows: pyarrow_cuda, BufferWriter.closed
+#   BufferWriter.closed: whether the file is closed
 from pyarrow import cuda
 
 buf = cuda.Context().buffer_from_data(b"..........")

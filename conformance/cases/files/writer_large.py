@@ -1,4 +1,6 @@
 # A write that is larger than the host buffer goes to the device as a whole.
+# shows: pyarrow_cuda, BufferWriter.write
+#   BufferWriter.write: data larger than the host buffer is written directly to the device
 from pyarrow import cuda
 
 ctx = cuda.Context()

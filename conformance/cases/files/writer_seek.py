@@ -1,4 +1,9 @@
 # A writer's position counts from the start, or from where it stands.
+# shows: pyarrow_cuda, BufferWriter.seek
+#   BufferWriter.seek: the new position; flushes; outside the buffer an OSError
+#   BufferWriter.seek(position): the position in bytes, below the size
+#   BufferWriter.seek(whence): 0, the default, to count from the start, 1 from the position; others
+#     are a ValueError
 from pyarrow import cuda
 
 buf = cuda.Context().buffer_from_data(b"..........")

@@ -1,4 +1,8 @@
 # What page-locked memory holds, as Python's bytes and as hexadecimal digits.
+# shows: pyarrow_cuda, HostBuffer.hex
+#   HostBuffer.hex: the content as hexadecimal digits, in bytes
+# shows: pyarrow_cuda, HostBuffer.to_pybytes
+#   HostBuffer.to_pybytes: a copy of the content as bytes
 import pickle
 
 import pyarrow as pa

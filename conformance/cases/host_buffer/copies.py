@@ -1,4 +1,6 @@
 # Page-locked memory as the host's side of copies.
+# shows: pyarrow_cuda, HostBuffer
+#   HostBuffer: the host's side of copies to and from the device
 import numpy as np
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # Page-locked memory equals other host memory by its bytes.
+# shows: pyarrow_cuda, HostBuffer.equals
+#   HostBuffer.equals: whether both hold the same bytes
+#   HostBuffer.equals(other): another buffer
 import pyarrow as pa
 from pyarrow import cuda
 

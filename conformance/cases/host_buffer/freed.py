@@ -1,4 +1,6 @@
 # Page-locked memory is released with the last buffer over it.
+# shows: pyarrow_cuda, HostBuffer
+#   HostBuffer: the memory is released with the last buffer over it
 from pyarrow import cuda
 
 ctx = cuda.Context()

@@ -1,4 +1,12 @@
 # Parts of page-locked memory share it.
+# shows: pyarrow_cuda, HostBuffer.parent
+#   HostBuffer.parent: None; of a part, the buffer that it is a part of
+# shows: pyarrow_cuda, HostBuffer.slice
+#   HostBuffer.slice: a slice that shares the memory and retains it
+#   HostBuffer.slice(offset): where the slice begins, in bytes; 0 by default; outside the buffer
+#     raises an IndexError
+#   HostBuffer.slice(length): how many bytes; by default all from the offset on; more than there are
+#     raises an IndexError
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,10 @@
 # Page-locked memory is the CPU's memory, of a kind of its own.
+# shows: pyarrow_cuda, HostBuffer.device
+#   HostBuffer.device: the CPU
+# shows: pyarrow_cuda, HostBuffer.device_type
+#   HostBuffer.device_type: CUDA_HOST, a kind of its own
+# shows: pyarrow_cuda, HostBuffer.memory_manager
+#   HostBuffer.memory_manager: the CPU's memory manager
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # Device numbers that no device has are refused.
+# shows: pyarrow_cuda, new_host_buffer
+#   new_host_buffer(device): an unknown device number raises an ArrowInvalid that names the valid
+#     range
 import pyarrow as pa
 from pyarrow import cuda
 

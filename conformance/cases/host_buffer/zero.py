@@ -1,4 +1,6 @@
 # Page-locked memory of no bytes.
+# shows: pyarrow_cuda, new_host_buffer
+#   new_host_buffer(size): a size of 0 is possible
 import numpy as np
 from pyarrow import cuda
 

@@ -1,5 +1,16 @@
 # A kernel compiled by Numba works on the memory of a device buffer, in place.
 # needs: gpu, numba kernels
+# shows: integration, Numba Integration
+#   numba.cuda: device buffers and Numba's arrays share memory, in both directions
+# shows: integration, Arrow to Numba
+#   numba.cuda.jit: a Numba kernel works on an `int32` array
+#   numba.cuda.grid: each thread of the kernel finds its place in the array
+#   CudaBuffer.to_numba: the pointer for making a Numba device array
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray: a device array over the buffer, with shape,
+#     strides and type of NumPy's array
+#   CudaBuffer.to_numba: the object refers to the data, without a copy
+#   numba.cuda.jit: the kernel is launched on the array with a grid of 16 by 16
+#   CudaBuffer.copy_to_host: the buffer shows what the kernel wrote
 import warnings
 
 import numba.cuda

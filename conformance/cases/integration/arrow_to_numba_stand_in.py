@@ -1,4 +1,8 @@
 # What an array of Numba's needs of a device buffer, with a stand-in that works without a GPU.
+# shows: integration, Arrow to Numba
+#   CudaBuffer.to_numba: without a GPU: the pointer has address, size and context of the buffer
+#   CudaBuffer.to_numba: without a GPU: an array over the pointer shares the buffer's memory, and
+#     retains it
 import gc
 import sys
 from types import ModuleType, SimpleNamespace

@@ -1,4 +1,7 @@
 # Whatever has Python's buffer protocol goes to the device, and Arrow's own buffers do.
+# shows: integration, CUDA Buffers
+#   Context.buffer_from_data: any object with Python's buffer protocol
+#   Context.buffer_from_data: Arrow's buffers
 import array
 
 import numpy as np

@@ -1,4 +1,12 @@
 # An array of NumPy's goes to the device: the type, size, address and device of the buffer.
+# shows: integration, CUDA Buffers
+#   Context.buffer_from_data: copies host data into a new buffer on the device
+#   Context.buffer_from_data: a NumPy array
+#   CudaBuffer: the type of the result
+#   CudaBuffer.size: the size in bytes: that of the array
+#   CudaBuffer.address: the address in device memory
+#   CudaBuffer.context: the context that the buffer was made in
+#   Context.device_number: 0 for the first device, through the buffer's context
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

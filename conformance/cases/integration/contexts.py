@@ -1,4 +1,8 @@
 # A context stands for one device, which it names by number.
+# shows: integration, CUDA Contexts
+#   Context: a context represents access to one device
+#   Context: device 0, by position
+#   Context(device_number): the device's number
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,8 @@
 # Back on the host, the copy is a regular buffer, which NumPy reads in place.
+# shows: integration, CUDA Buffers
+#   CudaBuffer.copy_to_host: copies the device's data back to the host
+#   CudaBuffer.copy_to_host: the result is an ordinary pyarrow buffer
+#   numpy.frombuffer: NumPy reads the copy, and finds what was sent
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

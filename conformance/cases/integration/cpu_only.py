@@ -1,4 +1,10 @@
 # Where a buffer of the host is expected and one of the device comes.
+# shows: integration, CUDA Buffers
+#   pyarrow.Buffer.equals: code that expects a CPU buffer need not check for one
+#   pyarrow.Buffer.equals: comparing a host buffer with a device buffer raises an error and does not
+#     crash
+#   CudaBuffer.equals: the safe way to compare the two
+#   memoryview: the buffer protocol is refused for a device buffer
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

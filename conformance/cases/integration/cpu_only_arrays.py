@@ -1,4 +1,8 @@
 # Methods and functions that work on host memory refuse arrays on the device.
+# shows: integration, CUDA Buffers
+#   pyarrow.Array: methods of arrays that need the CPU are refused for arrays on the device
+#   pyarrow.compute: functions that do not check where an array lies, and crash, as the page warns,
+#     raise here; they work on a copy on the host
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import cuda

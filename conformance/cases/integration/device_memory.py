@@ -1,4 +1,7 @@
 # Arrow's data lies on the device as it lies on the host, in buffers that say where.
+# shows: integration, CUDA Integration
+#   CudaBuffer: Arrow's buffers may lie in a GPU's memory as well as in the host's
+#   CudaBuffer.is_cpu: a buffer says where it lies
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # The module has pyarrow's own name for it, and all of its public names.
+# shows: integration, CUDA Integration
+#   pyarrow.cuda: the optional module exists: it is imported under pyarrow's own name
 import pyarrow as pa
 import pyarrow.cuda
 from pyarrow import cuda

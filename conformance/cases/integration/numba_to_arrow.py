@@ -1,5 +1,13 @@
 # Memory of an array that Numba has made, as a device buffer.
 # needs: gpu, numba kernels
+# shows: integration, Numba to Arrow
+#   numba.cuda.to_device: a device array that Numba makes
+#   CudaBuffer.from_numba: a device buffer over the array's memory
+#   CudaBuffer.from_numba: the context comes from Numba's object; none is passed
+#   CudaBuffer.size: the size of the array in bytes
+#   CudaBuffer.address: the address of the array
+#   Context.device_number: the device of Numba's context
+#   CudaBuffer.copy_to_host: the copy on the host holds the array's values
 import warnings
 
 import numba.cuda

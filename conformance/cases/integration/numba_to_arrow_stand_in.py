@@ -1,4 +1,12 @@
 # Memory that belongs to Numba as a device buffer, with a stand-in that works without a GPU.
+# shows: integration, Numba to Arrow
+#   CudaBuffer.from_numba: without a GPU: the buffer is the pointer's memory, and its context that
+#     of the pointer
+#   CudaBuffer.from_numba: without a GPU: the buffer and its slices retain Numba's pointer
+#   CudaBuffer.size: without a GPU: the size of Numba's memory in bytes
+#   CudaBuffer.address: without a GPU: the address of Numba's memory
+#   Context.device_number: without a GPU: the device of Numba's context
+#   CudaBuffer.copy_to_host: without a GPU: the copy on the host holds the values of Numba's memory
 import gc
 import sys
 import weakref

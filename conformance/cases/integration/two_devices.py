@@ -1,5 +1,9 @@
 # A context for each of two devices: each has its own memory, and its buffers say whose they are.
 # needs: two devices
+# shows: integration, CUDA Contexts
+#   Context: a context for another device
+# shows: integration, CUDA Buffers
+#   Context.device_number: 1 for the second
 import pyarrow as pa
 from pyarrow import cuda
 

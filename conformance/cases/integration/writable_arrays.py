@@ -1,5 +1,8 @@
 # What a kernel is told of its arguments: the type, and whether they can be written to.
 # needs: numba.cuda
+# shows: integration, Arrow to Numba
+#   CudaBuffer.to_numba: the array has to be writable: immutable memory is refused
+#   pyarrow.Array: Numba finds the type of an Arrow array on the device
 import warnings
 
 import numba.cuda

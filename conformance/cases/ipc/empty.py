@@ -1,4 +1,6 @@
 # A buffer of no bytes is shared as its size alone.
+# shows: pyarrow_cuda, IpcMemHandle.serialize
+#   IpcMemHandle.serialize: the handle of an empty buffer contains only its size
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Handles of the same bytes are equal; the text of one does not open the memory.
+# shows: additions, IPC
+#   IpcMemHandle: handles of the same bytes are equal; the text of one does not open the memory
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # Bytes that no process has exported are the driver's error, and nothing else.
+# shows: pyarrow_cuda, Context.open_ipc_buffer
+#   Context.open_ipc_buffer: a handle that was never exported raises the driver's error
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,9 @@
 # A handle is 72 bytes: the buffer's size, and the driver's own handle of 64.
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: a handle from CudaBuffer.export_for_ipc
+# shows: pyarrow_cuda, IpcMemHandle.serialize
+#   IpcMemHandle.serialize: a host buffer of 72 bytes: the size of the memory and the driver's
+#     handle
 import struct
 
 from pyarrow import cuda

@@ -1,4 +1,6 @@
 # Memory that was imported is not exported again.
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: imported memory is not exported again: an ArrowInvalid
 import subprocess
 import sys
 

@@ -1,4 +1,6 @@
 # Exported memory stays when its buffer goes: others may be using it.
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: the memory stays allocated when the exported buffer is released
 import gc
 import subprocess
 import sys

@@ -1,4 +1,6 @@
 # A process cannot open what it has exported itself: the driver says so.
+# shows: pyarrow_cuda, Context.open_ipc_buffer
+#   Context.open_ipc_buffer: a handle that this process exported raises the driver's error 201
 from pyarrow import cuda
 
 ctx = cuda.Context()

@@ -1,4 +1,7 @@
 # The bytes of a handle are allocated in the pool that is named.
+# shows: pyarrow_cuda, IpcMemHandle.serialize
+#   IpcMemHandle.serialize(pool): the memory pool that the bytes are allocated in; the default one
+#     by default
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,7 @@
 # A handle's bytes give the handle again.
+# shows: pyarrow_cuda, IpcMemHandle.from_buffer
+#   IpcMemHandle.from_buffer: the handle that was serialized
+#   IpcMemHandle.from_buffer(opaque_handle): a host buffer with the handle's bytes
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,6 @@
 # Another process reads and writes the same memory.
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: another process reads and writes the memory that it names
 import subprocess
 import sys
 

@@ -1,4 +1,6 @@
 # What a part of a buffer exports is that part.
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: the handle of a slice opens as that slice
 import subprocess
 import sys
 

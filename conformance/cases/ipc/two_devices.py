@@ -1,5 +1,7 @@
 # Memory of the second device in another process.
 # needs: two devices
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: memory of any device can be shared
 import subprocess
 import sys
 

@@ -1,4 +1,10 @@
 # Another library allocates the device memory of buffers, arrays and tables.
+# shows: additions, Memory of other allocators
+#   set_allocator: lets another library allocate the device memory of new buffers; None undoes it
+#   set_allocator(allocator): a memory resource, two functions, or one whose results own their
+#     memory
+#   set_allocator(context): the primary context of the device that it is for
+#   CudaBuffer.export_for_ipc: refuses memory of an allocator that is part of another allocation
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,5 +1,7 @@
 # How much released memory is kept can be set from outside, for all contexts.
 # environment: PYARROW_CUDA_CACHE=6M
+# shows: additions, Released memory
+#   PYARROW_CUDA_CACHE: the most bytes that each context caches
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import memory_stats, set_cache_limit

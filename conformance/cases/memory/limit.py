@@ -1,4 +1,8 @@
 # How much released memory is kept is set for each context; the oldest goes first.
+# shows: additions, Released memory
+#   set_cache_limit: how much is cached; the memory released longest ago is evicted first
+#   set_cache_limit(nbytes): the most bytes to cache
+#   set_cache_limit(context): the context; the cache does not serve contexts of other libraries
 import ctypes
 import re
 

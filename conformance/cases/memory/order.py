@@ -1,4 +1,6 @@
 # Memory is handed out again only when no work, on whatever stream, can touch it any more.
+# shows: additions, Released memory
+#   Context.new_buffer: but not while work in flight on any stream could touch it
 import ctypes
 import re
 

@@ -1,4 +1,15 @@
 # Released pinned memory is kept and handed out again; an address of it is refused meanwhile.
+# shows: additions, Released memory
+#   new_host_buffer: reuses pinned memory of released host buffers, once no work in flight could
+#     touch it
+#   Context.foreign_buffer: a bare address of released pinned memory is refused
+#   pinned_memory_stats: pinned memory in use and cached, in bytes, and how often cached memory was
+#     reused
+#   empty_pinned_cache: returns all cached pinned memory to the driver
+#   set_pinned_cache_limit: how much pinned memory is cached; the memory released longest ago is
+#     evicted first
+#   set_pinned_cache_limit(nbytes): the most bytes to cache
+#   reset_peak_pinned_memory_stats: the peaks of pinned memory begin again
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import (

@@ -1,4 +1,10 @@
 # Pyarrow allocates arrays, and what readers decode, in pinned memory.
+# shows: additions, Memory pools
+#   pinned_memory_pool: a memory pool for pyarrow's functions, whose memory copies to a device
+#     directly
+#   pinned_memory_pool(context): the context that pins the memory
+#   PinnedMemoryPool: the class of these pools, a pyarrow.MemoryPool
+#   PinnedMemoryPool.release_unused: returns all pinned memory that nothing uses to the system
 import io
 
 import pyarrow as pa

@@ -1,4 +1,6 @@
 # Released memory is nobody's, although it is kept: a bare address of it is refused.
+# shows: additions, Released memory
+#   Context.foreign_buffer: a bare address of released memory is refused
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -1,4 +1,15 @@
 # Released memory is kept and handed out again; what is in use and what is kept is counted.
+# shows: additions, Released memory
+#   Context.new_buffer: memory of released buffers of about the same size is reused
+#   memory_stats: memory in use and cached memory, in bytes, and how often cached memory was reused
+#   memory_stats(context): the context; the first device's by default
+#   empty_cache: returns all cached memory to the driver
+#   empty_cache(context): the context; the first device's by default
+#   reset_peak_memory_stats: the peaks begin again
+#   reset_peak_memory_stats(context): the context, or a device's number; the first device's by
+#     default
+#   mem_get_info: the free and the total memory of a device, for all processes and libraries
+#   mem_get_info(device): the device's number, or a context; the first device by default
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import (

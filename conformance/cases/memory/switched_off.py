@@ -1,5 +1,7 @@
 # Nothing is kept where that is switched off.
 # environment: PYARROW_CUDA_CACHE=off
+# shows: additions, Released memory
+#   PYARROW_CUDA_CACHE: off disables the cache
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import memory_stats

@@ -1,6 +1,11 @@
 # Whether the items of an array lie side by side, in row-major or in column-major order.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.is_c_contiguous: whether the items lie in row-major
+#     order without gaps
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.is_f_contiguous: whether the items lie in
+#     column-major order without gaps
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

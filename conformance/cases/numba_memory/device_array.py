@@ -1,6 +1,16 @@
 # Uninitialised arrays of Numba's, in memory of this package's contexts.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: additions, Numba's memory manager
+#   NUMBA_CUDA_MEMORY_MANAGER: pyarrow_cuda_compat.numba has Numba allocate in this package's
+#     contexts
+# shows: numba_memory, Data transfer
+#   numba.cuda.device_array: an uninitialised array on the device
+#   numba.cuda.device_array(shape): its shape
+#   numba.cuda.device_array(dtype): the type of its items, 64-bit floats by default
+#   numba.cuda.device_array(strides): its strides
+#   numba.cuda.device_array(order): row-major or column-major order
+#   numba.cuda.device_array(stream): the stream to allocate on
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

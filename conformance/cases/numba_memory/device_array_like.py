@@ -1,6 +1,11 @@
 # Uninitialised arrays of Numba's, of the shape and type of another array.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Data transfer
+#   numba.cuda.device_array_like: an uninitialised array on the device of another array's shape and
+#     type
+#   numba.cuda.device_array_like(ary): the array to be like
+#   numba.cuda.device_array_like(stream): the stream to allocate on
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

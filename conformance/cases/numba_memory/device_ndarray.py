@@ -1,6 +1,15 @@
 # Arrays on the device: shape, strides, type and memory, which may be given.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray: an array on the device, with shape, strides, type
+#     and memory
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(shape): its shape
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(strides): its strides
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(dtype): the type of its items
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(stream): the stream to work on, none by default
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(gpu_data): the memory; newly allocated by default
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray: the methods are the host's, and not for kernels
 import numba.cuda
 import numpy as np
 from numba.cuda.cudadrv.devicearray import DeviceNDArray

@@ -1,6 +1,9 @@
 # Kernels take arrays of NumPy's, which are sent by themselves, and brought back afterwards.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: gpu, numba kernels
+# shows: numba_memory, Data transfer
+#   numba.cuda: NumPy arrays are copied to the device automatically, and copied back after each
+#     kernel
 import warnings
 
 import numba.cuda

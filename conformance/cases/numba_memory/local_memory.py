@@ -1,6 +1,13 @@
 # Arrays that each thread has for itself while a kernel runs.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: gpu, numba kernels
+# shows: numba_memory, Local memory
+#   numba.cuda.local.array: an array that belongs to one thread, inside a kernel
+#   numba.cuda.local.array(shape): its shape: a number or several
+#   numba.cuda.local.array: type, the second argument (Numba now calls it dtype): the type of its
+#     items
+#   numba.cuda.local.array: allocated once for the time of the kernel
+#   numba.cuda.local.array: read and written as any array
 import warnings
 
 import numba.cuda

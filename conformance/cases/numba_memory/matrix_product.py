@@ -1,5 +1,8 @@
 # A product of matrices, tile by tile: each block's threads share the tiles that they need.
 # needs: gpu, numba kernels
+# shows: numba_memory, Shared memory and thread synchronization
+#   numba.cuda.shared.array: the linked example: a product of matrices, by tiles in shared memory,
+#     over device buffers
 import warnings
 
 import numba.cuda

@@ -1,4 +1,10 @@
 # Arrays on the device by Numba's functions, with its parameters, defaults and words.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.device_array: Numba's function, for device arrays
+#   pyarrow_cuda_compat.memory.device_array_like: like an array of the host or of a device, in its
+#     order
+#   pyarrow_cuda_compat.memory.select_device: the device of the calling thread
+#   pyarrow_cuda_compat.memory.synchronize: waits for the work of the current context
 import numpy as np
 
 from pyarrow_cuda_compat import DeviceArray, memory

@@ -1,5 +1,8 @@
 # Host code for numba.cuda with the import changed: kernels take its arrays and streams.
 # needs: gpu, numba kernels
+# shows: additions, Numba's memory API
+#   numba.cuda: kernels take the arrays, the fields of structures, mapped memory and the streams of
+#     this module
 import warnings
 
 import numpy as np

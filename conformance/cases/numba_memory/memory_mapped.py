@@ -1,4 +1,8 @@
 # Arrays that the host and the device share, for good and for the time of a block.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.mapped_array: an array that the host and the device share
+#   pyarrow_cuda_compat.memory.mapped_array_like: like another one
+#   pyarrow_cuda_compat.memory.mapped: shares arrays of the host for a block
 import numpy as np
 
 from pyarrow_cuda_compat import memory

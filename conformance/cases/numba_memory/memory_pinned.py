@@ -1,4 +1,8 @@
 # Arrays of the host in pinned memory, and arrays that are pinned for the time of a block.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.pinned_array: an array of NumPy in pinned memory
+#   pyarrow_cuda_compat.memory.pinned_array_like: like another one
+#   pyarrow_cuda_compat.memory.pinned: pins arrays for a block, and unpins them also when it raises
 import mmap
 
 import numpy as np

@@ -1,4 +1,13 @@
 # Numba's streams and events: waiting at the end of a block, also when the block raises.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.stream: a stream, whose auto_synchronize waits also when the block
+#     raises
+#   pyarrow_cuda_compat.memory.default_stream: the default streams: the legacy one, and that of the
+#     thread
+#   pyarrow_cuda_compat.memory.external_stream: a stream of another library
+#   pyarrow_cuda_compat.memory.event: events, and the time between two
+#   Event.wait: delays a stream until the event is reached
+#   Event.wait(stream): the stream, the default one if not given
 import ctypes
 import re
 

@@ -1,4 +1,12 @@
 # Arrays go to the device by Numba's function, into a new array or into one that is there.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.to_device: from the host, a record or a scalar too, with Numba's
+#     refusals
+#   pyarrow_cuda_compat.memory.to_device: arrays of a device, of Arrow and of other libraries too,
+#     are not copied
+#   pyarrow_cuda_compat.memory.is_cuda_array: whether an object says that it is on a device
+#   pyarrow_cuda_compat.memory.as_cuda_array: a view of any library's array
+#   pyarrow_cuda_compat.memory.from_cuda_array_interface: a view of what an interface describes
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

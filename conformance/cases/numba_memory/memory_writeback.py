@@ -1,4 +1,11 @@
 # A device array that knows an array of the host to copy its elements back to.
+# shows: additions, Numba's memory API
+#   pyarrow_cuda_compat.memory.DeviceNDArray: the constructor of Numba's class
+#   DeviceArray.to_host: copies to the array that DeviceNDArray was given for it
+#   DeviceArray.to_host(stream): a stream to copy on
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray(writeback): the host array to write back to; none
+#     by default
 import numpy as np
 
 from pyarrow_cuda_compat import memory

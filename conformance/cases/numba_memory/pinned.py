@@ -1,6 +1,14 @@
 # Page-locked arrays of the host: new ones, and ones that are there already.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Pinned memory
+#   numba.cuda.pinned: host arrays are pinned for the duration of a `with` block
+#   numba.cuda.pinned: arylist, any number of positional arguments: the arrays
+#   numba.cuda.pinned_array: a new host array in pinned memory
+#   numba.cuda.pinned_array(shape): its shape
+#   numba.cuda.pinned_array(dtype): the type of its items
+#   numba.cuda.pinned_array(strides): its strides
+#   numba.cuda.pinned_array(order): row-major or column-major order
 import ctypes
 import mmap
 import re

@@ -1,6 +1,13 @@
 # On a stream, copies to the device and back wait for the work before them, and do not block.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Data transfer
+#   numba.cuda.to_device: on a stream the copy is queued there
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: on a stream the copy back is queued
+#     there
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: complete on return without a stream;
+#     queued with one
 import ctypes
 import re
 import threading

@@ -1,6 +1,14 @@
 # The same items in another shape: views of the same memory.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.ravel: the same items in one dimension
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.ravel(order): the order to read them in
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.ravel(stream): the stream to work on
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.reshape: the same items in another shape
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.reshape: newshape, as one tuple or as several
+#     numbers: the new shape
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.reshape(order): the order of the items
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

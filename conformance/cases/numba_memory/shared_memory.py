@@ -1,6 +1,14 @@
 # Arrays that the threads of a block share while a kernel runs.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: gpu, numba kernels
+# shows: numba_memory, Shared memory and thread synchronization
+#   numba.cuda.shared.array: an array that all threads of a block share, inside a kernel
+#   numba.cuda.shared.array(shape): its shape: a number or several
+#   numba.cuda.shared.array: type, the second argument (Numba now calls it dtype): the type of its
+#     items
+#   numba.cuda.shared.array: allocated once for the time of the kernel
+#   numba.cuda.shared.array: read and written as any device array
+#   numba.cuda.syncthreads: waits in a kernel until all threads of the block reach this call
 import warnings
 
 import numba.cuda

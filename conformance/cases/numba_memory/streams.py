@@ -1,6 +1,12 @@
 # Streams: work of the device that runs in order, and waiting for it.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Streams
+#   numba.cuda.stream: a new stream
+#   numba.cuda.cudadrv.driver.Stream: device work that runs in order
+#   numba.cuda.cudadrv.driver.Stream.synchronize: waits for all work of the stream
+#   numba.cuda.cudadrv.driver.Stream.auto_synchronize: waits for all work of the stream at the end
+#     of a `with` block
 import ctypes
 import re
 

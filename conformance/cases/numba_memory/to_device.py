@@ -1,6 +1,23 @@
 # Arrays of NumPy's are sent to the device, into memory of this package's contexts, and back.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
+# shows: numba_memory, Data transfer
+#   numba.cuda.to_device: copies a NumPy array to the device
+#   numba.cuda.to_device(obj): the array or scalar
+#   numba.cuda.to_device(stream): the stream to copy on
+#   numba.cuda.to_device(copy): whether to copy, or only to allocate
+#   numba.cuda.to_device(to): an array on the device to copy into
+#   numba.cuda.to_device: returns a DeviceNDArray
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: copies the data of to_device back,
+#     into a new array
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: fills an existing array of the same
+#     shape and type
+# shows: numba_memory, Device arrays
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: copies to the host
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host(ary): an array to copy into; a new one
+#     by default
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host(stream): the stream to copy on
+#   numba.cuda.cudadrv.devicearray.DeviceNDArray.copy_to_host: returns the host array of either kind
 import numba.cuda
 import numpy as np
 from pyarrow import cuda

@@ -1,4 +1,6 @@
 # PyGPU's `ptr` is the device address as an integer, which ctypes passes to C functions.
+# shows: pygpu, High-level interface
+#   PyGPU.GPUArray.ptr: the device address as an integer that ctypes accepts
 import ctypes
 import re
 

@@ -1,4 +1,8 @@
 # PyGPU's functions choose and name the current device, in its primary context.
+# shows: pygpu, Control the device context
+#   PyGPU: it works in the device's primary context
+#   PyGPU.cudaSetDevice: returns the error code: success for a device that exists
+#   PyGPU.cudaGetDevice: the number of the current device, with the error code
 import ctypes
 import re
 

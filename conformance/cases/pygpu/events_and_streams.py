@@ -1,4 +1,8 @@
 # PyGPU's events and streams: their constructors create them, and events are recorded on the device.
+# shows: pygpu, Control the device context
+#   PyGPU.cudaEvent_t: the constructor creates an event
+#   PyGPU.cudaStream_t: the constructor creates a stream
+#   PyGPU.cudaEventRecord: records an event on the device
 import ctypes
 import math
 import re

@@ -1,4 +1,7 @@
 # PyGPU's GPUArray: made of a shape and a type, with the attributes of NumPy's arrays.
+# shows: pygpu, High-level interface
+#   PyGPU.GPUArray: constructed from a shape, such as 3 by 3 by 3
+#   PyGPU.GPUArray(dtype): the type of the items, complex ones too
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray

@@ -1,4 +1,7 @@
 # PyGPU's GPUArray has the same functions for each type of the low-level interface.
+# shows: pygpu, High-level interface
+#   PyGPU.GPUArray: the interface of NumPy's and PyCUDA's arrays, for each type of the low-level
+#     interface
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray

@@ -1,4 +1,8 @@
 # A program for PyCUDA's gpuarray, in the way of cuFINUFFT's, with the import replaced.
+# shows: pygpu, PyCUDA compatibility
+#   PyGPU: stands in for PyCUDA's `gpuarray` under that name
+#   PyGPU.cudaSetDevice: takes the place of PyCUDA's device control
+#   PyGPU.cudaGetDevice: returns number and error code to unpack
 import ctypes
 import re
 

@@ -1,4 +1,6 @@
 # Indices and slices of PyGPU's GPUArray: what they name, in dense memory of its own.
+# shows: pygpu, High-level interface
+#   PyGPU.GPUArray.__getitem__: indices and slices
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray

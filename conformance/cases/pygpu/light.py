@@ -1,4 +1,9 @@
 # Importing PyGPU's interface loads no other GPU library and no driver, and it launches nothing.
+# shows: pygpu, Introduction
+#   PyGPU: light: importing it loads no other GPU library, and no driver
+#   PyGPU: does not launch device code: that is up to functions of the program's own
+# shows: pygpu, Advantages
+#   PyGPU: minimal dependencies: NumPy
 import importlib.metadata
 import sys
 

@@ -1,4 +1,13 @@
 # PyGPU's low-level arrays of each type: a side on the host, and one on the device.
+# shows: pygpu, Low-level interface
+#   PyGPU.DeviceArray_int16: an array of `int16` on the host and the device
+#   PyGPU.DeviceArray_int32: an array of `int32` on the host and the device
+#   PyGPU.DeviceArray_int64: an array of `int64` on the host and the device
+#   PyGPU.DeviceArray_uint16: an array of `uint16` on the host and the device
+#   PyGPU.DeviceArray_uint32: an array of `uint32` on the host and the device
+#   PyGPU.DeviceArray_uint64: an array of `uint64` on the host and the device
+#   PyGPU.DeviceArray_float32: an array of `float32` on the host and the device
+#   PyGPU.DeviceArray_float64: an array of `float64` on the host and the device
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray

@@ -1,4 +1,17 @@
 # PyGPU's pointers as Python objects: those to the host's memory that Python owns are safe.
+# shows: pygpu, Pointers and error codes
+#   PyGPU.pointer_wrapper_int16: a pointer to `int16` as a Python object
+#   PyGPU.pointer_wrapper_int32: a pointer to `int32` as a Python object
+#   PyGPU.pointer_wrapper_int64: a pointer to `int64` as a Python object
+#   PyGPU.pointer_wrapper_uint16: a pointer to `uint16` as a Python object
+#   PyGPU.pointer_wrapper_uint32: a pointer to `uint32` as a Python object
+#   PyGPU.pointer_wrapper_uint64: a pointer to `uint64` as a Python object
+#   PyGPU.pointer_wrapper_float32: a pointer to `float32` as a Python object
+#   PyGPU.pointer_wrapper_float64: a pointer to `float64` as a Python object
+#   PyGPU.pointer_wrapper_int64: pointers to the host's memory that Python owns are safe, and others
+#     are not
+#   PyGPU.pointer_wrapper_int64.get: gives access to what a safe pointer points to
+#   PyGPU.pointer_wrapper_int64.__int__: the raw pointer as an integer
 import ctypes
 
 import numpy as np

@@ -1,4 +1,6 @@
 # PyGPU's GPUArray allocates its device memory, and releases it.
+# shows: pygpu, High-level interface
+#   PyGPU.GPUArray: device memory is allocated and released automatically
 import gc
 
 import numpy as np

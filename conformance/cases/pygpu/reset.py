@@ -1,4 +1,6 @@
 # A reset of PyGPU's current device destroys what is on it; what is made afterwards works.
+# shows: pygpu, Pointers and error codes
+#   PyGPU.DeviceArray_int64.last_status: the error code of the array's last call of the device
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray

@@ -1,4 +1,13 @@
 # A whole round trip of PyGPU's low-level arrays, with a function called on the device's side.
+# shows: pygpu, Low-level interface
+#   PyGPU.DeviceArray_int64: constructed from a buffer, which stays its side on the host
+#   PyGPU.DeviceArray_int64.host_data: the pointer to the side on the host
+#   PyGPU.DeviceArray_int64.device_data: the pointer to the side on the device
+#   PyGPU.DeviceArray_int64.allocate: allocates the memory on the device
+#   PyGPU.DeviceArray_int64.to_device: copies the data to the device
+#   PyGPU.DeviceArray_int64.to_host: copies the data back into its original memory
+#   PyGPU.DeviceArray_int64: a whole round trip, with a function called on the device's side in
+#     between
 import ctypes
 import re
 

@@ -1,4 +1,9 @@
 # Each of PyGPU's calls of the device returns an error code, an object around its number.
+# shows: pygpu, Pointers and error codes
+#   PyGPU.cudaError_t: each device call returns an error code, an object around its number
+#   PyGPU.cudaError_t: it shows its number: `<cudaError: code=0>` for success
+#   PyGPU.cudaSetDevice: a call without a result returns only its error code
+#   PyGPU.cudaGetDevice: a call with a result returns a pair: result and error code
 import pyarrow_cuda_compat.pygpu as gpuarray
 
 err = gpuarray.cudaSetDevice(0)

@@ -1,4 +1,9 @@
 # A NumPy array goes to the device and back: PyGPU's own example.
+# shows: pygpu, High-level interface
+#   PyGPU.to_gpu: copies a NumPy array to the device
+#   PyGPU.GPUArray: constructed from an object with a buffer
+#   PyGPU.GPUArray.to_gpu: sends the data from the host to the device
+#   PyGPU.GPUArray.get: sends the data from the device to the host
 import array
 import ctypes
 import re

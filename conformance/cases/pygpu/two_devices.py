@@ -1,5 +1,7 @@
 # PyGPU's arrays, streams and events are on the device that is current when they are made.
 # needs: two devices
+# shows: pygpu, Control the device context
+#   PyGPU.cudaSetDevice: selects the current device by its number
 import numpy as np
 from pyarrow import cuda
 

@@ -1,4 +1,8 @@
 # PyGPU's low-level arrays allocate nothing on the device unasked, and hold only their own type.
+# shows: pygpu, Low-level interface
+#   PyGPU.DeviceArray_int64.device_data: unallocated at first
+#   PyGPU.DeviceArray_int64: the type of the buffer is not checked; it has to match the name's
+#   PyGPU.DeviceArray_int64: nothing is allocated on the device unasked
 import numpy as np
 from pyarrow import cuda
 

@@ -1,4 +1,15 @@
 # A SmartArray is made of an object, or of a shape and a dtype, on either side.
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray: adopts arrays of the host and of the device, and refuses what
+#     cannot be on a device
+# shows: numba_memory, SmartArrays
+#   numba.SmartArray: made of an object, with or without a copy, or of shape and type, here or there
+#   numba.SmartArray(obj): the object that it is made of
+#   numba.SmartArray(copy): whether to copy that object
+#   numba.SmartArray(shape): the shape, without an object
+#   numba.SmartArray(dtype): the type of the items
+#   numba.SmartArray(order): row-major or column-major order
+#   numba.SmartArray(where): on the host or on the device
 import numpy as np
 
 from pyarrow_cuda_compat import SmartArray, memory

@@ -1,4 +1,6 @@
 # Other libraries get the data on the device, and may change it.
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray: other libraries get the data on the device
 import numpy as np
 
 from pyarrow_cuda_compat import DeviceArray, SmartArray, from_dlpack, memory

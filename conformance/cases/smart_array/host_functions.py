@@ -1,5 +1,7 @@
 # Functions that Numba has compiled for the host take SmartArrays, and return them.
 # needs: numba.cuda
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray: functions compiled for the host take and return it, and mark it
 import numba
 import numpy as np
 

@@ -1,5 +1,11 @@
 # A kernel finds the data of a SmartArray on the device, and leaves it there.
 # needs: gpu, numba kernels
+# shows: numba_memory, SmartArrays
+#   numba.SmartArray: stands in for NumPy's arrays, in compiled functions of the host and of the
+#     device
+#   numba.SmartArray: a kernel's launch transfers the data only when it is not on the device yet
+#   numba.SmartArray: the data stays on the device after a kernel, and is copied to the host when
+#     the host accesses it
 import warnings
 
 import numba.cuda

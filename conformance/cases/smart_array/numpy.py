@@ -1,4 +1,6 @@
 # A SmartArray works as an array of NumPy, and what results is a SmartArray again.
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray: works as an array of NumPy; results are SmartArrays
 import copy
 import pickle
 

@@ -1,4 +1,13 @@
 # Data is copied when it is asked for on one side and has changed on the other one.
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray.mark_changed: refreshes the other side at once while somebody
+#     refers to it
+# shows: numba_memory, SmartArrays
+#   numba.SmartArray: an array that moves between host and device automatically
+#   numba.SmartArray.get: the data, on the requested side
+#   numba.SmartArray.get(where): the side, the host's by default
+#   numba.SmartArray.mark_changed: says that the data was changed on one side
+#   numba.SmartArray.mark_changed(where): the side, the host's by default
 import numpy as np
 
 from pyarrow_cuda_compat import SmartArray

@@ -1,4 +1,6 @@
 # Views of a SmartArray share both sides with it.
+# shows: additions, SmartArray
+#   pyarrow_cuda_compat.SmartArray: views share both sides with the array that they are taken from
 import numpy as np
 
 from pyarrow_cuda_compat import SmartArray

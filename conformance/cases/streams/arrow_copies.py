@@ -1,4 +1,8 @@
 # Arrays, batches and tables are copied on a stream.
+# shows: additions, Streams
+#   pyarrow.Table.copy_to(stream): on a stream: from device memory and pinned memory to a device it
+#     returns at once, else when the copy is complete
+#   pyarrow.RecordBatch.copy_to(stream): on a stream
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,4 +1,10 @@
 # On a stream, copies of page-locked memory return at once, and others when they are made.
+# shows: additions, Streams
+#   CudaBuffer.copy_from_host(stream): on a stream: from pinned memory it returns at once, from
+#     pageable memory when the copy is complete
+#   CudaBuffer.copy_to_host(stream): on a stream: to pinned memory it returns at once, to pageable
+#     memory when the copy is complete
+#   CudaBuffer.copy_from_device(stream): on a stream, returning at once
 import ctypes
 import re
 

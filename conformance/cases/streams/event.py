@@ -1,4 +1,23 @@
 # An event marks a point in a stream's work, to ask for, to wait for, to measure time between.
+# shows: additions, Streams
+#   Stream.record: an event after all queued work
+#   Stream.record(event): the event; a new one by default
+# shows: additions, Events
+#   Event: a point in the work of a stream
+#   Event(context): the context of the streams on which it can be recorded; the first device's by
+#     default
+#   Event(timing): whether it records the time
+#   Event.context: the context that it belongs to
+#   Event.handle: the driver's handle
+#   Event.wait: a stream waits for it
+#   Event.wait(stream): the stream; the default stream if not given
+#   Event.record: marks the end of the work queued on a stream
+#   Event.record(stream): the stream; the default one if none is given
+#   Event.query: whether the work before it is complete; true before it is recorded
+#   Event.synchronize: waits for the work before it
+#   Event.elapsed_time: the milliseconds between two events
+#   Event.elapsed_time(end): the other event, which may be the earlier one
+#   Event: the difference of two events is the time between them, in milliseconds
 import ctypes
 import re
 

@@ -1,4 +1,8 @@
 # The default stream waits for a stream or not, as it was made; a stream waits for others if told.
+# shows: additions, Streams
+#   Stream(non_blocking): whether the default stream is independent of it
+#   Stream.wait: delays the work queued afterwards until other work is complete
+#   Stream.wait(other): an event, or a stream
 import ctypes
 import re
 

@@ -1,4 +1,9 @@
 # Streams have priorities, in the range that the driver tells.
+# shows: additions, Streams
+#   Stream(priority): which work is begun first
+#   Stream.priority: its priority, within the range
+#   Stream.priority_range: the least and the greatest priority
+#   Stream.priority_range(context): the context, or a device's number; the first device's by default
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Stream

@@ -1,4 +1,15 @@
 # A stream is made, named to other libraries, asked whether its work is done, and waited for.
+# shows: additions, The package
+#   Context: a device's number stands for its context where only this package takes one
+# shows: additions, Streams
+#   Stream: a queue of work beside the default stream
+#   Stream(context): where the work runs; the first device by default
+#   Stream.context: the context that it belongs to
+#   Stream.handle: the driver's handle
+#   Stream.__cuda_stream__: how other libraries accept it
+#   Stream.query: whether all queued work is complete
+#   Stream.synchronize: waits for all queued work
+#   CudaBuffer.fill(stream): on a stream, returning at once
 import ctypes
 import re
 

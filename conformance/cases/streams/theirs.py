@@ -1,4 +1,9 @@
 # Streams of other libraries are taken by the protocol that they have, never as numbers.
+# shows: additions, Streams
+#   CudaBuffer.fill(stream): streams of other libraries are taken as objects that have one; numbers
+#     are refused
+# shows: additions, Events
+#   Event.record(stream): also a stream of another library
 import ctypes
 import re
 

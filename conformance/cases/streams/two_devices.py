@@ -1,5 +1,9 @@
 # Between two devices a copy may take a stream of either; other work takes the device's own.
 # needs: two devices
+# shows: additions, Streams
+#   Stream.wait: also one of another device
+#   CudaBuffer.copy_from_device(stream): between devices the stream may be of either
+#   CudaBuffer.fill(stream): streams of other contexts are refused
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Event, Stream

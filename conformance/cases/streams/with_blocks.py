@@ -1,4 +1,7 @@
 # In a with-block a stream takes the place of the default stream.
+# shows: additions, Streams
+#   Stream: a with-block puts it in the place of the default stream, for one thread
+#   Stream: calls in such a block are complete when they return, unless they name a stream
 import ctypes
 import re
 import threading

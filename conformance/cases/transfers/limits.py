@@ -1,4 +1,11 @@
 # Large copies of ordinary memory are made by several threads; how many is for the program to say.
+# shows: additions, Copies by several threads
+#   CudaBuffer.copy_from_host: several threads make large copies of pageable memory
+#   transfer_limits: the limits of copies of pageable memory
+#   set_transfer_limits: sets it for the copies to come
+#   set_transfer_limits(threads): how many threads help; with 0 the driver makes all copies
+#   set_transfer_limits(pinned_bytes): the most pinned memory that they use, in bytes
+#   set_transfer_limits(begin_after): how many bytes the driver copies before they are started
 import time
 from pathlib import Path
 

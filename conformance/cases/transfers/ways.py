@@ -1,6 +1,9 @@
 # Whoever makes the copies, they are the same: at every size, from any place, in one turn.
 # environment: PYARROW_CUDA_COPY_THREADS=3
 # environment: PYARROW_CUDA_COPY_PINNED=524288
+# shows: additions, Copies by several threads
+#   CudaBuffer.copy_to_host: every kind of copy is complete, in the right place and in order
+#   CudaBuffer.equals: comparing with pageable memory uses the same threads
 import ctypes
 import re
 
