@@ -27,7 +27,7 @@ pub struct Item {
     pub section: String,
     /// The public name that it speaks of, below `pyarrow.cuda` or in full.
     pub name: String,
-    /// What it promises.
+    /// The promise.
     pub what: String,
     /// The parameter that it speaks of, if it does.
     pub parameter: Option<String>,
@@ -69,11 +69,11 @@ struct LeftOut {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// What it is about.
+    /// Its subject.
     pub topic: String,
-    /// What upstream does.
+    /// Upstream's behaviour.
     pub upstream: String,
-    /// What this package does.
+    /// This package's behaviour.
     pub here: String,
     /// Why.
     pub why: String,

@@ -10,11 +10,11 @@ use std::fmt::Write;
 pub struct Column<'a> {
     /// The heading.
     pub name: &'a str,
-    /// What the run gave.
+    /// Its results.
     pub results: &'a Results,
 }
 
-/// What is documented, which case shows it, and what came of it in each run.
+/// The page of documented items: the case that shows each, and its outcome in each run.
 pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
     let mut page = String::new();
     runs(&mut page, columns);
@@ -37,7 +37,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
     page
 }
 
-/// What differs on purpose, and what shows it.
+/// The page of intended differences, and the case or test that shows each.
 pub fn differences(table: &[Difference]) -> String {
     let mut page = String::new();
     row(&mut page, &["What", "Upstream", "Here", "Why", "Shown by"]);
@@ -51,7 +51,7 @@ pub fn differences(table: &[Difference]) -> String {
     page
 }
 
-/// Which machines the columns are of.
+/// The machine of each column.
 fn runs(page: &mut String, columns: &[Column<'_>]) {
     let names: Vec<_> = columns.iter().map(|column| column.name).collect();
     row(page, &[&[""], &names[..]].concat());
@@ -104,7 +104,7 @@ fn text(results: &Results, pointer: &str) -> String {
     }
 }
 
-/// How much of each document is shown.
+/// The number of items of each document, and how many of them passed.
 fn summary(
     page: &mut String,
     documents: &[Document],
@@ -134,7 +134,7 @@ fn summary(
     }
 }
 
-/// What the cases that failed gave instead.
+/// How the transcripts of the failed cases differ.
 fn failures(page: &mut String, columns: &[Column<'_>]) {
     for column in columns {
         for case in column.results.cases.iter().filter(|case| case.status == "failed") {

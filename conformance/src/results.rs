@@ -1,4 +1,4 @@
-//! What a run of the cases gave, and on which machine.
+//! The results of a run of the cases, and its machine.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,28 +10,28 @@ use std::path::{Path, PathBuf};
 /// What `python -m pyarrow_cuda_compat conformance --json FILE` writes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {
-    /// When, in UTC.
+    /// The date, in UTC.
     pub date: String,
-    /// Where: what `python -m pyarrow_cuda_compat info --json` tells.
+    /// The machine, as `python -m pyarrow_cuda_compat info --json` describes it.
     pub machine: Value,
     /// One for each case.
     pub cases: Vec<Outcome>,
 }
 
-/// What came of one case.
+/// The outcome of one case.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
     /// The case.
     pub name: String,
-    /// What the case says of itself.
+    /// The case's title.
     pub title: String,
     /// `passed` or `failed`, as the package compares, or `skipped`.
     pub status: String,
     /// How long it took.
     pub seconds: f64,
-    /// What was different, or what is lacking.
+    /// The difference from the snapshot, or what the machine lacks.
     pub detail: String,
-    /// What the case showed, unless it was skipped.  It is not kept: the snapshots have it.
+    /// The transcript, unless the case was skipped.  It is not kept: the snapshots have it.
     #[serde(default, skip_serializing)]
     pub transcript: Option<String>,
 }

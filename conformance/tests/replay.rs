@@ -48,7 +48,7 @@ fn replay(
     settings.bind(|| insta::assert_snapshot!(snapshot(&name), transcript));
 }
 
-/// What came of the case of that name.
+/// The outcome of the case of that name.
 fn outcome(name: &str) -> &'static Outcome {
     let results = RESULTS.as_ref().unwrap_or_else(|error| panic!("{error}"));
     let outcome = results.cases.iter().find(|outcome| outcome.name == name);
@@ -96,7 +96,7 @@ fn each_snapshot_belongs_to_a_case() {
     assert_eq!(files(&root().join("snapshots")), wanted);
 }
 
-/// What a folder holds.
+/// The entries of a folder.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder can be read");
     entries.map(|entry| entry.expect("it can be listed").path()).collect()

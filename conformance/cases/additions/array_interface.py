@@ -26,7 +26,7 @@ show(DeviceArray(buf, "<i2, <f4", (4,)))
 ctx.new_buffer(0).__cuda_array_interface__["data"]
 
 
-# What its owner calls read-only is marked so.
+# Memory that its owner calls read-only is marked as read-only.
 class ReadOnly:
     __cuda_array_interface__ = buf.__cuda_array_interface__ | {"data": (buf.address, True)}
 

@@ -40,7 +40,7 @@ def enough(done, total):
 
 used = ctx.bytes_allocated
 ctx.buffer_from_file(path, progress=enough)
-# What the file does not have is refused.
+# A part beyond the file's end is refused.
 ctx.buffer_from_file(path, 100).size
 try:
     ctx.buffer_from_file(path, 101)

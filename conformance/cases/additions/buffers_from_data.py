@@ -23,7 +23,7 @@ there.to_pybytes()
 [row.to_pybytes() for row in ctx.buffers_from_data(data=np.eye(2, dtype=np.uint8))]
 ctx.buffers_from_data(word.encode() for word in ("one", "two"))[1].to_pybytes()
 ctx.buffers_from_data([])
-# What has no bytes is refused before anything is allocated.
+# Objects without bytes are refused before anything is allocated.
 used = ctx.bytes_allocated
 ctx.buffers_from_data([b"bytes", None])
 ctx.buffers_from_data(b"bytes")

@@ -51,7 +51,7 @@ def export(data):
     return device_type, device_number, event is not None, peek()
 
 
-# What is ready needs no event.
+# Data that is ready needs no event.
 export(array)
 fill("a")
 export(array)

@@ -30,7 +30,7 @@ with path.open("r+b") as file:
 path.read_bytes()
 # Past the page cache, where the file system can; a callback tells how far it is.
 buf.copy_to_file(path, direct=True, kvikio=False, progress=print), path.read_bytes()
-# What the buffer does not have is refused, and the file stays as it is.
+# A part beyond the buffer's end is refused, and the file stays as it is.
 buf.copy_to_file(path, 11)
 buf.copy_to_file(path, 2, nbytes=9)
 buf.copy_to_file(path, offset=-1)

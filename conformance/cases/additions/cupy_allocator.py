@@ -1,7 +1,7 @@
 # CuPy allocates in a context of this package, and the package from CuPy's pool.
 # needs: gpu, cupy
 # shows: additions, Memory of other allocators
-#   pyarrow_cuda_compat.cupy.allocator: allocates the memory of CuPy's arrays in the context of its
+#   pyarrow_cuda_compat.cupy.allocator: allocates the memory of CuPy arrays in the context of its
 #     current device
 #   pyarrow_cuda_compat.cupy.allocator(size): the number of bytes
 import cupy

@@ -17,7 +17,7 @@ header["serializer"]
 [hasattr(frame, "__cuda_array_interface__") for frame in frames]
 back = deserialize(header, frames)
 back.copy_to(host).equals(batch)
-# What is received is viewed, not copied.
+# The receiver views the memory without a copy.
 buffer = ctx.buffer_from_data(b"bytes")
 header, frames = serialize(buffer, serializers=families)
 deserialize(header, frames).address == buffer.address

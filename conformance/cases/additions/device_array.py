@@ -2,7 +2,7 @@
 # shows: additions, Device arrays
 #   DeviceArray: device memory with a dtype, a shape and strides
 #   DeviceArray(obj): a buffer, or an array of another library
-#   DeviceArray(dtype): the type of the elements: any of NumPy's of a fixed size
+#   DeviceArray(dtype): the type of the elements: any NumPy dtype of a fixed size
 #   DeviceArray(shape): the number of elements in each dimension; by default as many as the buffer
 #     has
 #   DeviceArray(strides): the distance between neighbours, in bytes, of either sign
@@ -60,11 +60,11 @@ DeviceArray(buf, "<f4", (7,))
 DeviceArray(buf, "<f4", (2,), (24,))
 DeviceArray(buf, "<f4", (-1,))
 DeviceArray(buf, "<f4", (2**40, 2**40))
-# What is no type of elements.
+# Types that elements cannot have.
 DeviceArray(buf)
 DeviceArray(buf, "x4")
 DeviceArray(buf, object)
 DeviceArray(buf, "<U3")
-# What is no memory of a device, or has a type already.
+# Objects that are not device memory, or that have a type already.
 DeviceArray(host)
 DeviceArray(array, "<i4")

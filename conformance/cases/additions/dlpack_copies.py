@@ -24,7 +24,7 @@ buf.copy_from_host(b"changed")
 (given.buffer.to_pybytes(), taken.buffer.to_pybytes())
 del given, taken
 ctx.bytes_allocated - before
-# The host is a device as well, of type 1. What comes there is always a copy.
+# The host is a device as well, of type 1. The result there is always a copy.
 np.from_dlpack(buf, device="cpu").tobytes()
 buf.__dlpack__(dl_device=(1, 0), copy=False)
 from_dlpack(np.arange(3))

@@ -71,7 +71,7 @@ memory.slice(0, 8).to_pybytes()
 from_dlpack(Theirs(memory, (2, 5), strides=(1, 2))).copy_to_host().tobytes()
 from_dlpack(Theirs(memory, (5,), strides=(-1,), byte_offset=25)).copy_to_host().tobytes()
 from_dlpack(Theirs(memory, (3,), strides=(10,))).copy_to_host().tobytes()
-# What is read-only stays so.
+# Read-only memory stays read-only.
 from_dlpack(Theirs(memory, (3,), flags=1)).fill(0)
 _ = gc.collect()
 # The tensor above is still in use, and is kept by any part of the array.

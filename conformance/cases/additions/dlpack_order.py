@@ -37,7 +37,7 @@ from_dlpack(buf.__dlpack__(copy=True, stream=-1)).buffer.to_pybytes()
 fill("c")
 from_dlpack(buf, copy=True).buffer.to_pybytes()
 # Another stream need not wait for the default one, so it gets the tensor when nothing is pending;
-# 0 from the driver says so.
+# The driver answers 0.
 fill("d")
 _ = buf.__dlpack__(stream=123456)
 driver.cuStreamQuery(None)

@@ -65,7 +65,7 @@ DeviceArray(buf, ">i8").__dlpack__()
 DeviceArray(buf, "<M8[s]").__dlpack__()
 
 
-# What its owner calls read-only is marked so.
+# Memory that its owner calls read-only is marked as read-only.
 class ReadOnly:
     __cuda_array_interface__ = buf.__cuda_array_interface__ | {"data": (buf.address, True)}
 

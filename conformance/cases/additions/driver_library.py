@@ -1,4 +1,4 @@
-# The driver is loaded when it is first needed, and its absence is an error that says so.
+# The driver is loaded when it is first needed; an error names the library if it is missing.
 # shows: additions, The driver
 #   PYARROW_CUDA_DRIVER: the driver library, which is loaded on first use; if it is missing, an
 #     OSError names it

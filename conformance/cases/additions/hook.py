@@ -1,4 +1,4 @@
-# pyarrow finds the package by itself, unless it is told not to.
+# pyarrow finds the package by itself, unless a variable switches that off.
 # shows: additions, The package
 #   pyarrow.cuda: pyarrow finds the package automatically
 #   PYARROW_CUDA_HOOK: with 0, pyarrow.cuda does not find the package

@@ -26,5 +26,5 @@ facts["python"] == platform.python_version()
 len(facts["devices"]) == cuda.Context.get_num_devices()
 facts["devices"][0]["name"] in repr(cuda.Context(0).device)
 type(facts["driver"]["simulated"])
-# Without the option the same is told in words.
+# Without the option, the facts are printed as text.
 pa.__version__ in run()

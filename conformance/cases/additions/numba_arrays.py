@@ -35,7 +35,7 @@ floats.copy_to_host().tolist()
 numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
 double[1, 32](numbers)
 numbers.copy_to(pa.default_cpu_memory_manager()).to_pylist()
-# As an array of Numba's, which keeps the memory.
+# As a Numba array, which retains the memory.
 array = numba.cuda.as_cuda_array(DeviceArray(buf, "<i2", (2, 2)))
 (array.shape, array.dtype.name)
 array.copy_to_host().tobytes()

@@ -30,5 +30,5 @@ np.frombuffer(buf.copy_to_host(), np.int32)
 # It can be shared with other processes, like any buffer of the package.
 buf.export_for_ipc().serialize().size
 del buf
-# What is no context of Numba's is refused.
+# Objects that are not Numba contexts are refused.
 pyarrow_cuda_compat.numba.memory_manager(context="context")

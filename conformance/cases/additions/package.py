@@ -11,7 +11,7 @@ names
 all(
     getattr(cuda, name) is getattr(pyarrow_cuda_compat, name) for name in names if name in dir(cuda)
 )
-# What pyarrow.cuda does not have.
+# Names that pyarrow.cuda does not have.
 [name for name in names if name not in dir(cuda)]
 isinstance(pyarrow_cuda_compat.__version__, str)
 ctx = pyarrow_cuda_compat.Context(0)

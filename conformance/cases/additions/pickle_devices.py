@@ -1,4 +1,4 @@
-# What is pickled arrives on the device of its number, and on device 0 where there is none of it.
+# Pickled memory arrives on the device with the same number, or else on device 0.
 # needs: two devices
 # shows: additions, Pickling
 #   Context.device_number: a pickle is loaded to the device with the same number, or to device 0

@@ -1,4 +1,4 @@
-# Calls are told to Python's logging, where a program asks for that.
+# Python's logging gets records of calls, if a program asks for them.
 # shows: additions, Records
 #   set_tracing: whether calls are recorded: nothing is until a program asks for it
 #   set_tracing(log): as records of logging

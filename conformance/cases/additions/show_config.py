@@ -1,4 +1,4 @@
-# What is installed and which devices there are, from within a program.
+# Installed versions and devices, from within a program.
 # shows: additions, Commands
 #   show_config: prints the same from within a program, without a context on the devices
 #   show_config(mode): whether to print it or to return it

@@ -36,7 +36,7 @@ seconds = DeviceArray.from_host([0, 60])
 seconds.to_arrow(pa.timestamp("s")).copy_to(host).to_pylist()
 DeviceArray.from_host([1 + 2j]).to_arrow(pa.list_(pa.float64(), 2)).copy_to(host).to_pylist()
 seconds.reshape(1, 2).to_arrow().type
-# What has no elements of a fixed size, or no counterpart.
+# Types whose elements have no fixed size, or that NumPy lacks.
 DeviceArray.from_arrow(pa.array(["text"]))
 DeviceArray.from_arrow(pa.array([{"a": 1}]))
 seconds.to_arrow(pa.int32())

@@ -24,7 +24,7 @@ array.fill(0.5)
 array.copy_to_host()[2]
 array.copy_to_device(np.full((3, 4), 2.0))
 array[1, 2].item()
-# What does not fit changes nothing.
+# Values that do not fit change nothing.
 array[0] = [1, 2, 3]
 array[0] = DeviceArray.from_host(np.arange(4))
 array.copy_to_device(np.zeros(4))

@@ -25,7 +25,7 @@ array[0].item()
 array.copy().to_arrow().copy_to(host).to_pylist()
 array.values.copy_to_host()[[0, 2, 3]]
 array.values.validity
-# What would show a value in place of a null.
+# Operations that would show a value in place of a null.
 array.copy_to_host()
 array[1]
 array[::-1]

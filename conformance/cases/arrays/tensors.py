@@ -23,7 +23,7 @@ tensor[0] = 9
 array.copy_to(pa.default_cpu_memory_manager()).to_pylist()
 lists = pa.array([[1.5, 2.5], [3.5, 4.5]], pa.list_(pa.float32(), 2)).copy_to(mm)
 from_dlpack(lists).shape
-# What is no tensor says what to do.
+# The error for an array that is not a tensor says what to do.
 pa.array([1, None]).copy_to(mm).__dlpack__()
 pa.array(["text"]).copy_to(mm).__dlpack__()
 pa.array([True]).copy_to(mm).__dlpack__()

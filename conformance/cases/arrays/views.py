@@ -42,10 +42,10 @@ array.reshape(4, -1)[3].copy_to_host()
 array[:1].squeeze().shape
 array.ravel(order="C")[20:].copy_to_host()
 array.view(np.uint8).shape
-# What only a copy can be.
+# Shapes that need a copy.
 array.T.reshape(24)
 array.T.copy().ravel().copy_to_host()[:4]
-# What leaves the array.
+# Indices beyond the array.
 array[2]
 array[0, 0, 0, 0]
 array[[0, 1]]

@@ -31,7 +31,7 @@ reader = table.to_reader().copy_to(ctx.device)
 reader.read_next_batch().is_cpu
 reader.read_all().is_cpu
 there.to_reader().copy_to(host).read_all().equals(table)
-# What is no destination is refused.
+# Objects that are not destinations are refused.
 try:
     table.copy_to("cuda")
 except TypeError as error:

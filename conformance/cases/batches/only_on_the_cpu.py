@@ -1,4 +1,4 @@
-# What only the CPU can do with arrays, batches and tables is refused for those on a device.
+# Operations that only the CPU can do refuse arrays, batches and tables on a device.
 # shows: pyarrow_devices, Arrays
 #   pyarrow.Array.to_pylist: methods of arrays, batches and tables that only the CPU supports raise
 #     a NotImplementedError
@@ -89,7 +89,7 @@ TABLES = (
 {outcome(operation) for operation in VALUES}
 {outcome(operation) for operation in WORK}
 {outcome(operation) for operation in TABLES}
-# What needs no look at the values is done.
+# Operations that do not read the values work.
 ELSEWHERE = (
     lambda: (len(array), array.type, array.offset, array.device_type, array.is_cpu),
     lambda: array.slice(1).buffers(),

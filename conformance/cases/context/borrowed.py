@@ -15,7 +15,7 @@ driver.cuCtxCreate_v2(ctypes.byref(made), 0, 0)
 driver.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
 ctx = cuda.Context(device_number=0, handle=made.value)
 (ctx.device_number, ctx.handle == made.value, ctx.handle == primary.handle)
-# It allocates for itself, and what it allocates says so.
+# It allocates memory, whose buffers name this context.
 before = primary.bytes_allocated
 buf = ctx.buffer_from_data(b"0123456789")
 buf.context.handle == made.value

@@ -18,7 +18,7 @@ for data in (host, device):
 # A negative size means all that is left.
 ctx.buffer_from_data(host, offset=6, size=-1).to_pybytes()
 ctx.buffer_from_data(host, 6, -7).to_pybytes()
-# What is not there is refused.
+# A part beyond the end is refused.
 ctx.buffer_from_data(host, offset=-1)
 ctx.buffer_from_data(host, offset=10)
 ctx.buffer_from_data(host, size=11)

@@ -1,4 +1,4 @@
-# What a foreign buffer names as its base lives as long as any buffer over the memory.
+# The base of a foreign buffer lives as long as any buffer over the memory.
 # shows: pyarrow_cuda, Context.foreign_buffer
 #   Context.foreign_buffer(base): the owner of the memory, which the buffer retains; none by default
 import gc

@@ -1,4 +1,4 @@
-# What a context has made works on when the context object is gone.
+# Objects that a context has made still work when the context object is gone.
 # shows: pyarrow_cuda, Context
 #   Context: buffers and arrays made from it work after the object is gone
 import gc

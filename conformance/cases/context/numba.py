@@ -1,4 +1,4 @@
-# A context as one of Numba's, and back: the same context of the driver.
+# A context becomes a Numba context and back: the same context of the driver.
 # needs: numba.cuda
 # shows: pyarrow_cuda, Context.from_numba
 #   Context.from_numba: a Numba context as a shared context

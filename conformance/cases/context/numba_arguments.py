@@ -1,4 +1,4 @@
-# What is no object of Numba's is refused, whether Numba is installed or not.
+# Objects that are not Numba's are refused, whether Numba is installed or not.
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -16,7 +16,7 @@ buf.to_numba(0)
 
 
 class Context:
-    """The attributes of Numba's contexts; the handle is all that counts."""
+    """The attributes of Numba contexts; only the handle matters."""
 
     device = type("Device", (), {"id": 0})
     handle = ctx.handle
@@ -28,7 +28,7 @@ cuda.Context.from_numba(Context)
 
 
 class Pointer:
-    """The attributes of Numba's memory pointers."""
+    """The attributes of Numba memory pointers."""
 
     device_pointer_value, size, context = buf.address + 2, 4, Context
 

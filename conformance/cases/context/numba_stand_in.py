@@ -1,4 +1,4 @@
-# A context as one of Numba's and back, with a stand-in for Numba that works without a GPU.
+# A context becomes a Numba context and back, with a stand-in for Numba that needs no GPU.
 # shows: pyarrow_cuda, Context.from_numba
 #   Context.from_numba(context): without a GPU: the same handle and device; Numba's current one by
 #     default

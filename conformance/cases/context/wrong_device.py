@@ -20,7 +20,7 @@ try:
     cuda.Context(count)
 except Exception as error:
     type(error)
-# What is no number is no device.
+# Only numbers name devices.
 for wrong in ("0", None, 1.5):
     try:
         cuda.Context(wrong)

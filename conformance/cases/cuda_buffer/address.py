@@ -1,4 +1,4 @@
-# The address is a number, in device memory where `is_cpu` says so, and slices count from it.
+# The address is a number, in device memory unless `is_cpu` is true, and slices count from it.
 # shows: cuda_buffer, address
 #   CudaBuffer.address: the buffer's address, as an integer
 #   CudaBuffer.address: it may be a host buffer or a device buffer; `is_cpu` says which

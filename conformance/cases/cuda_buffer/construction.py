@@ -1,6 +1,6 @@
 # Buffers come from a context, from other buffers and from messages; not from the class itself.
 # shows: cuda_buffer, class
-#   CudaBuffer: a subclass of Arrow's buffer
+#   CudaBuffer: a subclass of Arrow's Buffer class
 #   CudaBuffer: buffers come from a context's methods
 #   Context.device_buffer: the method that the page names for making buffers; it does not exist
 #     upstream either: use `new_buffer`
@@ -23,7 +23,7 @@ issubclass(cuda.CudaBuffer, pa.Buffer)
 hasattr(ctx, "device_buffer")
 cuda.CudaBuffer.__module__, cuda.CudaBuffer.__qualname__
 
-# What makes them.
+# Methods that make them.
 new = ctx.new_buffer(16)
 copied = ctx.buffer_from_data(b"0123456789abcdef")
 viewed = ctx.foreign_buffer(copied.address, 16, base=copied)

@@ -1,4 +1,4 @@
-# A buffer of the second device says so, however it was made.
+# A buffer of the second device names that device, however it was made.
 # needs: two devices
 # shows: cuda_buffer, context
 #   CudaBuffer.context: the right one of several devices

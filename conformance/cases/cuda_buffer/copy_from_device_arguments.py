@@ -1,4 +1,4 @@
-# What a copy on the device refuses; nothing is written then.
+# Arguments that a copy on the device refuses; then it writes nothing.
 # shows: cuda_buffer, copy_from_device
 #   CudaBuffer.copy_from_device(buf): objects that are not device buffers are refused
 #   CudaBuffer.copy_from_device(position): positions outside the buffer are refused

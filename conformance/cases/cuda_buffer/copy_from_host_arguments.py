@@ -1,4 +1,4 @@
-# What a copy from the host refuses; nothing is written then.
+# Arguments that a copy from the host refuses; then it writes nothing.
 # shows: cuda_buffer, copy_from_host
 #   CudaBuffer.copy_from_host(position): positions outside the buffer are refused
 #   CudaBuffer.copy_from_host(nbytes): more bytes than the source has, or than fit, are refused

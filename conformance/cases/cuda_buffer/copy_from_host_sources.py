@@ -1,4 +1,4 @@
-# What can be copied from: all that `py_buffer` takes.
+# A copy takes every source that `py_buffer` takes.
 # shows: cuda_buffer, copy_from_host
 #   CudaBuffer.copy_from_host: the source: an Arrow buffer or anything that `py_buffer` accepts
 import array
@@ -37,7 +37,7 @@ copied(pinned.slice(1, 2), position=6)
 copied(ctx.buffer_from_data(b"device"))
 copied(pa.Buffer.slice(ctx.buffer_from_data(b"device"), 3), position=1)
 
-# What is not.
+# Other objects are refused.
 copied("text")
 copied(7)
 copied(None)

@@ -1,4 +1,4 @@
-# What a copy to the host refuses.
+# Arguments that a copy to the host refuses.
 # shows: cuda_buffer, copy_to_host
 #   CudaBuffer.copy_to_host(position): positions outside the buffer are refused
 #   CudaBuffer.copy_to_host(nbytes): more bytes than the source has, or than fit, are refused
@@ -20,7 +20,7 @@ buf.copy_to_host(position="3")
 buf.copy_to_host(nbytes=2.5)
 buf.copy_to_host(position=None)
 
-# Buffers that are none, cannot be written to, or lie on the device.
+# Objects that are not buffers, are read-only, or lie on the device.
 buf.copy_to_host(buf=bytearray(10))
 buf.copy_to_host(buf=pa.py_buffer(b"0000000000"))
 buf.copy_to_host(buf=ctx.new_buffer(10))

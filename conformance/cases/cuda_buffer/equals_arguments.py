@@ -1,4 +1,4 @@
-# What can be compared, by `equals` and by the operator.
+# Operands of `equals` and of the operator.
 # shows: cuda_buffer, equals
 #   CudaBuffer.equals: objects that are not buffers are refused
 #   CudaBuffer.__eq__: the operators compare in the same way, and accept bytes

@@ -37,7 +37,7 @@ def elsewhere(handle):
 
 elsewhere(handle)
 
-# What the other one wrote is here, and outlives it.
+# The bytes that the other process wrote are here, and outlive it.
 buf.to_pybytes()
 
 # The same memory again, by another export.

@@ -1,4 +1,4 @@
-# What was exported stays allocated when the buffer goes, and other processes still open it.
+# Exported memory stays allocated when the buffer goes, and other processes can still open it.
 # shows: cuda_buffer, export_for_ipc
 #   CudaBuffer.export_for_ipc: the memory is not released with the buffer
 import subprocess

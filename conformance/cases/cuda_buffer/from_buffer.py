@@ -33,7 +33,7 @@ again = cuda.CudaBuffer.from_buffer(buf)
 made = pa.array([1, 2, 3], pa.int16()).copy_to(ctx.memory_manager).buffers()[1]
 cuda.CudaBuffer.from_buffer(made).slice(0, 6).to_pybytes()
 
-# What it keeps.
+# It retains the memory.
 del buf, array, generic, part, inner, again, made
 (ctx.bytes_allocated, converted.to_pybytes())
 

@@ -1,4 +1,4 @@
-# No part of device memory can be read by the CPU, and each kind of buffer says so.
+# The CPU cannot read device memory: `is_cpu` is false for each kind of buffer.
 # shows: cuda_buffer, class
 #   CudaBuffer: its data lies on a GPU
 # shows: cuda_buffer, is_cpu

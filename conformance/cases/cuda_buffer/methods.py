@@ -1,4 +1,4 @@
-# What the reference lists is there, with a description.
+# Every member in the reference exists, with a description.
 # shows: cuda_buffer, class
 #   CudaBuffer: all methods and attributes of the reference exist, each with its docstring
 import inspect
@@ -34,7 +34,7 @@ beginning(cuda.CudaBuffer)
 for name in METHODS:
     print(f"{name}: {beginning(getattr(cuda.CudaBuffer, name))}")
 
-# Some attributes are those of all of Arrow's buffers.
+# Some attributes are those of all Arrow buffers.
 beginning(cuda.CudaBuffer.context)
 [
     name

@@ -1,4 +1,4 @@
-# Device buffers as pointers of Numba's, with a stand-in for Numba that works without a GPU.
+# Device buffers become Numba pointers, with a stand-in for Numba that needs no GPU.
 # shows: cuda_buffer, from_numba
 #   CudaBuffer.from_numba(mem): without a GPU: the pointer and views of it, in place
 #   CudaBuffer.from_numba: size 0: address 0

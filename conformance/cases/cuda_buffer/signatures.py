@@ -24,7 +24,7 @@ METHODS = [name for name in vars(cuda.CudaBuffer) if name[0] != "_" and name != 
 for name in sorted(METHODS):
     print(name, parameters(getattr(cuda.CudaBuffer, name)))
 
-# What upstream does not have is passed by its name only.
+# Parameters that upstream lacks are keyword-only.
 for name in ("copy_from_device", "copy_from_host", "copy_to_host", "fill"):
     found = inspect.signature(getattr(cuda.CudaBuffer, name)).parameters.values()
     print([each.name for each in found if each.kind is each.KEYWORD_ONLY])

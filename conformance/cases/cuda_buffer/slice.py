@@ -15,7 +15,7 @@ type(part)
 (part.size, part.to_pybytes())
 buf.slice(offset=2, length=5).to_pybytes()
 
-# From the start, and to the end, unless it is said otherwise.
+# By default from the start, and to the end.
 buf.slice().to_pybytes()
 buf.slice(4).to_pybytes()
 buf.slice(length=4).to_pybytes()
@@ -28,7 +28,7 @@ buf.slice(4, 0).size
 buf.slice(7, 100).to_pybytes()
 buf.slice(7, 2**63 - 1).to_pybytes()
 
-# Nothing is copied: the address says so, and writing through either shows in the other.
+# Nothing is copied: the addresses agree, and a write through either shows in the other.
 part.address - buf.address
 ctx.bytes_allocated
 part.copy_from_host(b"abc")

@@ -1,4 +1,4 @@
-# What a slice cannot be.
+# Arguments that a slice refuses.
 # shows: cuda_buffer, slice
 #   CudaBuffer.slice: offsets outside the buffer are refused
 from pyarrow import cuda

@@ -1,4 +1,4 @@
-# The content as bytes of Python's.
+# The content as Python bytes.
 # shows: cuda_buffer, to_pybytes
 #   CudaBuffer.to_pybytes: the content as Python's bytes
 from pyarrow import cuda

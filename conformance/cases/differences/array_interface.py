@@ -1,4 +1,4 @@
-# What an array's interface says of its stream, mask and right to write is heeded.
+# The stream, mask and read-only flag of an array's interface are heeded.
 # shows: pyarrow_cuda, Context.buffer_from_object
 #   Context.buffer_from_object: waits for work on the stream that the interface names: a handle, or
 #     1 and 2 for the default streams

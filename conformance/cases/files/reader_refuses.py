@@ -1,4 +1,4 @@
-# What a reader cannot do is refused, and its buffer stays as it is.
+# A reader refuses operations that it cannot do, and its buffer stays as it is.
 # shows: pyarrow_cuda, BufferReader.flush
 #   BufferReader.flush: does nothing
 # shows: pyarrow_cuda, BufferReader.isatty

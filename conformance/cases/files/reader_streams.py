@@ -1,4 +1,4 @@
-# What else a file can do: streams of a part, and its bytes elsewhere.
+# Further file operations: streams of a part, and copies of the bytes elsewhere.
 # shows: pyarrow_cuda, BufferReader.get_stream
 #   BufferReader.get_stream: a stream over a slice of the buffer
 #   BufferReader.get_stream(file_offset): where the slice begins, in bytes

@@ -1,4 +1,4 @@
-# What a writer cannot do is refused, and its buffer stays as it is.
+# A writer refuses operations that it cannot do, and its buffer stays as it is.
 # shows: pyarrow_cuda, BufferWriter.isatty
 #   BufferWriter.isatty: False
 # shows: pyarrow_cuda, BufferWriter.fileno

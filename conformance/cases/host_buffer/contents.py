@@ -1,4 +1,4 @@
-# What page-locked memory holds, as Python's bytes and as hexadecimal digits.
+# The content of page-locked memory, as Python bytes and as hexadecimal digits.
 # shows: pyarrow_cuda, HostBuffer.hex
 #   HostBuffer.hex: the content as hexadecimal digits, in bytes
 # shows: pyarrow_cuda, HostBuffer.to_pybytes

@@ -7,7 +7,7 @@
 #   numba.cuda.grid: each thread of the kernel finds its place in the array
 #   CudaBuffer.to_numba: the pointer for making a Numba device array
 #   numba.cuda.cudadrv.devicearray.DeviceNDArray: a device array over the buffer, with shape,
-#     strides and type of NumPy's array
+#     strides and type of the NumPy array
 #   CudaBuffer.to_numba: the object refers to the data, without a copy
 #   numba.cuda.jit: the kernel is launched on the array with a grid of 16 by 16
 #   CudaBuffer.copy_to_host: the buffer shows what the kernel wrote

@@ -1,4 +1,4 @@
-# What an array of Numba's needs of a device buffer, with a stand-in that works without a GPU.
+# The attributes of a device buffer that a Numba array needs, with a stand-in that needs no GPU.
 # shows: integration, Arrow to Numba
 #   CudaBuffer.to_numba: without a GPU: the pointer has address, size and context of the buffer
 #   CudaBuffer.to_numba: without a GPU: an array over the pointer shares the buffer's memory, and
@@ -37,7 +37,7 @@ class Gpus(list):
 
 
 class DeviceNDArray:
-    """What others see of an array of Numba's: where it is, and how it is laid out."""
+    """The address and layout that other libraries see of a Numba array."""
 
     def __init__(self, shape, strides, dtype, gpu_data):
         place = (gpu_data.device_pointer_value, False)

@@ -33,7 +33,7 @@ ctx.buffer_from_data(b"0123456789", offset=3).to_pybytes()
 ctx.buffer_from_data(b"0123456789", offset=3, size=4).to_pybytes()
 ctx.buffer_from_data(b"0123456789", size=4).to_pybytes()
 
-# What has no bytes to give.
+# Objects without bytes.
 ctx.buffer_from_data("text")
 ctx.buffer_from_data(None)
 ctx.buffer_from_data(pa.array([1]))

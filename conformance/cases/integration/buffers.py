@@ -1,4 +1,4 @@
-# An array of NumPy's goes to the device: the type, size, address and device of the buffer.
+# A NumPy array goes to the device: the type, size, address and device of the buffer.
 # shows: integration, CUDA Buffers
 #   Context.buffer_from_data: copies host data into a new buffer on the device
 #   Context.buffer_from_data: a NumPy array

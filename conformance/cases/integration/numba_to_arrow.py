@@ -6,7 +6,7 @@
 #   CudaBuffer.from_numba: the context comes from Numba's object; none is passed
 #   CudaBuffer.size: the size of the array in bytes
 #   CudaBuffer.address: the address of the array
-#   Context.device_number: the device of Numba's context
+#   Context.device_number: the device of the Numba context
 #   CudaBuffer.copy_to_host: the copy on the host holds the array's values
 import warnings
 
@@ -33,7 +33,7 @@ buf.address == array.__cuda_array_interface__["data"][0]
 buf.context.device_number
 buf.is_mutable
 np.frombuffer(buf.copy_to_host(), dtype=np.int32)
-# What either writes, the other sees.
+# Each sees what the other writes.
 negate[4, 4](array)
 np.frombuffer(buf.copy_to_host(), dtype=np.int32)
 buf.copy_from_host(np.array([5], dtype=np.int32), position=4)

@@ -3,10 +3,10 @@
 #   CudaBuffer.from_numba: without a GPU: the buffer is the pointer's memory, and its context that
 #     of the pointer
 #   CudaBuffer.from_numba: without a GPU: the buffer and its slices retain Numba's pointer
-#   CudaBuffer.size: without a GPU: the size of Numba's memory in bytes
-#   CudaBuffer.address: without a GPU: the address of Numba's memory
-#   Context.device_number: without a GPU: the device of Numba's context
-#   CudaBuffer.copy_to_host: without a GPU: the copy on the host holds the values of Numba's memory
+#   CudaBuffer.size: without a GPU: the size of the Numba memory in bytes
+#   CudaBuffer.address: without a GPU: the address of the Numba memory
+#   Context.device_number: without a GPU: the device of the Numba context
+#   CudaBuffer.copy_to_host: without a GPU: the copy on the host has the values of the Numba memory
 import gc
 import sys
 import weakref
@@ -74,5 +74,5 @@ np.frombuffer(part.copy_to_host(), dtype=np.int32)
 del part
 _ = gc.collect()
 left() is None
-# All this took no module of Numba's.
+# All this imported no Numba module.
 [name for name in sys.modules if name.split(".")[0] == "numba"]

@@ -1,4 +1,4 @@
-# What a kernel is told of its arguments: the type, and whether they can be written to.
+# A kernel sees the type of its arguments, and whether they are writable.
 # needs: numba.cuda
 # shows: integration, Arrow to Numba
 #   CudaBuffer.to_numba: the array has to be writable: immutable memory is refused
@@ -35,7 +35,7 @@ try:
 except Exception as error:
     print(type(error).__name__, "Cannot modify readonly array" in str(error))
 
-# Numba's pointers cannot say it, so there are none to such memory.
+# Numba pointers cannot be read-only, so such memory gets no pointer.
 buf.to_numba().size
 frozen.to_numba()
 frozen.slice(1).to_numba()

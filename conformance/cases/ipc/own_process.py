@@ -1,4 +1,4 @@
-# A process cannot open what it has exported itself: the driver says so.
+# A process cannot open memory that it has exported itself: the driver refuses.
 # shows: pyarrow_cuda, Context.open_ipc_buffer
 #   Context.open_ipc_buffer: a handle that this process exported raises the driver's error 201
 from pyarrow import cuda

@@ -1,4 +1,4 @@
-# What a part of a buffer exports is that part.
+# A slice exports only its part of the buffer.
 # shows: pyarrow_cuda, IpcMemHandle
 #   IpcMemHandle: the handle of a slice opens as that slice
 import subprocess

@@ -36,7 +36,7 @@ buf.export_for_ipc()
 del buf, table
 
 
-# What it raises is raised; what it returns is checked.
+# Its exception is raised; its result is checked.
 def ignore(address, nbytes):
     pass
 

@@ -31,7 +31,7 @@ before = memory_stats(ctx)["cache_hits"]
 held = [ctx.new_buffer(10 * MIB), ctx.new_buffer(8 * MIB), ctx.new_buffer(4 * MIB)]
 memory_stats(ctx)["cache_hits"] - before
 held.clear()
-# What is larger than all that may be kept is not kept.
+# A block larger than the limit is not cached.
 _ = empty_cache(ctx)
 large = ctx.new_buffer(22 * MIB)
 del large

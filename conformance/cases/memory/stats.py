@@ -39,7 +39,7 @@ changes("allocated_bytes", "reserved_bytes", "cached_bytes", "cache_misses", "dr
 memory_stats(ctx)["allocated_bytes"] == ctx.bytes_allocated
 del buf
 changes("allocated_bytes", "reserved_bytes", "cached_bytes", "cached_blocks", "driver_frees")
-# What is of about that size gets the same memory.
+# A buffer of about that size gets the same memory.
 buf = ctx.new_buffer(4 * MIB)
 changes("allocated_bytes", "reserved_bytes", "cached_bytes", "cache_hits", "driver_allocations")
 del buf
@@ -67,7 +67,7 @@ changes("allocated_bytes", "reserved_bytes", "cache_hits")
 now = memory_stats(ctx)
 now["peak_allocated_bytes"] == now["allocated_bytes"]
 now["peak_reserved_bytes"] == now["reserved_bytes"]
-# What is free counts what other processes and libraries use.
+# Free memory takes other processes and libraries into account.
 free, total = mem_get_info(device=0)
 0 < free < total
 mem_get_info(ctx)[1] == total

@@ -1,4 +1,4 @@
-# Uninitialised arrays of Numba's, in memory of this package's contexts.
+# Uninitialised Numba arrays, in memory of this package's contexts.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
 # shows: additions, Numba's memory manager

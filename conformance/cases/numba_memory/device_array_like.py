@@ -1,4 +1,4 @@
-# Uninitialised arrays of Numba's, of the shape and type of another array.
+# Uninitialised Numba arrays with the shape and type of another array.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
 # shows: numba_memory, Data transfer

@@ -1,4 +1,4 @@
-# Kernels take arrays of NumPy's, which are sent by themselves, and brought back afterwards.
+# Kernels take NumPy arrays, which are uploaded before and downloaded after the launch.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: gpu, numba kernels
 # shows: numba_memory, Data transfer

@@ -47,7 +47,7 @@ buffers = [ctx.buffer_from_data(left), ctx.buffer_from_data(right), ctx.new_buff
 
 
 def over(buf, columns):
-    """A matrix of Numba's over a device buffer."""
+    """A Numba matrix over a device buffer."""
     strides = (4 * columns, 4)
     shape = (buf.size // strides[0], columns)
     return DeviceNDArray(shape, strides, np.dtype(np.float32), gpu_data=buf.to_numba())

@@ -32,7 +32,7 @@ with stream.auto_synchronize():
     queued = memory.to_device(memory.pinned_array_like(host), stream=stream)
 
 queued.shape
-# What lies on a device already is not copied.
+# Memory that lies on a device already is not copied.
 memory.to_device(array) is array
 column = pa.array([1, 2, 3]).copy_to(cuda.Context(0).memory_manager)
 memory.to_device(column).address == column.buffers()[1].address

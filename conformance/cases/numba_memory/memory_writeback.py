@@ -1,6 +1,6 @@
 # A device array that knows an array of the host to copy its elements back to.
 # shows: additions, Numba's memory API
-#   pyarrow_cuda_compat.memory.DeviceNDArray: the constructor of Numba's class
+#   pyarrow_cuda_compat.memory.DeviceNDArray: the constructor of the Numba class
 #   DeviceArray.to_host: copies to the array that DeviceNDArray was given for it
 #   DeviceArray.to_host(stream): a stream to copy on
 # shows: numba_memory, Device arrays

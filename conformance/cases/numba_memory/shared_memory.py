@@ -72,5 +72,5 @@ before = memory_stats(ctx)
 add_three[2, 256](array)
 np.array_equal(array.copy_to_host(), host + 3)
 list(add_three.get_shared_mem_per_block().values())
-# ... and which is none of the device's memory that is allocated.
+# ... and which is not allocated device memory.
 {name for name, value in memory_stats(ctx).items() if value != before[name]}

@@ -1,4 +1,4 @@
-# Arrays of NumPy's are sent to the device, into memory of this package's contexts, and back.
+# NumPy arrays are sent to the device, into memory of this package's contexts, and back.
 # environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: numba.cuda
 # shows: numba_memory, Data transfer

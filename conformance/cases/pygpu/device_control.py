@@ -29,11 +29,11 @@ gpuarray.cudaSetDevice(count - 1)
 gpuarray.cudaGetDevice() == (count - 1, gpuarray.cudaError_t(0))
 driver.cuCtxGetCurrent(ctypes.byref(current))
 current.value == cuda.Context(count - 1).handle
-# There is none of this number, and the current one stays.
+# A number without a device is refused, and the current device stays.
 gpuarray.cudaSetDevice(count)
 gpuarray.cudaSetDevice(-1)
 gpuarray.cudaGetDevice()[0] == count - 1
-# What a device is.
+# The properties of a device.
 properties = gpuarray.cudaDeviceProp(0)
 (len(properties.name()) > 0, len(properties.uuid()), properties.get()["warpSize"])
 properties.last_status()

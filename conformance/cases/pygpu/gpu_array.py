@@ -1,4 +1,4 @@
-# PyGPU's GPUArray: made of a shape and a type, with the attributes of NumPy's arrays.
+# PyGPU's GPUArray: made of a shape and a type, with the attributes of NumPy arrays.
 # shows: pygpu, High-level interface
 #   PyGPU.GPUArray: constructed from a shape, such as 3 by 3 by 3
 #   PyGPU.GPUArray(dtype): the type of the items, complex ones too
@@ -36,7 +36,7 @@ memory = gpuarray.PagelockedAllocator((2,), np.float64)
 gpuarray.GPUArray(allocator=memory).get() is memory.get()
 same = gpuarray.GPUArray(allocator=gpuarray.Allocator(shared))
 (same.ptr == shared.ptr, same.get()[1].tolist())
-# Types that it does not have, and shapes that are none.
+# Types that it does not have, and invalid shapes.
 gpuarray.GPUArray((3,), dtype="bool")
 gpuarray.to_gpu(np.array([object()]))
 gpuarray.GPUArray((-1,))

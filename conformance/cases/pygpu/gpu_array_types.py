@@ -1,6 +1,6 @@
 # PyGPU's GPUArray has the same functions for each type of the low-level interface.
 # shows: pygpu, High-level interface
-#   PyGPU.GPUArray: the interface of NumPy's and PyCUDA's arrays, for each type of the low-level
+#   PyGPU.GPUArray: the interface of NumPy and PyCUDA arrays, for each type of the low-level
 #     interface
 import numpy as np
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray
 
-# PyCUDA's device control gives way to this.
+# This replaces PyCUDA's device control.
 gpuarray.cudaSetDevice(0)
 idx, err = gpuarray.cudaGetDevice()
 (idx, err)

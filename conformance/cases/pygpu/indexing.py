@@ -7,7 +7,7 @@ import pyarrow_cuda_compat.pygpu as gpuarray
 
 host = np.arange(12, dtype=np.int32).reshape(3, 4)
 array = gpuarray.to_gpu(host)
-# What counts is the memory of the device.
+# Only the memory on the device counts.
 host[:] = 0
 row = array[1]
 (type(row).__name__, row.shape, row.get())

@@ -15,7 +15,7 @@ array = gpuarray.GPUArray((1000,), dtype="float32")
 ctx.bytes_allocated
 sent = gpuarray.to_gpu(np.zeros(10))
 ctx.bytes_allocated
-# What was copied by an index has memory of its own.
+# A copy made by an index has memory of its own.
 part = sent[2:4]
 ctx.bytes_allocated
 # A pointer keeps the memory that it points to, and so does a view of another library.

@@ -31,6 +31,6 @@ gpuarray.cudaGetLastError()
 # So is memory that is not there.
 gpuarray.DeviceAllocator_int64().allocate(2**50)
 gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
-# What is no call of the device at all raises an exception.
+# Errors that are not the device's raise exceptions.
 gpuarray.cudaSetDevice("0")
 gpuarray.cudaError_t("0")

@@ -16,7 +16,7 @@ k = np.array([1, 2, 3, 4, 5, 6])
 k_gpu = gpuarray.to_gpu(k)
 (type(k_gpu).__name__, k_gpu.dtype, k_gpu.shape, k_gpu.size, k_gpu.nbytes, k_gpu.strides)
 k_gpu.last_status
-# What is on the device, read by the driver itself.
+# The bytes on the device, read through the driver.
 path = re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0]
 driver, seen = ctypes.CDLL(path), np.zeros(6, dtype=k.dtype)
 driver.cuMemcpyDtoH_v2(seen.ctypes.data_as(ctypes.c_void_p), ctypes.c_void_p(k_gpu.ptr), 48)

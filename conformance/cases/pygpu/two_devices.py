@@ -23,7 +23,7 @@ array.get()
 # An event is for streams of its device.
 gpuarray.cudaEventRecord(event, gpuarray.cudaStream_t())
 gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
-# What a slice copies goes to the device that is current.
+# A slice's copy goes to the current device.
 part = array[1:3]
 part.get()
 [context.bytes_allocated for context in contexts]

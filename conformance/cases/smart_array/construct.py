@@ -24,7 +24,7 @@ SmartArray(on_device, copy=False).get("gpu").address == on_device.address
 made = SmartArray(shape=(2, 3), dtype="i4", order="F", where="gpu")
 (made.shape, made.strides, made.dtype, made.ndim, made.size, made.itemsize, made.nbytes, len(made))
 SmartArray([[1, 2], [3, 4]], dtype="f4", order="F").strides
-# What it refuses.
+# Arguments that it refuses.
 SmartArray()
 SmartArray(shape=3)
 SmartArray(host, where="device")

@@ -63,7 +63,7 @@ start.elapsed_time(end) > 19
 late = Stream(ctx, non_blocking=True)
 behind.wait(stream=late)
 late.synchronize()
-# The same as a difference.
+# As a difference of events.
 end - start == start.elapsed_time(end)
 # There is no time where none was taken, and none before it was recorded.
 start.elapsed_time(event)

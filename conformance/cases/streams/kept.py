@@ -1,4 +1,4 @@
-# What is queued on a stream keeps the memory that it needs, whatever the program drops.
+# Queued work retains the memory that it needs, whatever the program drops.
 # shows: additions, Streams
 #   Stream: queued work retains the memory that it uses, even if the program drops it
 import ctypes

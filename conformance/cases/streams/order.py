@@ -42,7 +42,7 @@ copy.copy_from_device(buf, stream=second)
 _ = libc.sem_post(semaphore)
 second.synchronize()
 (first.query(), copy.to_pybytes())
-# Waiting for an event: work that comes behind the event is not waited for.
+# Waiting for an event does not wait for later work.
 hold(first)
 buf.fill(ord("c"), stream=first)
 event = first.record()

@@ -26,7 +26,7 @@ _ = libc.sem_init(semaphore, 0, 0)
 Stream().context.device_number
 stream, other = Stream(context=ctx, non_blocking=True), Stream(ctx)
 (stream.context.handle == ctx.handle, stream.handle != other.handle)
-# What other libraries take it by: the protocol's version, and the handle.
+# Other libraries take it by the protocol's version and the handle.
 stream.__cuda_stream__() == (0, stream.handle)
 (stream.query(), other.query())
 # The stream waits for the semaphore; work on it is queued.

@@ -48,7 +48,7 @@ ours.wait(theirs)
 # The default streams have handles of their own: 0 or 1, and 2 for the thread's.
 buf.fill(ord("y"), stream=Theirs(0, 1))
 buf.to_pybytes()
-# Refused: numbers, whatever they are; things that are no streams; answers that are none.
+# Refused: all numbers, objects that are not streams, and invalid answers.
 buf.fill(0, stream=handle.value)
 buf.fill(0, stream=event)
 buf.fill(0, stream=Theirs(0, None))

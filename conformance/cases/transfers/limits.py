@@ -1,4 +1,4 @@
-# Large copies of ordinary memory are made by several threads; how many is for the program to say.
+# Several threads make large copies of ordinary memory; the program chooses how many.
 # shows: additions, Copies by several threads
 #   CudaBuffer.copy_from_host: several threads make large copies of pageable memory
 #   transfer_limits: the limits of copies of pageable memory
