@@ -1,4 +1,4 @@
-// What pyarrow's methods do with libarrow between their calls of the bridge: the functions that
+// The calls that pyarrow's methods make to libarrow between those of the bridge: the functions that
 // the fuzz targets find in this library, by their C names.  As in Python, an exception of
 // libarrow's ends the process.
 #include <algorithm>

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(sizeof(File) == 104 && sizeof(Object<arrow::Buffer>) == 64);
 
-// What setters return; it is never destroyed.
+// The result of setters; it is never destroyed.
 PyObject* None() {
   static constexpr Class kNone{[](PyObject*) {}};
   static Head none{1, &kNone};

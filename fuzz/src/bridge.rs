@@ -117,7 +117,7 @@ impl Pyarrow {
         assert_eq!(self.allocated(), before);
     }
 
-    /// What is allocated on the device and on the host.
+    /// Allocated memory on the device and on the host.
     pub fn allocated(&self) -> (u64, i64) {
         // SAFETY: asks libarrow for a number.
         (self.context.bytes_allocated().unwrap(), unsafe { (self.methods.bytes_allocated)() })

@@ -1,4 +1,4 @@
-//! What the targets share that reach the C++ bridge: the bridge itself, objects that it takes for
+//! Code that targets of the C++ bridge share: the bridge itself, objects that it takes for
 //! pyarrow's, and structures of the C Device interface.
 //!
 //! The Rust code and the bridge call each other as they do in Python.  Only pyarrow is another one:

@@ -21,7 +21,7 @@ fn run() -> Result<(), Error> {
     let array = DeviceArrayData::copy_from(&context, &words)?;
     println!("{} elements, {} of them null", array.len(), array.null_count()?);
 
-    // What a C function of another library takes over, with its type beside it.
+    // A structure that a C function of another library takes over, beside its type.
     let data_type = array.data_type().clone();
     let structure = array.slice(1, 2)?.export()?;
     println!("device type {}, device {}", structure.device_type, structure.device_id);

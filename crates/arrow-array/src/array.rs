@@ -16,7 +16,7 @@ use std::fmt;
 /// read by the host.  [`to_array`](Self::to_array) copies it to one.  Clones, slices and children share the
 /// memory.
 ///
-/// What the buffers hold is not known on the host.  So it is not validated before it arrives there: offsets
+/// The host does not know the buffers' contents.  So they are not validated before it arrives there: offsets
 /// may lead anywhere, and strings may be none.
 ///
 /// ```
@@ -37,7 +37,7 @@ pub struct DeviceArrayData {
     pub(crate) node: Node<DeviceBuffer>,
 }
 
-/// What a [`DeviceArrayData`] consists of.
+/// The parts of a [`DeviceArrayData`].
 ///
 /// The fields are those of the [columnar format](https://arrow.apache.org/docs/format/Columnar.html).  An
 /// array of a kernel's results:
@@ -247,7 +247,7 @@ impl DeviceArrayData {
         Some(Self::checked(&self.context, values.clone()))
     }
 
-    /// What the array consists of.
+    /// The array's parts.
     pub fn into_parts(self) -> ArrayParts {
         let (children, dictionary) = (self.children().collect(), self.dictionary());
         let node = self.node;

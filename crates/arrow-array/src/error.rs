@@ -1,4 +1,4 @@
-//! What can go wrong with an array on a device.
+//! Errors of arrays on a device.
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Error {
     /// An error of a buffer or the driver.
     Buffer(BufferError),
-    /// What an array consists of contradicts itself or its type.
+    /// The parts of an array contradict each other or its type.
     Invalid(String),
     /// The memory lies where a device array's cannot.
     Unsupported(String),

@@ -1,4 +1,4 @@
-//! What a type promises of an array: its buffers, its children, and how much of them it reaches.
+//! The layout that a type prescribes: buffers, children, and how much of them an array reaches.
 
 use crate::Error;
 use arrow_data::{BufferSpec, layout};
@@ -7,7 +7,7 @@ use arrow_schema::{DataType, UnionMode};
 /// Deeper types are refused, as libarrow refuses them.
 const MAX_DEPTH: usize = 64;
 
-/// What a buffer holds, beside the validity bitmap.
+/// The contents of a buffer other than the validity bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A bit for each element.
@@ -16,7 +16,7 @@ pub(crate) enum Content {
     Fixed(u64),
     /// Where each element begins and the last one ends, in so many bytes each.
     Offsets(u64),
-    /// What offsets or views lead to.
+    /// The data that offsets or views refer to.
     Bytes,
 }
 

@@ -76,7 +76,7 @@ fn a_structure_that_lies_is_refused_and_released(#[case] lie: fn(&mut Raw), #[ca
     assert_eq!(context.bytes_allocated().expect("alive"), before);
 }
 
-/// What a producer has moved elsewhere is not released with the structure.
+/// A child that a producer has moved elsewhere is not released with the structure.
 #[rstest]
 #[case::a_missing_child(|raw: &mut Raw| *raw.place_of_child(NUMBERS) = null_mut(), "in place of a child")]
 #[case::a_released_child(|raw: &mut Raw| raw.child(NUMBERS).child(0).release = null_mut(), "was released")]

@@ -1,4 +1,4 @@
-//! What arrays and batches may consist of.
+//! The parts that arrays and batches may have.
 
 mod common;
 mod device;

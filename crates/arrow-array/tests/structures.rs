@@ -65,7 +65,7 @@ fn an_exchange_copies_nothing() {
         [array.validity().expect("nulls").address(), array.buffers()[0].address()]
     };
     assert_eq!(addresses(&imported), addresses(&exported));
-    // What is imported is exported again, and its structure retains the first one.
+    // An imported array is exported again, and its structure retains the first one.
     let again = imported.export().expect("alive");
     drop((exported, imported));
     // SAFETY: made above, for this type.
@@ -129,7 +129,7 @@ fn an_exported_array_has_an_event_behind_its_work() {
     let imported = imported.expect("sound");
     assert!(!stream.is_complete().expect("alive"), "it waits for the event");
     assert!(!Stream::default_of(&context).is_complete().expect("alive"), "and so does this one");
-    // What is pending on the default stream now is exported, too.
+    // The export covers pending work of the default stream, too.
     assert!(!array.export().expect("alive").sync_event.is_null());
     gate.open();
     let found = imported.to_array().expect("valid");

@@ -91,7 +91,7 @@ impl DeviceBuffer {
         Ok(buffers)
     }
 
-    /// The same as parts of one allocation of the allocator that the program has set; `None` without one.
+    /// Buffers as parts of one allocation from the allocator that the program has set; `None` without one.
     fn adjacent_of_allocator(context: &Context, sizes: &[u64]) -> CudaResult<Option<Vec<Self>>> {
         let mut end = 0;
         let mut offsets = Vec::with_capacity(sizes.len());

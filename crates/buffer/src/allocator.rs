@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What gives device memory in place of the context's own.
+/// Allocates device memory in place of the context's cache.
 pub trait Allocator: Send + Sync {
     /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
     /// the default stream, or that comes after it, may use them.
@@ -26,7 +26,7 @@ pub trait Allocator: Send + Sync {
 pub struct Allocation {
     /// Its address on the device.
     pub address: u64,
-    /// What releases the memory when it is dropped, on any thread.
+    /// Releases the memory when it is dropped, on any thread.
     pub owner: Box<dyn Any + Send + Sync>,
 }
 
@@ -73,7 +73,7 @@ pub fn with_own_memory<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// The allocator that an allocation is to ask.  Within an allocator that is none: it would ask itself.
+/// The allocator for an allocation.  Within an allocator there is no such allocator: it would call itself.
 /// Nor is it under a lock, where only this project allocates, for a short time.
 fn of(context: &Context) -> Option<Arc<dyn Allocator>> {
     let is_ours = !HAS_ANY.load(Ordering::Relaxed) || IS_OWN.get() || !context.is_primary();

@@ -115,7 +115,7 @@ impl DeviceBuffer {
     /// # Safety
     ///
     /// The memory must stay valid as long as `owner` lives, and must be the caller's to write where
-    /// `is_mutable` says so.
+    /// `is_mutable` is true.
     ///
     /// # Errors
     ///

@@ -195,7 +195,7 @@ impl DeviceBuffer {
         self.copy_from_host_placed(position, &placed)
     }
 
-    /// The same with gaps between the parts, which become zeros.  Each part comes with its offset from
+    /// Copies parts with gaps between them, which become zeros.  Each part comes with its offset from
     /// `position`, in ascending order.
     pub(crate) fn copy_from_host_placed(
         &self,

@@ -1,4 +1,4 @@
-//! What can go wrong with a buffer.
+//! Errors of buffers.
 
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{FileError, ReadError, WriteError};

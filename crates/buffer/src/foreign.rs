@@ -1,4 +1,4 @@
-//! What the driver knows about foreign memory, which was not allocated here.
+//! Checks of foreign memory, which was not allocated here, with the driver.
 
 use crate::Error;
 use arrow_cuda_context::{Attribute, Context, Current, Device, block_at};

@@ -1,4 +1,4 @@
-//! What a comparison leaves behind when device memory runs out.
+//! A comparison leaks nothing when device memory runs out.
 
 mod common;
 

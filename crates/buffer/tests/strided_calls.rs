@@ -1,4 +1,4 @@
-//! What copies between layouts ask of the driver.  The test is alone in its process, whose calls it
+//! The driver calls of copies between layouts.  The test is alone in its process, whose calls it
 //! counts.
 
 mod common;

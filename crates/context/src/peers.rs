@@ -17,7 +17,7 @@ impl Extension for Peers {}
 
 impl Context {
     /// Gives the device access to memory of another context, unless the driver was asked before.  A
-    /// failure changes nothing but the speed, so nobody hears of it.
+    /// failure changes nothing but the speed, so it is not reported.
     fn access(&self, peer: &Self) {
         let made = self.extension_or(|| Ok::<_, Infallible>(Peers::default()));
         let Peers(peers) = made.unwrap_or_else(|never| match never {});

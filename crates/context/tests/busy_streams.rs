@@ -1,4 +1,4 @@
-//! What a use of one stream costs while many others are busy, and when it collects what they have
+//! The cost of using one stream while many others are busy, and when it collects what they have
 //! completed.
 
 #[path = "common/calls.rs"]

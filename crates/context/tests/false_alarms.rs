@@ -18,7 +18,7 @@ fn count_report(_what: &str, error: &CudaError) {
     REPORTS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What to release, and how much of it the driver has.
+/// The kind of memory to release, and how much of it the driver has.
 type Kind = (fn(&Context) -> Box<dyn Send>, fn() -> u64);
 
 const DEVICE: Kind = (

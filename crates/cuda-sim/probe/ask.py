@@ -120,7 +120,7 @@ class Driver:
 
 
 HOST = (c.c_ubyte * 4096)()
-# What the simulator exports, but for what it has since for captures.
+# The functions that the simulator exports, except those that it has since got for captures.
 EXPORTED = """
 cuCtxCreate_v2 cuCtxDestroy_v2 cuCtxDisablePeerAccess cuCtxEnablePeerAccess cuCtxGetApiVersion
 cuCtxGetCurrent cuCtxGetDevice cuCtxGetId cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// What each module uses, by their paths.
+/// The modules that each module uses, by their paths.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 #[test]

@@ -37,7 +37,7 @@ fn list_devices() -> CudaResult<()> {
 /// A device's name, and the size of its memory in bytes.
 fn device(number: i32) -> CudaResult<(String, usize)> {
     let (mut device, mut bytes, mut name) = (0i32, 0usize, [0u8; 100]);
-    // SAFETY: the results outlive the calls, and the driver is told how long the name may be.
+    // SAFETY: the results outlive the calls, and the driver gets the length of the name's buffer.
     unsafe {
         call!(cuDeviceGet((&raw mut device).cast(), number))?;
         call!(cuDeviceGetName((&raw mut name).cast(), name.len() as i32, device))?;

@@ -31,7 +31,7 @@ impl AllocatorError {
         self.lacks_memory
     }
 
-    /// What the allocator has raised, if it is of that type.
+    /// The error that the allocator raised, if it has that type.
     pub fn source<T: Any>(&self) -> Option<&T> {
         self.source.as_deref().and_then(|source| source.downcast_ref())
     }

@@ -44,7 +44,7 @@ pub fn keeping_interpreter<T>(work: impl FnOnce() -> T) -> T {
 /// lock, and wait for it afterwards, so the thread must not hold a [`Lock`](crate::Lock).
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
     debug_assert!(!crate::holds_short_lock(), "work that may block, under a lock");
-    // What destructors wait for must be over before they go on.
+    // A destructor must not go on before its wait is over.
     let work = || uninterrupted(work);
     let Some(runner) = RUNNER.get().filter(|_| !KEEPS.get()) else { return work() };
     let mut work = Some(work);

@@ -1,4 +1,4 @@
-//! Environment variables, and what is said about a value that cannot be used.
+//! Environment variables, and reports of values that cannot be used.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// PYARROW_CUDA_CACHE must be a number of bytes or 'off', not 'lots'; nothing is cached
 /// ```
 ///
-/// Each variable is one static, so that the process is told once, however often it is read:
+/// Each variable is one static, so that a bad value is reported once, however often it is read:
 ///
 /// ```
 /// use arrow_cuda_driver::Variable;

@@ -1,4 +1,4 @@
-//! What a failed driver call reports.
+//! Errors of driver calls.
 
 use crate::functions::sys;
 use crate::library::{self, LoadError, NO_LIBRARY, NO_SYMBOL};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Tells whether to give up, since a signal has arrived.
 pub type Check = fn() -> bool;
 
-/// What may be ended.
+/// Work that may be ended.
 #[derive(Clone, Copy, Debug)]
 pub enum Interruption {
     /// Waits for work that others have queued.  The check may run handlers, and so Python code: whoever
@@ -59,9 +59,9 @@ impl Drop for Setting {
     }
 }
 
-/// Runs work that may be ended on this thread; `None` if it was, whatever came of it.
+/// Runs work that may be ended on this thread; `None` if it was, whatever its result.
 ///
-/// What happens under a [`Lock`](crate::Lock) or a [`LongLock`](crate::LongLock), and
+/// Work under a [`Lock`](crate::Lock) or a [`LongLock`](crate::LongLock), and
 /// [`blocking`](crate::blocking) work, is never ended.
 ///
 /// ```

@@ -140,12 +140,12 @@ impl<T: ?Sized> DerefMut for LockGuard<'_, T> {
 
 type Task = Box<dyn FnOnce()>;
 
-/// What a thread has to do with locks.
+/// A thread's locks and deferred tasks.
 struct Ours {
     /// How many of each kind it holds.
     short: Cell<u32>,
     long: Cell<u32>,
-    /// Whether there are tasks for the time when it holds none.
+    /// Whether tasks wait until it has released all of them.
     has_later: Cell<bool>,
 }
 

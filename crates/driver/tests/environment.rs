@@ -1,4 +1,4 @@
-//! What a program reads from an environment variable, and what it says on standard error.
+//! The value that a program reads from an environment variable, and its report on standard error.
 
 use arrow_cuda_driver::Variable;
 use rstest::rstest;

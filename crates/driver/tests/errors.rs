@@ -1,4 +1,4 @@
-//! What failures say: function, number, name and text as the driver gives them.
+//! The texts of errors: function, number, name and text as the driver gives them.
 
 #![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
 

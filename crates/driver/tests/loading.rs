@@ -1,4 +1,4 @@
-//! Which library is loaded, and what is said about one that cannot be.  A process chooses its
+//! Which library is loaded, and the error for one that cannot be.  A process chooses its
 //! library once, so each case runs in a process of its own.
 
 #![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]

@@ -1,4 +1,4 @@
-//! What can go wrong with a file over device memory.
+//! Errors of files over device memory.
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;

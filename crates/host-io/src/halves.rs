@@ -20,7 +20,7 @@ pub(crate) struct Halves {
     /// How many bytes of the current half there are; the first `sent` of them are on their way.
     filled: usize,
     sent: usize,
-    /// What the default stream no longer needs.  Dropping it may block.
+    /// Memory that the default stream no longer needs.  Dropping it may block.
     completed: Completed,
 }
 
@@ -67,7 +67,7 @@ impl Halves {
         self.filled - self.sent
     }
 
-    /// What completed copies have retained, for a place where dropping it may block.
+    /// Memory that completed copies have retained, for a place where dropping it may block.
     pub(crate) fn take_completed(&mut self) -> Completed {
         std::mem::take(&mut self.completed)
     }

@@ -1,4 +1,4 @@
-//! What the system's page cache holds, and how much it could.
+//! The contents and the capacity of the system's page cache.
 
 use arrow_cuda_context::page_size;
 use std::fs::{File, read_to_string};

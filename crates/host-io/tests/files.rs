@@ -49,7 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the file should do: positions and bytes in host memory, no buffering.
+/// A model of the file: positions and bytes in host memory, no buffering.
 struct Model {
     bytes: Vec<u8>,
     position: usize,

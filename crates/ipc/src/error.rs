@@ -1,4 +1,4 @@
-//! What can go wrong between processes.
+//! Errors of messages and handles.
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
@@ -19,7 +19,7 @@ pub enum Error {
     Handle(String),
     /// The bytes are not a valid message.
     Message(String),
-    /// A message cannot be read: its body is cut off, or its metadata is none.  libarrow, whose words
+    /// A message cannot be read: its body is cut off, or its metadata is invalid.  libarrow, whose words
     /// these are, counts that as a failure to read, and a message that contradicts itself as invalid.
     Unreadable(String),
     /// The stream ends here: a message of length 0.

@@ -48,7 +48,7 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
 /// let context = Context::primary(0)?;
 /// let buffer = DeviceBuffer::allocate(&context, 100)?;
 /// let handle = lend(&buffer)?;
-/// // The other process copies from it, unmaps it and says so.
+/// // The other process copies from it, unmaps it and reports that.
 /// drop(buffer);
 /// # assert_eq!(handle.size(), 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -28,7 +28,7 @@ fn run() -> Result<(), Error> {
     let interface = ArrayInterface::of(&array);
     println!("{} {:?}", interface.element, interface.shape);
 
-    // What they exchange as a DLPack capsule: the structure owns a share of the buffer.
+    // The content of a DLPack capsule: the structure owns a share of the buffer.
     let structure = Tensor::new(buffer.clone().into(), layout)?.into_versioned(false);
     // SAFETY: the structure was given away above, and nobody else has it.
     let imported = unsafe { Imported::versioned(structure) };

@@ -37,7 +37,7 @@ pub struct ArrayInterface {
 /// The memory of an array's elements.
 #[derive(Clone, Debug)]
 pub struct ArrayMemory {
-    /// Where the elements' span begins; 0 when there are none.
+    /// The start of the elements' span; 0 without elements.
     pub address: u64,
     /// How the elements lie in it.
     pub layout: Layout,

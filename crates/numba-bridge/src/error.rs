@@ -1,4 +1,4 @@
-//! What can go wrong in an exchange.
+//! Errors of an exchange.
 
 use arrow_cuda_buffer::Error as BufferError;
 use std::fmt;

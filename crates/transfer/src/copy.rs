@@ -86,7 +86,7 @@ pub unsafe fn copy_to_host(
 
 /// How much the driver copies to the host at a time for a comparison.
 const STEP: usize = 4 << 20;
-/// The same in a process without memory.
+/// Copies in a process that has run out of memory.
 const LEAST: usize = 4 << 10;
 
 /// Whether a device holds exactly these bytes at an address.  Takes as long as copying them, and

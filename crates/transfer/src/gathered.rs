@@ -1,7 +1,7 @@
 //! Copies between many parts of host memory and one range of device memory.
 //!
 //! Each part comes with its offset in the range, in bytes.  The offsets ascend and no two parts
-//! overlap, but there may be gaps: the padding of Arrow's buffers.  Many small parts cost hardly more
+//! overlap, but there may be gaps: the padding of Arrow buffers.  Many small parts cost hardly more
 //! than one copy of the whole range.
 
 use crate::copy::copy_with_driver;

@@ -30,7 +30,7 @@ pub struct RegisteredMemory {
     owner: Owner,
 }
 
-/// What keeps the memory allocated; none once it is unpinned.
+/// Keeps the memory allocated; `None` once it is unpinned.
 struct Owner(Option<Retained>);
 
 impl std::fmt::Debug for Owner {
@@ -69,7 +69,7 @@ impl RegisteredMemory {
     }
 
     /// Unpins the memory, after the work that is queued in the context.  In a forked child, which
-    /// has none of the driver's, this does nothing.
+    /// has no memory of the driver, this does nothing.
     ///
     /// Dropping it does the same, and reports a failure as that of a destructor.
     ///

@@ -1,4 +1,4 @@
-//! What failures of the driver leave behind.
+//! Failures of the driver leak nothing.
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{is_simulated, library_name};

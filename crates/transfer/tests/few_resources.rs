@@ -1,4 +1,4 @@
-//! What copies do when host memory cannot be pinned.
+//! Copies when host memory cannot be pinned.
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{is_simulated, library_name};

@@ -1,4 +1,4 @@
-//! What types there are, and numbers that hardly any structure has.
+//! The types, and numbers that hardly any structure has.
 
 /// Formats, how many buffers their arrays have, and how many children (any for None).
 pub(super) const KINDS: &[(&str, usize, Option<usize>)] = &[

@@ -12,16 +12,16 @@ use std::ptr::null_mut;
 const DEPTH: usize = 4;
 /// Room in the lists of buffers and children, so that a structure may say that it has more.
 const ROOM: usize = 8;
-/// What an array on the host holds at most.  All of its memory is zero, and large enough.
+/// The most that an array on the host holds.  All of its memory is zero, and large enough.
 const HOST_LENGTH: i64 = 1000;
-/// What a released structure may have in it, whose members nobody reads.
+/// The contents of a released structure, whose members nobody reads.
 const NOWHERE: *mut c_void = 8 as *mut c_void;
 
 pub(super) struct Maker<'a> {
     pub(super) device_type: i32,
     pub(super) memory: &'a Memory,
     pub(super) is_honest: bool,
-    /// What the array's structures and the schema's lead to.
+    /// The memory that the structures of the array and the schema refer to.
     pub(super) kept: [Vec<Box<dyn Any>>; 2],
 }
 
@@ -34,7 +34,7 @@ fn lie(u: &mut Unstructured<'_>, truth: i64) -> Result<i64> {
     }
 }
 
-/// A number of the elements of a list that has room for more, or any if there is none.
+/// A number of elements for a list that has room for more, or any number if it is full.
 fn count<T>(u: &mut Unstructured<'_>, truth: usize, list: &mut *mut T) -> Result<i64> {
     match u.int_in_range(0..=23u8)? {
         0 => {

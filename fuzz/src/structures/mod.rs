@@ -21,7 +21,7 @@ const CUDA: i32 = 2;
 const CUDA_HOST: i32 = 3;
 const CUDA_MANAGED: i32 = 13;
 
-/// What structures lead to.
+/// The memory that structures refer to.
 pub struct Memory {
     device: DeviceBuffer,
     host: Vec<u64>,
@@ -47,7 +47,7 @@ impl Memory {
     }
 }
 
-/// What lies in a structure's `private_data`: all that belongs to it.
+/// A structure's `private_data`: everything that belongs to it.
 struct Owned {
     released: Rc<Cell<usize>>,
     _kept: Vec<Box<dyn Any>>,

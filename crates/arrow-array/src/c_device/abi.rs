@@ -25,7 +25,7 @@ pub struct FFI_ArrowDeviceArray {
     pub device_id: i64,
     /// [`CUDA`] and others.
     pub device_type: i32,
-    /// The address of a `cudaEvent_t` that the memory's readers have to wait for; null when there is none.
+    /// The address of a `cudaEvent_t` that the memory's readers have to wait for; null if there is nothing to wait for.
     pub sync_event: *mut c_void,
     /// Zeros.
     pub reserved: [i64; 3],

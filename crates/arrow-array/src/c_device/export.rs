@@ -42,7 +42,7 @@ impl DeviceArrayData {
         self.export_behind(&[])
     }
 
-    /// The same for an array that work on a stream may still write to: the event is behind that, too.
+    /// Exports an array that work on a stream may still write to: the event comes after that work, too.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl Prepared {
     }
 }
 
-/// What an exported structure points to.  A consumer may move a child out of it, so each has its own.
+/// The data that an exported structure points to.  A consumer may move a child out of it, so each has its own.
 struct Exported {
     addresses: Vec<*const c_void>,
     _buffers: Vec<Option<DeviceBuffer>>,

@@ -59,7 +59,7 @@ impl Raw {
 /// Counts how often a structure is released.
 pub struct Releases(Arc<AtomicUsize>);
 
-/// What a structure's own release needs, and the count.
+/// The data for a structure's own release, and the count of releases.
 struct Counted {
     release: Option<unsafe extern "C" fn(*mut FFI_ArrowArray)>,
     private_data: *mut c_void,

@@ -58,7 +58,7 @@ impl Comparison {
         let found = current.allocate_memory(size_of::<u64>() as u64)?;
         // SAFETY: the memory that was allocated above; kernels come later on the default stream.
         let cleared = unsafe { current.fill_memory(found, 0, size_of::<u64>()) };
-        // What can fail for want of memory comes before, since the module stays loaded.
+        // Steps that can fail for lack of memory come before, since the module stays loaded.
         let loaded = cleared.and_then(|()| current.load_function(source(), NAME));
         let function = loaded.inspect_err(|_| {
             // SAFETY: nobody else has seen the memory.

@@ -1,4 +1,4 @@
-//! What the kernels of this crate have in common.
+//! Code that the kernels of this crate share.
 
 use std::ffi::CStr;
 

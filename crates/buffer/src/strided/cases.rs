@@ -21,7 +21,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// What the target holds afterwards.
+    /// The target's contents afterwards.
     pub fn apply(&self, target: &[u8], source: &[u8]) -> Vec<u8> {
         let mut result = target.to_vec();
         let size = self.item_size as usize;

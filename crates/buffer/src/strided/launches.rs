@@ -1,4 +1,4 @@
-//! What the kernels are told: which words they copy, and where each lies.  Pure arithmetic.
+//! The kernels' parameters: which words they copy, and where each lies.  Pure arithmetic.
 
 use super::plan::{Dimension, Plan};
 use crate::kernels::MAX_BLOCKS;

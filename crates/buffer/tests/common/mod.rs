@@ -1,4 +1,4 @@
-//! What the simulated driver knows about itself.
+//! Counters of the simulated driver.
 
 use arrow_cuda_driver::library_name;
 use std::ffi::{CStr, CString, c_char, c_void};

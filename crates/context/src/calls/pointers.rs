@@ -1,4 +1,4 @@
-//! What the driver knows about an address.  It looks addresses up, and never dereferences them.
+//! Attributes of addresses.  The driver looks addresses up, and never dereferences them.
 
 use crate::Current;
 use arrow_cuda_driver::{CudaResult, call, codes};

@@ -178,7 +178,7 @@ impl Device {
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;
         let mut handle = 0i32;
-        // No device has a number that large: the driver says so.
+        // No device has a number that large: the driver refuses it.
         let number = i32::try_from(self.0).unwrap_or(i32::MAX);
         // SAFETY: stores a number through the pointer, which outlives the call.
         unsafe { call!(cuDeviceGet((&raw mut handle).cast(), number)) }?;

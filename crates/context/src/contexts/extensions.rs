@@ -34,7 +34,7 @@ impl Extensions {
         })
     }
 
-    /// The extension of that type, created now if there is none.
+    /// The extension of that type, created now unless it exists.
     pub(super) fn get_or_add<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

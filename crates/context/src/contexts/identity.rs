@@ -61,7 +61,7 @@ pub(super) fn retain_primary(device: Device) -> CudaResult<(usize, u64)> {
 impl Context {
     /// Whether the handle still names this context.
     ///
-    /// What is in a context that is gone is forgotten, not released, so one answer does not suffice.
+    /// Memory of a context that is gone is forgotten, not released, so one answer does not suffice.
     pub(crate) fn is_alive(&self) -> bool {
         let says_gone = || self.check_identity().is_err_and(|error| error.is_context_gone());
         !(says_gone() && says_gone())

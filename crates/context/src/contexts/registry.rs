@@ -13,7 +13,7 @@ static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 pub(super) fn primary(device: u32) -> CudaResult<Context> {
     let mut lost = None;
     let found = find_or_retain(device, &mut lost);
-    // Not under this lock, nor under one of the caller's: what goes with the lost one may take others,
+    // Not under this lock, nor under a lock of the caller: destructors of the lost one may take others,
     // and wait.
     if let Some(lost) = lost {
         without_locks(move || lost.abandon());

@@ -2,7 +2,7 @@
 //!
 //! Nothing waits for that: events tell.  A fence has one in each context of the process, because
 //! pinned memory is every context's to use, and kernels of one device may use the memory of another.
-//! Each event covers all streams of its context, those of other libraries and those that are not
+//! Each event covers all streams of its context, also streams of other libraries and those that are not
 //! ordered with the default stream, too (seen on an H200).
 
 use crate::{Context, Current, Device, Event, contexts};

@@ -17,7 +17,7 @@ const OTHERS: usize = 2;
 /// More spare events than this are destroyed.
 const MAX_SPARE: usize = 1024;
 
-/// What a context's streams have in flight.
+/// The work that a context's streams have in flight.
 #[derive(Default)]
 pub(super) struct InFlight(Lock<Work>);
 
@@ -37,7 +37,7 @@ struct Work {
 /// perhaps what they retain, own the context in turn.  Taken before the lock of a context's work.
 static LISTED: Lock<Vec<Context>> = Lock::new(Vec::new());
 
-/// What it retains when the context is gone is for [`completed`] to hand out.
+/// If the context is gone, [`completed`] hands out the memory that it retained.
 impl Extension for InFlight {}
 
 impl InFlight {

@@ -13,7 +13,7 @@ impl Stream {
     /// Has this thread use the stream in place of its context's default stream, until
     /// [`leave_thread`](Self::leave_thread), or until another one takes its place.
     ///
-    /// What this crate and those above it do without a stream then comes after the work that is queued on
+    /// Calls of this crate and those above it without a stream then come after the work that is queued on
     /// this one so far, whether or not it is ordered with the default stream.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What work in flight retains, in the order in which it is to be completed: one queue for each
+//! Memory that work in flight retains, in the order in which the work completes: one queue for each
 //! stream.
 
 use std::collections::btree_map::Entry;

@@ -182,7 +182,7 @@ impl Stream {
         unsafe { StreamHandle::new(self.0.raw, self.context()) }
     }
 
-    /// Queues work, and retains `retained` until it is complete, whatever becomes of the stream.
+    /// Queues work, and retains `retained` until it is complete, even if the stream is dropped.
     ///
     /// `work` is called at once, under the guard of the stream's context; it must queue its work
     /// and return.  The result holds the owners of earlier work that is complete by now, on this stream

@@ -36,7 +36,7 @@ impl Current<'_> {
         if !patience.ends_waits() || patience.poll(|| is_over(&self.is_stream_complete(stream))) {
             return Ok((self, false));
         }
-        // What others queue from now on is not waited for.
+        // Work that others queue from now on is not waited for.
         match Event::new_in(&self).and_then(|end| self.record(&end, stream).map(|()| end)) {
             Ok(end) => {
                 let context = self.context();

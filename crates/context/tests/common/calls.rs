@@ -1,4 +1,4 @@
-//! What the simulated driver knows about itself, and what it can be told.
+//! Counters and settings of the simulated driver.
 
 use arrow_cuda_driver::{is_simulated, library_name};
 use std::ffi::{CStr, CString, c_char, c_void};

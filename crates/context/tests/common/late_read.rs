@@ -6,7 +6,7 @@ use arrow_cuda_context::{Block, Context, Placement, Stream};
 /// A copy, queued on a stream of `reader` and held up there, which retains nothing: like a kernel of
 /// another library that reads a peer's memory.
 ///
-/// What it finds when it is let go shows who had the memory then.  The driver's own release does not wait
+/// The bytes that it finds when it may go on show who had the memory then.  The driver's own release does not wait
 /// for such work, nor does an event of the context that has the memory cover it.
 pub struct LateRead {
     gate: Gate,

@@ -6,7 +6,7 @@ use std::result;
 /// A `CUresult`: 0 is success.
 pub type Code = i32;
 
-/// What a call returns; `Ok` is [`SUCCESS`].
+/// The result of a call; `Ok` is [`SUCCESS`].
 pub type Result<T = (), E = Code> = result::Result<T, E>;
 
 pub const SUCCESS: Code = 0;

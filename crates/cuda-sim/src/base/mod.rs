@@ -1,4 +1,4 @@
-//! What every other module may use: result codes, handles, and the operating system.
+//! Modules that every other one may use: result codes, handles, and the operating system.
 
 pub mod code;
 pub mod fork;

@@ -20,7 +20,7 @@ use crate::entry::out::Out;
 const LEGACY_STREAM: u64 = 1;
 const PER_THREAD_STREAM: u64 = 2;
 
-/// What came of a search.
+/// The result of a search.
 #[repr(i32)]
 #[derive(Clone, Copy)]
 pub enum Search {

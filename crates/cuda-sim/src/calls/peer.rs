@@ -10,7 +10,7 @@ use crate::entry::call::call;
 use crate::entry::out::Out;
 
 /// Returns whether a device can access the memory of another: never its own, and no other one's if
-/// `CUDA_SIM_PEERS` says so.
+/// `CUDA_SIM_PEERS` is `on`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> Code {
     call(|driver| {

@@ -29,7 +29,7 @@ pub extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> Code {
     })
 }
 
-/// Returns the current context; null when there is none.
+/// Returns the current context, or null.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> Code {
     call(|_| {

@@ -20,7 +20,7 @@ pub fn top() -> Option<&'static Context> {
 /// The current context.
 ///
 /// # Errors
-/// `INVALID_CONTEXT` when there is none, and those of [`Context::check`].
+/// `INVALID_CONTEXT` without a current context, and the errors of [`Context::check`].
 pub fn current() -> Result<&'static Context> {
     let context = top().ok_or(INVALID_CONTEXT)?;
     context.check()?;

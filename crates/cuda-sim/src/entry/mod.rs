@@ -1,4 +1,4 @@
-//! What every exported function passes through.
+//! The wrapper around every exported function.
 
 pub mod call;
 pub mod fault;

@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, MISALIGNED_ADDRESS, Result};
 
-/// What fits into the kernels' parameter of 1024 bytes.
+/// The number of entries that fit into the kernels' parameter of 1024 bytes.
 const MAX_DIMENSIONS: usize = 31;
 
 /// The words that the kernels `arrow_cuda_strided` and `arrow_cuda_transposed` copy.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::ops::Range;
 
-/// What a large allocation is rounded up and aligned to.
+/// The size and alignment to which a large allocation is rounded up.
 pub const BLOCK: u64 = 2 << 20;
 /// The largest allocation that shares a block.
 pub const SMALL: u64 = 1 << 20;

@@ -23,7 +23,7 @@ const MAGIC: u64 = 0x4d49_535f_4144_5543;
 /// The words before the list of exports: magic and nonce.
 const HEADER: usize = 2;
 const SLOTS: usize = BLOCK as usize / 8 - HEADER;
-/// The file keeps its size, whatever becomes of its process: pages that are gone would kill whoever
+/// The file keeps its size after its process ends: access to pages that are gone would kill whoever
 /// has them mapped.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 

@@ -41,7 +41,7 @@ impl Mode {
     }
 }
 
-/// What a stream does with its work.
+/// How a stream treats its work.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -63,7 +63,7 @@ impl Place {
         Arc::ptr_eq(&self.queue, &other.queue)
     }
 
-    /// Whether work of this stream would wait for that of another one although nobody says so.
+    /// Whether work of this stream would implicitly wait for another stream's.
     fn follows(&self, other: &Self) -> bool {
         self.order == Order::Legacy
             && other.order == Order::Blocking
@@ -155,7 +155,7 @@ pub fn status(place: &Place) -> Result<Status> {
     found.unwrap_or(Ok(Status::None))
 }
 
-/// Whether work that is to be queued becomes part of a graph instead.
+/// Whether work becomes part of a graph instead of being queued.
 ///
 /// # Errors
 /// `STREAM_CAPTURE_INVALIDATED`; `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a

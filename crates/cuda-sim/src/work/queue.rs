@@ -15,7 +15,7 @@ use super::health::Health;
 use crate::base::code::{CONTEXT_IS_DESTROYED, OUT_OF_MEMORY, Result, UNKNOWN};
 use crate::base::lock::lock;
 
-/// What has to be free when a thread starts: far more than its thread-local data.
+/// The memory that must be free when a thread starts: far more than its thread-local data.
 const ROOM_OF_THREAD: usize = 64 << 10;
 
 /// One piece of work.

@@ -34,7 +34,7 @@ fn end(stream: Handle) -> i32 {
     code
 }
 
-/// What another thread in the same context gets.
+/// The result that another thread in the same context gets.
 fn elsewhere(context: Handle, call: impl FnOnce() -> i32 + Send) -> i32 {
     let call = move || {
         assert_eq!(cuCtxPushCurrent_v2(context), OK);

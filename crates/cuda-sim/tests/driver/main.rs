@@ -1,4 +1,4 @@
-//! What the exported functions do.  Most tests run in a process of their own, because the
+//! Tests of the exported functions.  Most tests run in a process of their own, because the
 //! driver's state belongs to the process.
 
 mod captures;

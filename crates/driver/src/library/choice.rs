@@ -35,7 +35,7 @@ impl Choice {
         }
     }
 
-    /// What the dynamic linker is asked for.
+    /// The name that the dynamic linker gets.
     pub(super) fn library(&self) -> PathBuf {
         match self {
             Self::Real => REAL.into(),

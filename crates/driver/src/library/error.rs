@@ -1,4 +1,4 @@
-//! What a library that cannot be loaded says, and what to do about it.
+//! The error for a library that cannot be loaded, with what to do about it.
 
 use super::choice::{Choice, REAL, VARIABLE};
 use super::{DRIVER_VARIABLE, simulator};
@@ -14,9 +14,9 @@ use std::path::Path;
 pub struct LoadError {
     /// The name or path that the dynamic linker was asked for.
     pub library: String,
-    /// What went wrong, in the dynamic linker's own words where it has refused the library.
+    /// The fault, in the dynamic linker's own words if it has refused the library.
     pub reason: String,
-    /// What the user can do.
+    /// The way out.
     pub advice: String,
 }
 
@@ -27,7 +27,7 @@ impl LoadError {
         Self { library: library.display().to_string(), reason, advice }
     }
 
-    /// The library was loaded, but has nothing of CUDA's.
+    /// The library was loaded, but is not a CUDA driver.
     pub(super) fn not_a_driver(choice: &Choice, library: &Path) -> Self {
         let reason = "it has no function 'cuInit', so it is not a CUDA driver".to_owned();
         let advice = Fault::NotADriver.advice(choice);
@@ -44,7 +44,7 @@ impl fmt::Display for LoadError {
 
 impl Error for LoadError {}
 
-/// What the dynamic linker says about a library that it has refused.
+/// The dynamic linker's message about a library that it has refused.
 ///
 /// `libloading`'s own text leaves that out: it stands in the error's source.
 ///
@@ -59,7 +59,7 @@ pub fn linker_message(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// What is wrong with a library.
+/// The fault of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// There is no such file.
@@ -69,7 +69,7 @@ enum Fault {
     /// The linker's words tell: the library may not be read, was built for another machine, or
     /// needs something that is not there.
     Unusable,
-    /// The library has nothing of CUDA's.
+    /// The library is not a CUDA driver.
     NotADriver,
 }
 
@@ -92,7 +92,7 @@ impl Fault {
         }
     }
 
-    /// What a user who has made this choice can do.
+    /// The way out for a user who has made this choice.
     fn advice(self, choice: &Choice) -> String {
         let use_simulator = format!("set {DRIVER_VARIABLE}=sim for the simulated device");
         match (choice, self) {
@@ -124,7 +124,7 @@ impl Fault {
         }
     }
 
-    /// What is wrong with the variable's value.
+    /// The fault of the variable's value.
     fn of_variable(self, value: &OsStr) -> String {
         match self {
             Self::Missing | Self::NotADriver => VARIABLE.misuse(value),

@@ -1,4 +1,4 @@
-//! What tests ask of the simulated driver.
+//! Queries of the simulated driver for tests.
 
 use arrow_cuda_driver::{is_simulated, library_name};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

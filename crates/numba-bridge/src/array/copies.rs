@@ -1,6 +1,6 @@
 //! Copies of an array's elements, from and to the host and other arrays.
 //!
-//! What is dense on both sides is one copy of bytes.  Other elements are gathered into dense memory,
+//! Elements that are dense on both sides are one copy of bytes.  Other elements are gathered into dense memory,
 //! or scattered from it, on the device.
 
 use super::DeviceArray;

@@ -27,7 +27,7 @@ pub struct ImportedMemory {
     pub device_type: i32,
     /// The number of the device.
     pub device_id: i32,
-    /// Where the elements' span begins; 0 when there are none.
+    /// The start of the elements' span; 0 without elements.
     pub address: u64,
     /// How the elements lie in it.
     pub layout: Layout,

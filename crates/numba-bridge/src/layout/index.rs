@@ -108,7 +108,7 @@ impl Layout {
             )));
         }
         let part = Self::strided(self.element, shape, strides)?;
-        // What is empty begins nowhere in particular.
+        // An empty view may begin anywhere.
         let offset = if part.size == 0 { 0 } else { offset };
         Ok((part, offset))
     }

@@ -1,4 +1,4 @@
-//! What the copies of one device share: worker threads and lanes, created on demand.
+//! The worker threads and lanes that the copies of one device share, created on demand.
 
 use super::lanes::{Lanes, TakenLane};
 use super::plan::TransferLimits;

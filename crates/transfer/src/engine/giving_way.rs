@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Where one small copy was made, more follow soon: so many moves give way to them.
+/// After one small copy, more follow soon: large copies are throttled for this many pieces.
 const MOVES: usize = 2;
 
-/// Whether one large copy gives way.
+/// Whether one large copy is throttled.
 ///
 /// While it does, its moves go one at a time, and the link rests after each for as long as the move
 /// took: 4 KiB take 8 microseconds then beside a large copy, and else 14 (measured on an H200).

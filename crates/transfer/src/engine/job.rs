@@ -132,7 +132,7 @@ impl Job {
         self.helpers.lacking(ready.saturating_sub(self.next.load(Ordering::Relaxed)))
     }
 
-    /// What a helper does: copies pieces as long as one is ready soon, unless the job is closed or
+    /// The work of a helper: it copies pieces as long as one is ready soon, unless the job is closed or
     /// stopped.
     pub(super) fn help(&self) {
         self.helpers.help(|| {

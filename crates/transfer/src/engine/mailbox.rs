@@ -68,7 +68,7 @@ impl Mailbox {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// What the thread does: one job after the other, until it is to end.
+    /// The thread's work: one job after the other, until it must end.
     pub(super) fn work(&self, mut after_each: impl FnMut()) {
         self.thread.get_or_init(thread::current);
         self.change(NEW, SPINNING);

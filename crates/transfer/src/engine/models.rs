@@ -125,7 +125,7 @@ fn a_chosen_worker_comes_and_ends() {
     });
 }
 
-/// A worker that starts or falls asleep while it is told to end does not sleep for ever.
+/// A worker that starts or falls asleep while it must end does not sleep for ever.
 #[test]
 fn a_worker_that_is_to_end_ends() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! What threads share: the standard library's, or loom's, which tries every order of their steps.
+//! Synchronization primitives: the standard library's, or loom's, which tries every order of steps.
 
 #[cfg(not(all(test, loom)))]
 pub(super) use std::{

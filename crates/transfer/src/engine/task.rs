@@ -1,6 +1,6 @@
-//! What a staged copy does.
+//! The kinds of staged copies.
 
-/// What a staged copy does.
+/// A kind of staged copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Host to device.

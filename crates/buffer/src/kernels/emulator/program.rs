@@ -148,7 +148,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What a name like `ld.global.cs.v4.u32` does, if it is that of a load or a store.
+/// The meaning of a name such as `ld.global.cs.v4.u32`, if it is a load or a store.
 fn access(name: &str) -> Option<Operation> {
     let mut parts = name.split('.');
     let make = match parts.next()? {

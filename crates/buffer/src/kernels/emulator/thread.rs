@@ -10,14 +10,14 @@ pub(super) struct Thread {
     special: [u32; 3],
 }
 
-/// What a thread can load from and store to.
+/// The memory that a thread can load from and store to.
 pub(super) struct Surroundings<'a> {
     pub(super) parameters: &'a [u64],
     pub(super) global: &'a mut Memory,
     pub(super) shared: Memory,
 }
 
-/// What a thread stopped for.
+/// The reason why a thread stopped.
 pub(super) enum Stop {
     Vote { into: usize, with: bool },
     Barrier,

@@ -14,7 +14,7 @@ pub fn in_own_process<F: Fn()>(variables: &[(&str, &str)], body: F) {
     in_process_of::<F>(variables, body);
 }
 
-/// The same for the test in which the type `F` is written.
+/// Runs the test in which the type `F` is written.
 pub fn in_process_of<F>(variables: &[(&str, &str)], body: impl Fn()) {
     if role().is_some() {
         return body();

@@ -19,7 +19,7 @@ fn places(shape: &[i64], strides: &[i64]) -> Vec<i64> {
     places
 }
 
-/// The same with the first dimension stepped through first.
+/// All indices, with the first dimension varying fastest.
 fn places_by_column(shape: &[i64], strides: &[i64]) -> Vec<i64> {
     let reversed = |list: &[i64]| list.iter().rev().copied().collect::<Vec<_>>();
     places(&reversed(shape), &reversed(strides))

@@ -6,7 +6,7 @@ use crate::{ElementType, Error};
 use proptest::prelude::*;
 use rstest::rstest;
 
-/// What a slice takes of a dimension, by its definition: from the start on, step by step.
+/// The indices of a slice, by definition: from the start on, step by step.
 fn taken(slice: Slice, length: i64) -> Vec<i64> {
     let step = slice.step.unwrap_or(1);
     let from_end = |position: i64| if position < 0 { position + length } else { position };
