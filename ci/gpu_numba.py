@@ -32,7 +32,7 @@ TESTS = [
     f"tests/interop/test_numba{name}.py" for name in ("", "_itself", "_itself_memory", "_memory")
 ]
 
-# Those of Numba's own suites that have to do with memory.  Resetting devices comes last.
+# Numba's own suites that concern memory.  Resetting devices comes last.
 SUITES = [
     f"numba.cuda.tests.{name}"
     for name in (
@@ -128,7 +128,7 @@ def own(version: str | None) -> Callable[[Step], None]:
         before, after = failing(without), failing(with_ours)
         step.note("\n".join(["fails with our memory manager only:", *sorted(after - before)]))
         ran = [int(count) for count in re.findall(r"^Ran (\d+) tests", without + with_ours, re.M)]
-        # What fails without it is not ours to judge, as long as most of them run.
+        # A test that fails without it does not count, as long as most of them run.
         have_run = len(ran) == 2 and min(ran) >= 100 and 4 * len(before) < ran[0]
         step.codes[:] = [code for code in step.codes if code not in (0, 1)]
         step.codes.append(0 if have_run and after <= before else 1)

@@ -300,7 +300,7 @@ PHASES: list[list[Lane]] = [
     [[Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS],
     [[Entry("RAPIDS", "interop", "python.log", 120, gpu_rapids.rapids)]],
     [
-        # Some of Numba's own tests watch the free memory of the device.
+        # Some of Numba's tests watch the free memory of the device.
         [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
     ],
     [

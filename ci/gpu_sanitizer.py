@@ -20,7 +20,7 @@ READS_GAPS = "test_slices_with_nulls_stay_what_they_are"
 
 def memcheck(step: Step) -> None:
     """Our own tests again, with each access of the device checked."""
-    # The accesses of these are other libraries'; or there are none.
+    # Other libraries make the accesses of these, or nothing does.
     others = (
         "interop/test_round_trips",
         "interop/test_numba_itself",
@@ -55,7 +55,7 @@ def leaks(step: Step) -> None:
     tool = sanitizer("memcheck", "--leak-check", "full")
     outputs = step.run_at_once(
         [[*tool, *python(soak, *map(str, work))] for work in works],
-        # What is cached would count.
+        # Cached memory would count.
         env={"PYARROW_CUDA_CACHE": "off", "PYARROW_CUDA_PINNED_CACHE": "off"},
     )
     found = [re.findall(r"LEAK SUMMARY: .* in (\d+) allocations", output) for output in outputs]
@@ -82,7 +82,7 @@ def sanitizer(tool: str, *options: str) -> list[str]:
         raise LeftOut("there is no compute-sanitizer here")
     command = [program, "--tool", tool, "--error-exitcode", "97", *options]
     if tool == "memcheck":
-        # The tests provoke errors of the driver's functions on purpose.
+        # The tests provoke driver errors on purpose.
         command += ["--report-api-errors", "no"]
     # Processes that the tests start are short-lived, and some are killed.
     command += ["--target-processes", "application-only"]

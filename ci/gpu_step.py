@@ -115,7 +115,7 @@ def pytest_counts(*outputs: str) -> str:
 
 
 def upstream_suite(step: Step, name: str) -> list[str]:
-    """One of pyarrow's own, from a folder away from this project's settings and fixtures."""
+    """A pyarrow suite, run from a folder away from this project's settings and fixtures."""
     command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
     return [*command, "--pyargs", f"pyarrow.tests.{name}"]
 

@@ -28,7 +28,7 @@ def main() -> None:
     ours = set(told["workspace_members"])
     crates = {crate["id"]: crate for crate in told["packages"]}
     (oldest,) = {crates[crate]["rust_version"] for crate in ours}
-    # What no platform of ours builds is not among them.
+    # Crates that no supported platform builds are not among them.
     others = [crates[node["id"]] for node in told["resolve"]["nodes"] if node["id"] not in ours]
     newer = [
         f"{crate['name']} {crate['version']} needs Rust {crate['rust_version']}"

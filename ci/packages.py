@@ -54,7 +54,7 @@ def published() -> list[dict[str, Any]]:
 
 def package(crates: list[dict[str, Any]]) -> None:
     selected = [f"--package={crate['name']}" for crate in crates]
-    # What follows builds each of them.
+    # The rest builds each of them.
     told = cargo("package", "--locked", "--allow-dirty", "--no-verify", *selected).stderr
     if "warning:" in told:
         sys.exit(told)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARCHITECTURE.md"
 #: A path, or a file of the project's by its name.
 NAMED = re.compile(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:cc|h|ptx|py|rs|toml))`")
-#: What each crate, and each folder of one, has.
+#: Files that each crate, or each folder of one, has.
 EVERYWHERE = {"lib.rs", "mod.rs"}
 
 

@@ -16,7 +16,7 @@ SCRIPT = re.compile(r"(ci/\w+)( .*)?")
 ACTION = re.compile(
     r"actions/[\w-]+@v\d+|pypa/gh-action-pypi-publish@release/v1|rust-lang/crates-io-auth-action@v1"
 )
-# What a job may do beyond reading: prove to a registry which workflow it is, publish pages.
+# Permissions of a job beyond reading: prove to a registry which workflow it is, publish pages.
 PERMISSIONS = {"contents": {"read"}, "id-token": {"write"}, "pages": {"write"}}
 
 

@@ -97,7 +97,7 @@ def tour() -> None:
     second.shutdown()
     shared.to_pybytes() == b"from the second process"
 
-    # What nobody refers to any more is free again; what was exported stays.
+    # Memory without references is free again; exported memory stays.
     del buffer, part, same, foreign, message, on_device
     ctx.bytes_allocated == shared.size
 

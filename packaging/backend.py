@@ -49,7 +49,7 @@ LIBRARIES = PACKAGE / "lib"
 # Beside the package: what lies in it would be one of its modules to type checkers.
 BESIDE = ROOT / "packaging" / "data" / "purelib"
 
-# What is copied: from where in the repository, to where maturin takes it for the wheel.
+# Copies: from the repository to the place from which maturin takes them into the wheel.
 COPIES = {
     ROOT / "conformance" / "cases": BESIDE / "_pyarrow_cuda_compat_conformance" / "cases",
     ROOT / "conformance" / "snapshots": BESIDE / "_pyarrow_cuda_compat_conformance" / "snapshots",

@@ -1,7 +1,7 @@
 """What an editable install adds to the wheel: the way to the checkout.
 
 `pip install -e .` takes the Python files from the checkout, where the compiled ones are built, too.
-What lies beside the package is installed as ever: the hook, the stubs, the conformance cases.
+The files beside the package are installed as usual: the hook, the stubs, the conformance cases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Another process, which does one step of its work after the other when it is told to."""
+"""Another process, which does one step of its work at each request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Self
 
-# What is asked of the child, and what it answers with.
+# Requests to the child, and its answers.
 Steps = Generator[Any, Any, None]
 
 # Not forked: CUDA does not work in a child that is.

@@ -99,7 +99,7 @@ def run(asked: argparse.Namespace) -> Done:
     if asked.json:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
     result = Run(options, sys.stderr, save).result()
-    # What fails with another library is a result; what fails with ours is a bug.
+    # A failure of another library is a result; a failure of ours is a bug.
     failed = any("error" in row["cells"].get(OURS, {}) for row in result["rows"])
     return Done("\n" + terminal(result), int(failed))
 

@@ -17,7 +17,7 @@ PORTABLE = 1
 # A stream calls it with an address, which is the number of microseconds.
 USLEEP = ctypes.CDLL(None).usleep
 
-# What calls with plain integers need; `Any`: ctypes has no type for types.
+# Types for calls with plain integers; `Any`: ctypes has no type for types.
 ARGUMENTS: dict[str, list[Any]] = {
     "cuMemcpyHtoD_v2": [c_uint64, c_void_p, c_size_t],
     "cuMemcpyDtoH_v2": [c_void_p, c_uint64, c_size_t],
@@ -64,7 +64,7 @@ class Driver:
         self.enter()
 
     def function(self, name: str, *, quick: bool = False) -> Callable[..., int]:
-        """One of the driver's, as it is: the caller looks at what it returns."""
+        """A function of the driver, unchecked: the caller checks its result."""
         try:
             found = getattr(self._quick if quick else self._library, name)
         except AttributeError:

@@ -49,7 +49,7 @@ class Case:
     is_repeatable: bool = False
     # Work that stays in flight fills the driver's queues, which makes later calls wait.
     most: int | None = None
-    # What comes before each call, and is not timed.
+    # Runs before each call, and is not timed.
     before: Callable[[], object] | None = None
 
     @classmethod

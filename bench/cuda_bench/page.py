@@ -16,7 +16,7 @@ SHOWN = {
 
 
 def page(result: Result | None, folder: Path) -> Path:
-    """Writes `speed.md`, and the plots beside it; without a result it says that there is none."""
+    """Writes `speed.md`, and the plots beside it; without a result, a page that states this."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "speed.md"
     if result is None:
@@ -27,7 +27,7 @@ def page(result: Result | None, folder: Path) -> Path:
     drawn = {drawing.stem for drawing in plot(result, folder)} if swept else set()
     if "times" in drawn:
         lines.append(both_looks(folder, "times"))
-    # Of a class, for the style: there are many numbers, which are not to be broken.
+    # Of a class, for the style: there are many numbers, which must not break across lines.
     lines.append(f"```{{table}}\n:class: figures\n:widths: auto\n\n{markdown(result)}\n```")
     lines.append(f"{met(result)} The spread (±) is half the range that 80% of the times lie in.")
     lines += [both_looks(folder, name) for name in SHOWN if name in drawn and name != "times"]

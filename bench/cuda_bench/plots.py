@@ -48,7 +48,7 @@ LOOKS = (
 
 
 class NoPlots(Exception):
-    """Why there are none."""
+    """The reason why there are no plots."""
 
 
 def points(result: Result, way: str, memory: str, peer: str) -> list[Point]:

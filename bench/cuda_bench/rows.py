@@ -1,4 +1,4 @@
-"""What is measured, row by row, and what is to be reached."""
+"""The rows of the benchmark, with their goals."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Run:
         self.progress = Progress(self.out, len(sizes), weight)
         for name, peer in self.peers.items():
             self.progress.note(f"{name}: {peer.get('missing') or described(peer['versions'])}")
-        # What has been imported is not looked through each time that garbage is collected.
+        # Keeps the garbage collector from looking through all imports each time.
         gc.collect()
         gc.freeze()
         simulated = is_simulated()

@@ -16,7 +16,7 @@ Bytes = NDArray[np.uint8]
 PIECE = 64 << 20
 # No piece that anybody copies by itself is smaller.
 STRIDE = 16 << 10
-# What rows without a size of their own use.
+# The size for rows without a size of their own.
 LEAST = 1 << 16
 
 

@@ -1,4 +1,4 @@
-"""What is said of the values that a measurement gave."""
+"""Statistics of a measurement's values."""
 
 from __future__ import annotations
 

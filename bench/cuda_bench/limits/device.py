@@ -28,7 +28,7 @@ def device_read(bench: Bench, size: int) -> Limit:
     """A kernel that reads all of it and keeps nothing."""
     wait = bench.driver.function("cuStreamSynchronize")
     with bench.device(size) as memory, bench.device(16) as out, Kernels(bench.driver) as kernels:
-        # What no driver has written to may be read from nowhere.
+        # Memory that no driver has written may have no pages behind it.
         bench.driver.call(
             "cuMemsetD8_v2", ctypes.c_uint64(memory), ctypes.c_ubyte(7), ctypes.c_size_t(size)
         )

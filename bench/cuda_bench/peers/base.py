@@ -115,7 +115,7 @@ class Peer:
         raise NotOffered("no such call")
 
     def array(self, host: Any) -> Any:
-        """A typed array on the device, with the elements of one of NumPy's."""
+        """A typed array on the device, with the elements of a NumPy array."""
         raise NotOffered("no typed arrays")
 
     def to_numpy(self, array: Any) -> Callable[[], Any]:

@@ -51,7 +51,7 @@ def file_new(peer: Peer, space: Space, size: int, *, direct: bool) -> Case:
     source = space.source(size)
     file = file_of(source)
     if direct:
-        # What has not been written yet would have to be, before it can be read past the cache.
+        # Dirty pages would have to be written before they can be read past the cache.
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     run = peer.file_new(file.name, direct)

@@ -67,7 +67,7 @@ def up_and_down(maker: Maker, size: int) -> Steps:
     while True:
         wait()
         expect_equal(target.array, source)
-        # What is compared next is what the copies to come have moved.
+        # The next comparison must see the bytes of the copies to come.
         source.array[::STRIDE] ^= 255
         begin, seconds = yield times
         time.sleep(max(0.0, begin - time.monotonic()))

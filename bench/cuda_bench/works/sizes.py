@@ -20,7 +20,7 @@ EACH = 10
 OFTEN = 50
 # How much memory the device must have, for each byte that may be in use.
 SPARE = 2
-# What is written to both ends of a buffer, to see that its memory is its own.
+# Written to both ends of a buffer, to show that its memory is its own.
 END = 64
 
 
