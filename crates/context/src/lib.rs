@@ -9,6 +9,7 @@ mod contexts;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
+mod exposure;
 mod host_pool;
 mod memory;
 #[expect(unsafe_code, reason = "maps memory")]

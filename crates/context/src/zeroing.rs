@@ -19,17 +19,20 @@ pub(crate) fn is_on() -> bool {
     })
 }
 
-/// A new block, zeroed if that is asked for: it may hold the bytes of earlier buffers.
+/// A new block, zeroed if the variable is on: it may hold the bytes of earlier buffers.
 pub(crate) fn prepared(block: Block) -> CudaResult<Block> {
     if is_on() {
         let size = usize::try_from(block.size()).unwrap_or(usize::MAX);
+        let current = block.context().enter()?;
         // SAFETY: a live block, which nobody else has yet.
-        unsafe { block.context().enter()?.fill_memory(block.private_address(), 0, size) }?;
+        let zeroed = unsafe { current.fill_memory(block.private_address(), 0, size) };
+        // The driver may still be writing to it then.
+        zeroed.inspect_err(|_| block.expose())?;
     }
     Ok(block)
 }
 
-/// The same of pinned memory.
+/// A new block of pinned memory, likewise.
 pub(crate) fn prepared_pinned(block: PinnedBlock) -> PinnedBlock {
     if is_on() {
         let start = std::ptr::with_exposed_provenance_mut::<u8>(block.private_address() as usize);

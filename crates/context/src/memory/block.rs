@@ -1,8 +1,8 @@
 //! A block of device memory in use.
 
 use crate::Context;
+use crate::exposure::Exposure;
 use arrow_cuda_driver::{may_release, report_failure};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An allocation. Dropping it gives the memory back: to its context, which caches it, or to the
 /// driver.
@@ -27,13 +27,13 @@ pub struct Block {
     /// Where its segment begins.
     pub(super) segment: u64,
     pub(super) context: Context,
-    pub(super) is_exposed: AtomicBool,
+    exposure: Exposure,
 }
 
 impl Block {
     pub(super) fn new(context: &Context, (address, segment): (u64, u64), size: u64) -> Self {
-        let (context, is_exposed) = (context.clone(), AtomicBool::new(false));
-        Self { address, size, segment, context, is_exposed }
+        let (context, exposure) = (context.clone(), Exposure::default());
+        Self { address, size, segment, context, exposure }
     }
 
     /// The device address, for whoever asks: this exposes the block.
@@ -50,12 +50,12 @@ impl Block {
 
     /// Marks the block as exposed: work that nobody here knows may use it from now on.
     pub fn expose(&self) {
-        self.is_exposed.store(true, Ordering::Release);
+        self.exposure.expose();
     }
 
     /// Whether the block is exposed.
     pub fn is_exposed(&self) -> bool {
-        self.is_exposed.load(Ordering::Acquire)
+        self.exposure.is_exposed()
     }
 
     /// The size that was asked for, in bytes.

@@ -4,9 +4,9 @@
 use super::ledger::{Home, IdleLookup, Ledger, Request, Source};
 use super::pool::{FENCES, ensure_limit, follow, with_ledger};
 use super::{PinnedBlock, lookup, segments};
+use crate::exposure::Exposure;
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
-use std::sync::atomic::AtomicBool;
 
 impl Context {
     /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.  Their
@@ -54,9 +54,9 @@ impl Context {
                 (address, request.capacity)
             }
         };
-        let (context, is_exposed) = (self.clone(), AtomicBool::new(false));
+        let (context, exposure) = (self.clone(), Exposure::default());
         let size = request.size;
-        let block = PinnedBlock { address, size, capacity, source, context, is_exposed };
+        let block = PinnedBlock { address, size, capacity, source, context, exposure };
         Ok(zeroing::prepared_pinned(block))
     }
 }

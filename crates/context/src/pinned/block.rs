@@ -3,8 +3,8 @@
 use super::ledger::{Home, Segment, Source};
 use super::{pool, segments};
 use crate::Context;
+use crate::exposure::Exposure;
 use arrow_cuda_driver::{CudaResult, may_release, report_failure};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An allocation of pinned host memory.  Dropping it gives the memory back: to the cache of the
 /// process, or to the driver.
@@ -23,13 +23,13 @@ pub struct PinnedBlock {
     pub(super) capacity: u64,
     pub(super) source: Source,
     pub(super) context: Context,
-    pub(super) is_exposed: AtomicBool,
+    pub(super) exposure: Exposure,
 }
 
 impl PinnedBlock {
     /// The address, for whoever asks: this exposes the block.
     pub fn address(&self) -> u64 {
-        self.is_exposed.store(true, Ordering::Relaxed);
+        self.exposure.expose();
         self.address
     }
 
@@ -67,9 +67,9 @@ impl PinnedBlock {
     }
 
     /// Gives the block back to the ledger.  Returns what is to be freed.
-    fn give_back(&mut self) -> CudaResult<Vec<Segment>> {
+    fn give_back(&self) -> CudaResult<Vec<Segment>> {
         let home = Home { context: self.context.identity(), source: self.source };
-        let is_exposed = *self.is_exposed.get_mut();
+        let is_exposed = self.exposure.is_exposed();
         pool::with_ledger(|ledger| ledger.release(home, self.address, is_exposed))
     }
 }
