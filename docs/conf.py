@@ -23,6 +23,7 @@ _HOST, _OWNER, _NAME = REPOSITORY.rsplit("/", 2)
 
 # Nothing here asks the network: links to other projects' documentation are written out.
 extensions = [
+    "api_names",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
