@@ -1,8 +1,8 @@
 """Writes the entries of the API reference from the names that the package registers.
 
-In a page, `.. names:: PATTERN...` stands for an entry for each public name that matches one of the patterns
-and no pattern before it; `numba.*` means the names of that module.  A name that matches no pattern is an
-error, so that the reference has each name once.
+In a page, `.. names:: PATTERN...` stands for an entry for each public name that matches one of the
+patterns and none before it; `numba.*` means the names of that module.  A name that matches no
+pattern is an error, so that the reference has each name once.
 """
 
 from __future__ import annotations
