@@ -40,10 +40,10 @@ def test_every_public_name_is_found(links, name):
 @pytest.mark.parametrize(
     ("name", "file"),
     [
-        ("CudaBuffer.slice", "memory/buffer.rs"),
+        ("CudaBuffer.slice", "buffers/cuda_buffer.rs"),
         ("Stream.wait", "streams/stream.rs"),
         ("Event.wait", "streams/event.rs"),
-        ("DeviceArray.reshape", "arrays/views.rs"),
+        ("DeviceArray.reshape", "device_array/views.rs"),
     ],
 )
 def test_members_are_found_in_the_files_of_their_class(links, name, file):

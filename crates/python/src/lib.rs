@@ -1,22 +1,30 @@
 //! The Python extension of pyarrow-cuda-compat: converts values, maps errors, registers names.
 //!
-//! | folder or file | what |
+//! Each module uses only modules before it in this order: registration, interpreter, errors, signals, bounded_sequences,
+//! pyarrow, package, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers, device_array,
+//! guards.
+//!
+//! | module | contents |
 //! |---|---|
-//! | `memory/` | contexts, buffers, the cache of released memory |
-//! | `copies/` | what a copy takes and how it is made, with and without a stream |
-//! | `streams/` | streams and events, and streams of other libraries |
-//! | `files/` | readers and writers; files on their way to buffers and back |
+//! | `registration` | adding names to the module |
+//! | `interpreter/` | the GIL, destructors, reports of failed releases, interpreter exit |
+//! | `errors/` | the exceptions for failures, and for wrong arguments |
+//! | `signals` | waits and copies that Ctrl-C can end |
+//! | `bounded_sequences` | sequences that callers pass, of limited length |
+//! | `pyarrow/` | the imported pyarrow: its objects from and to Rust, subclasses of its Cython classes |
+//! | `package` | functions that the Python package passes in |
+//! | `tracing` | records of calls, for logging and NVTX |
+//! | `devices` | the driver and the devices |
+//! | `contexts/` | `Context`, and arguments that name one |
+//! | `memory/` | caches of released memory, pools, allocators, registered host memory |
+//! | `streams/` | `Stream`, `Event`, and streams of other libraries |
+//! | `copies/` | the copies of a `CudaBuffer`, with and without a stream |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
-//! | `exchange/` | DLPack, the CUDA array interface, Numba, pickles, the C Device interface |
-//! | `guards/` | functions of pyarrow's that read data on the host, and what they do with other data |
-//! | `arrays/` | typed arrays, on top of the protocols in `exchange/` |
-//! | `pyarrow/` | the imported pyarrow: what it has, its objects from and to Rust, classes that extend its own |
-//! | `sequences.rs` | sequences from outside, each with a bound |
-//! | `errors.rs` | failures as the exceptions that pyarrow raises |
-//! | `interpreter/` | destructors, failed releases, signals during waits, interpreter exit |
-//! | `package.rs`, `names.rs` | what the Python package passes in, what it finds here |
-//! | `tracing.rs` | which calls are recorded, for logging and NVTX |
-//! | `info.rs` | what it asks of the driver and the devices |
+//! | `exchange/` | DLPack, the CUDA array interface, the C Device interface, Numba, pickles |
+//! | `files/` | `BufferReader`, `BufferWriter`, and copies between files and buffers |
+//! | `buffers/` | `CudaBuffer`, `HostBuffer`, and the methods of `Context` that make buffers |
+//! | `device_array/` | `DeviceArray` |
+//! | `guards/` | functions of pyarrow that read data on the host, and their replacements |
 
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(
@@ -31,31 +39,34 @@
     )
 )]
 
-mod arrays;
+mod bounded_sequences;
+mod buffers;
+mod contexts;
 mod copies;
+mod device_array;
+mod devices;
 mod errors;
 mod exchange;
 mod files;
 mod guards;
-mod info;
 mod interpreter;
 mod ipc;
 mod memory;
-mod names;
 mod package;
 mod pyarrow;
-mod sequences;
+mod registration;
+mod signals;
 mod streams;
 mod tracing;
 
+use crate::buffers::{cuda_buffer, host_buffer};
 use crate::files::{reader, writer};
-use crate::memory::{buffer, host_buffer, pinned_pool};
-use crate::names::Names;
+use crate::memory::pinned_pool;
 use crate::package::PackageFunctions;
 use crate::pyarrow::classes::{self, Classes};
-use crate::pyarrow::graft;
+use crate::pyarrow::cython_subclass::make;
+use crate::registration::{Registration, functions};
 use pyo3::prelude::*;
-use pyo3::wrap_pyfunction;
 use std::path::PathBuf;
 
 /// Prepares the module for the imported pyarrow: loads the Arrow bridge at `bridge` and adds
@@ -77,11 +88,11 @@ fn start(
     let pool = pyarrow.memory_pool.bind(py);
     let classes = classes::start(py, || {
         Ok(Classes {
-            cuda_buffer: graft::class(buffer::Methods, base, &buffer::CLASS)?,
-            host_buffer: graft::class(host_buffer::Methods, base, &host_buffer::CLASS)?,
-            buffer_reader: graft::class(reader::Methods, file, &reader::CLASS)?,
-            buffer_writer: graft::class(writer::Methods, file, &writer::CLASS)?,
-            pinned_memory_pool: graft::class(pinned_pool::Methods, pool, &pinned_pool::CLASS)?,
+            cuda_buffer: make(cuda_buffer::Methods, base, &cuda_buffer::CLASS)?,
+            host_buffer: make(host_buffer::Methods, base, &host_buffer::CLASS)?,
+            buffer_reader: make(reader::Methods, file, &reader::CLASS)?,
+            buffer_writer: make(writer::Methods, file, &writer::CLASS)?,
+            pinned_memory_pool: make(pinned_pool::Methods, pool, &pinned_pool::CLASS)?,
         })
     })?;
     module.add("CudaBuffer", classes.cuda_buffer.bind(py))?;
@@ -95,22 +106,27 @@ fn start(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Not `add`, which lists the name in `__all__`.
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
-    let names = Names::of(module);
-    names.private(&wrap_pyfunction!(start, module)?)?;
-    names.private(&wrap_pyfunction!(sequences::dimensions, module)?)?;
-    names.private(&wrap_pyfunction!(tracing::set_traced, module)?)?;
-    names.private(&wrap_pyfunction!(info::driver, module)?)?;
-    names.private(&wrap_pyfunction!(info::device, module)?)?;
-    names.private(&wrap_pyfunction!(info::device_attribute, module)?)?;
-    names.private(&wrap_pyfunction!(info::current_device, module)?)?;
-    names.private(&wrap_pyfunction!(info::set_current_device, module)?)?;
-    names.private(&wrap_pyfunction!(info::reset_device, module)?)?;
-    memory::register(&names)?;
-    copies::register(&names)?;
-    streams::register(&names)?;
-    files::register(&names)?;
-    ipc::register(&names)?;
-    exchange::register(&names)?;
-    guards::register(&names)?;
-    arrays::register(&names)
+    let registration = Registration::of(module);
+    registration.private(functions!(
+        registration,
+        start,
+        bounded_sequences::dimensions,
+        tracing::set_traced,
+        devices::driver,
+        devices::device,
+        devices::device_attribute,
+        devices::current_device,
+        devices::set_current_device,
+        devices::reset_device,
+    ))?;
+    contexts::register(&registration)?;
+    memory::register(&registration)?;
+    streams::register(&registration)?;
+    copies::register(&registration)?;
+    ipc::register(&registration)?;
+    exchange::register(&registration)?;
+    files::register(&registration)?;
+    buffers::register(&registration)?;
+    device_array::register(&registration)?;
+    guards::register(&registration)
 }

@@ -3,33 +3,31 @@
 //! All Python code runs before the checks, because it may change the size of a host buffer: that
 //! of the stream that is asked for its handle, and that of the object that is asked for its bytes.
 
+pub(crate) mod batch;
 mod bounds;
 mod limits;
 mod on_stream;
 pub(crate) mod source;
-pub(crate) mod together;
 
 use crate::errors::{OrRaise, incorrect_type, out_of_range};
-use crate::interpreter::copy_for_signals;
-use crate::names::{Names, PACKAGE};
 use crate::pyarrow::from_pyarrow::{
     check_pool, cuda_buffer_argument, device_buffer, host_bytes, host_bytes_mut, span,
 };
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::registration::{PACKAGE, Registration, functions};
+use crate::signals::copy_for_signals;
 use crate::streams::argument::{Chosen, Named, ask};
 use arrow_cuda_buffer::DeviceBuffer;
 use bounds::{after, more_than_available, to_copy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3::wrap_pyfunction;
 use source::Data;
 
-pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
-    let module = names.module();
-    names.function(wrap_pyfunction!(limits::set_transfer_limits, module)?, PACKAGE)?;
-    names.function(wrap_pyfunction!(limits::transfer_limits, module)?, PACKAGE)
+pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
+    let limits = functions!(registration, limits::set_transfer_limits, limits::transfer_limits);
+    registration.public(PACKAGE, limits)
 }
 
 /// Where the bytes go that are copied to the host.

@@ -4,8 +4,9 @@
 //! are dropped with the GIL.
 
 use crate::errors::{OrRaise, out_of_range};
-use crate::interpreter::{Owner, copy_on_stream_for_signals};
+use crate::interpreter::Owner;
 use crate::pyarrow::from_pyarrow::{host_bytes, host_bytes_mut};
+use crate::signals::copy_on_stream_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Stream;
 use pyo3::prelude::*;

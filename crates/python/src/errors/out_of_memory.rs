@@ -1,6 +1,6 @@
 //! `OutOfMemoryError`: the driver cannot allocate device memory or pinned host memory.
 
-use crate::names::PACKAGE;
+use crate::registration::PACKAGE;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CallError, CudaResult, codes};
 use pyo3::exceptions::{PyMemoryError, PyOSError};

@@ -1,9 +1,9 @@
 //! The CUDA array interface: Python's dictionary from and to plain values.
 
+use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::interpreter::wait_for_signals;
-use crate::sequences::integers;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};

@@ -1,9 +1,9 @@
 //! Copies of arrays, batches, tables and buffers to and from devices.  The methods themselves are
 //! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_pyarrow/copy_to.py`.
 
+use crate::contexts::argument::context_named;
+use crate::contexts::context::memory_manager;
 use crate::errors::{OrRaise, expected};
-use crate::memory::argument::context_named;
-use crate::memory::context::memory_manager;
 use crate::pyarrow::from_pyarrow::{is_of, span};
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::pyarrow::{Pyarrow, pyarrow};

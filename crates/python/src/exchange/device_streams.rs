@@ -4,7 +4,7 @@
 use super::pointers::in_capsule;
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::from_pyarrow::{check_has_arrays, is_of};
-use crate::pyarrow::{graft, pyarrow};
+use crate::pyarrow::{cython_subclass, pyarrow};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{CStr, c_void};
@@ -74,7 +74,7 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
     let pyarrow = pyarrow(py)?;
     let stream = stream_in(capsule)?;
     let class = pyarrow.batch_reader.bind(py);
-    let reader = graft::fresh(class, class)?;
+    let reader = cython_subclass::new_instance(class, class)?;
     // SAFETY: a fresh object of the class, and a capsule of the name; the GIL is held.
     unsafe { pyarrow.bridge.import_stream(reader.as_ptr().cast(), stream) }.or_raise(py)?;
     Ok(reader)

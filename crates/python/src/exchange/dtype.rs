@@ -1,7 +1,7 @@
 //! The types of elements: NumPy's dtypes from and to Rust.
 
+use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
-use crate::sequences::integers;
 use arrow_cuda_numba_bridge::{ElementType, Kind};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -1,9 +1,9 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
 //! `pyarrow_cuda_compat/numba.py`.
 
+use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::memory::context::PyContext;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;

@@ -1,14 +1,14 @@
 //! The extension's part of pickling and Dask support.  The rest is in Python, as they are:
 //! `pyarrow_cuda_compat/_pickling.py` and `dask/`.
 
+use crate::bounded_sequences::objects;
+use crate::contexts::argument::context_argument;
 use crate::errors::{OrRaise, available};
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::memory::argument::context_argument;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::{assembled, skeleton, wrap_buffer, wrap_slice};
-use crate::sequences::objects;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Device};
 use pyo3::prelude::*;

@@ -2,10 +2,11 @@
 //!
 //! The package opens them, and decides what is copied; see `_files/`.
 
-use super::source::duplicate;
+use super::regular_file::duplicate;
 use crate::errors::{incorrect_type, of_descriptor, of_file};
-use crate::interpreter::{call_out, copy_for_signals};
+use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
+use crate::signals::copy_for_signals;
 use arrow_cuda_buffer::Error;
 use arrow_cuda_context::Context;
 use arrow_cuda_host_io::HostFile;

@@ -2,20 +2,21 @@
 
 mod host_file;
 pub(crate) mod reader;
-mod source;
+mod regular_file;
 pub(crate) mod writer;
 
 pub(crate) use host_file::check_progress;
 
-use crate::names::Names;
+use crate::registration::{Registration, functions};
 use pyo3::prelude::*;
-use pyo3::wrap_pyfunction;
 
-pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
-    let module = names.module();
-    names.private(&wrap_pyfunction!(source::descriptor, module)?)?;
-    names.private(&wrap_pyfunction!(source::open_flags, module)?)?;
-    names.private(&wrap_pyfunction!(host_file::copy_from_file, module)?)?;
-    names.private(&wrap_pyfunction!(host_file::copy_to_file, module)?)?;
-    names.private(&wrap_pyfunction!(host_file::is_cached, module)?)
+pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
+    registration.private(functions!(
+        registration,
+        regular_file::descriptor,
+        regular_file::open_flags,
+        host_file::copy_from_file,
+        host_file::copy_to_file,
+        host_file::is_cached,
+    ))
 }

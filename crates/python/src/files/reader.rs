@@ -1,8 +1,8 @@
 //! `BufferReader`.
 
 use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
 use crate::pyarrow::from_pyarrow::{is_cuda_buffer, reader};
-use crate::pyarrow::graft::{Class, constructor, only_argument};
 use crate::pyarrow::to_pyarrow::{open_file, wrap_buffer, wrap_slice};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};

@@ -1,11 +1,11 @@
 //! `BufferWriter`.
 
-use super::source::RegularFile;
+use super::regular_file::RegularFile;
 use crate::copies::source::Data;
 use crate::errors::{OrRaise, incorrect_type, non_negative};
 use crate::interpreter::call_out;
+use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
 use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
-use crate::pyarrow::graft::{Class, constructor, only_argument};
 use crate::pyarrow::to_pyarrow::open_file;
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
 use pyo3::exceptions::{PyOSError, PyValueError};

@@ -5,9 +5,9 @@
 //! libarrow reads from messages in device memory, and arrays of which a part lies there.  It is a
 //! C function in a table of the class, where this one takes its place.
 
+use crate::bounded_sequences::objects;
 use crate::pyarrow::from_pyarrow::is_on_device;
 use crate::pyarrow::pyarrow;
-use crate::sequences::objects;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::ffi;
 use pyo3::prelude::*;

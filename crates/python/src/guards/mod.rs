@@ -12,15 +12,17 @@ mod holders;
 mod presence;
 mod shortcut;
 
-use crate::names::Names;
+use crate::registration::{Registration, functions};
 use pyo3::prelude::*;
-use pyo3::wrap_pyfunction;
 
-pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
-    let module = names.module();
-    names.private(&wrap_pyfunction!(presence::may_be_on_device, module)?)?;
-    names.private(&wrap_pyfunction!(assertions::guard_assertion, module)?)?;
-    names.private(&wrap_pyfunction!(counts::count_nulls, module)?)?;
-    names.private(&wrap_pyfunction!(construction::guard_construction, module)?)?;
+pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
+    registration.private(functions!(
+        registration,
+        presence::may_be_on_device,
+        assertions::guard_assertion,
+        counts::count_nulls,
+        construction::guard_construction,
+    ))?;
+    let module = registration.module();
     module.setattr("_Guard", guard::guards(module.py())?)
 }

@@ -1,7 +1,7 @@
 //! Python's global interpreter lock: who holds it, and what runs with it and without.
 
-use super::later::run_later;
-use super::outside::hang_if_ended;
+use super::daemon_threads::hang_if_ended;
+use super::main_thread_queue::{Task, run_later};
 use arrow_cuda_driver::{holds_lock, holds_short_lock};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -61,9 +61,6 @@ pub(super) fn without_gil(work: &mut dyn FnMut()) {
         }
     }
 }
-
-/// What needs the GIL.
-pub(crate) type Task = Box<dyn FnOnce(Python<'_>) + Send>;
 
 /// Runs a task that needs the GIL: at once where this thread has it and holds no lock of the layers
 /// below, else on the main thread.  Waits for nothing.

@@ -5,17 +5,15 @@
 //! under locks of other layers.  So a destructor never waits for the GIL: its work runs at once if the
 //! thread holds the GIL and none of those locks, and otherwise on the main thread, a little later.
 
+mod daemon_threads;
 mod gil;
-mod later;
-mod outside;
+mod main_thread_queue;
 mod owner;
 mod reports;
-mod signals;
 
+pub(crate) use daemon_threads::{call_out, hang_if_ended};
 pub(crate) use gil::check_first_interpreter;
-pub(crate) use outside::{call_out, hang_if_ended};
 pub(crate) use owner::Owner;
-pub(crate) use signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
 
 use arrow_cuda_driver::{begin_exit, is_forked_child, set_blocking_runner, set_reporter};
 use gil::without_gil;

@@ -3,14 +3,16 @@
 pub(crate) mod handle;
 mod record_batches;
 
-use crate::names::{Names, PYARROW};
+use crate::registration::{PYARROW, Registration, functions};
 use pyo3::prelude::*;
-use pyo3::wrap_pyfunction;
 
-pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
-    let module = names.module();
-    names.class::<handle::PyIpcMemHandle>()?;
-    names.function(wrap_pyfunction!(record_batches::serialize_record_batch, module)?, PYARROW)?;
-    names.function(wrap_pyfunction!(record_batches::read_message, module)?, PYARROW)?;
-    names.function(wrap_pyfunction!(record_batches::read_record_batch, module)?, PYARROW)
+pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
+    registration.class::<handle::PyIpcMemHandle>()?;
+    let public = functions!(
+        registration,
+        record_batches::serialize_record_batch,
+        record_batches::read_message,
+        record_batches::read_record_batch,
+    );
+    registration.public(PYARROW, public)
 }

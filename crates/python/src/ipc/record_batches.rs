@@ -1,7 +1,7 @@
 //! Record batches as messages in device memory.
 
+use crate::contexts::argument::context_argument;
 use crate::errors::{Failure, OrRaise, available};
-use crate::memory::argument::context_argument;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,

@@ -1,9 +1,9 @@
 //! Memory of other libraries' allocators: `set_allocator`.
 
+use crate::contexts::argument::context_or_first;
+use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::interpreter::{Owner, call_out, with_gil, with_interpreter};
-use crate::memory::argument::context_or_first;
-use crate::memory::context::PyContext;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, with_own_memory};
 use arrow_cuda_context::{Context, wait_for_work_in_flight};

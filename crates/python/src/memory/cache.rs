@@ -1,7 +1,7 @@
 //! The memory that contexts cache for later allocations: its limit, its statistics, and its
 //! release.
 
-use super::argument::context_or_first;
+use crate::contexts::argument::context_or_first;
 use crate::errors::{OrRaise, non_negative};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;

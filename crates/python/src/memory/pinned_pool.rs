@@ -1,10 +1,10 @@
 //! `PinnedMemoryPool` and `pinned_memory_pool`.
 
+use crate::contexts::argument::context_or_first;
 use crate::errors::{OrRaise, expected};
-use crate::memory::argument::context_or_first;
 use crate::pyarrow::classes::classes;
+use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::pool_of;
-use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::wrap_pool;
 use arrow_cuda_context::HostPool;
 use pyo3::exceptions::PyTypeError;

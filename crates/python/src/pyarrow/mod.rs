@@ -2,8 +2,8 @@
 
 mod capsules;
 pub(crate) mod classes;
+pub(crate) mod cython_subclass;
 pub(crate) mod from_pyarrow;
-pub(crate) mod graft;
 mod members;
 pub(crate) mod to_pyarrow;
 

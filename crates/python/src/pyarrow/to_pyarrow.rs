@@ -3,8 +3,10 @@
 use crate::errors::{OrRaise, expected};
 use crate::interpreter;
 use crate::pyarrow::classes::classes;
+use crate::pyarrow::cython_subclass::{check_bases, new_instance};
 use crate::pyarrow::from_pyarrow::span;
-use crate::pyarrow::{graft, pyarrow};
+use crate::pyarrow::pyarrow;
+use arrow_cuda_bridge::{Bridge, Fault, Object};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::HostBuffer;
@@ -15,11 +17,8 @@ use pyo3::types::PyType;
 
 /// A `CudaBuffer` object over a buffer.
 pub(crate) fn wrap_buffer(py: Python<'_>, buffer: DeviceBuffer) -> PyResult<Bound<'_, PyAny>> {
-    let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(classes(py)?.cuda_buffer.bind(py), pyarrow.buffer.bind(py))?;
-    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_buffer(object.as_ptr().cast(), buffer) }.or_raise(py)?;
-    Ok(object)
+    // SAFETY: a new object of a pyarrow.Buffer subtype, and the GIL is held.
+    cuda_buffer(py, |bridge, object| unsafe { bridge.init_buffer(object, buffer) })
 }
 
 /// A `CudaBuffer` object over part of another's memory.
@@ -27,34 +26,32 @@ pub(crate) fn wrap_slice<'py>(
     parent: &Bound<'py, PyAny>,
     part: DeviceBuffer,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = parent.py();
-    let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(classes(py)?.cuda_buffer.bind(py), pyarrow.buffer.bind(py))?;
-    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_slice(object.as_ptr().cast(), parent.as_ptr().cast(), part) }
-        .or_raise(py)?;
-    Ok(object)
+    let whole = parent.as_ptr().cast();
+    // SAFETY: as above, and the parent is live.
+    cuda_buffer(parent.py(), |bridge, object| unsafe { bridge.init_slice(object, whole, part) })
 }
 
 /// A `CudaBuffer` object over the device memory behind any `pyarrow.Buffer`.
 pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = buffer.py();
-    let pyarrow = pyarrow(py)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    let object = graft::fresh(classes(py)?.cuda_buffer.bind(py), pyarrow.buffer.bind(py))?;
-    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_from_buffer(object.as_ptr().cast(), buffer.as_ptr().cast()) }
-        .or_raise(py)?;
-    Ok(object)
+    let generic = buffer.as_ptr().cast();
+    // SAFETY: as above, and the other buffer is live.
+    cuda_buffer(buffer.py(), |bridge, object| unsafe { bridge.init_from_buffer(object, generic) })
+}
+
+fn cuda_buffer(
+    py: Python<'_>,
+    init: impl FnOnce(&Bridge, Object) -> Result<(), Fault>,
+) -> PyResult<Bound<'_, PyAny>> {
+    wrapped(classes(py)?.cuda_buffer.bind(py), &pyarrow(py)?.buffer, init)
 }
 
 /// A `HostBuffer` object over pinned memory.
 pub(crate) fn wrap_host_buffer(py: Python<'_>, buffer: HostBuffer) -> PyResult<Bound<'_, PyAny>> {
-    let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(classes(py)?.host_buffer.bind(py), pyarrow.buffer.bind(py))?;
-    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_host_buffer(object.as_ptr().cast(), buffer) }.or_raise(py)?;
-    Ok(object)
+    let class = classes(py)?.host_buffer.bind(py);
+    // SAFETY: a new object of a pyarrow.Buffer subtype, and the GIL is held.
+    let init = |bridge: &Bridge, object| unsafe { bridge.init_host_buffer(object, buffer) };
+    wrapped(class, &pyarrow(py)?.buffer, init)
 }
 
 /// A `HostBuffer` object over part of another's memory.
@@ -63,13 +60,11 @@ pub(crate) fn wrap_host_slice<'py>(
     offset: i64,
     size: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = whole.py();
-    let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(classes(py)?.host_buffer.bind(py), pyarrow.buffer.bind(py))?;
-    let (fresh, whole) = (object.as_ptr().cast(), whole.as_ptr().cast());
-    // SAFETY: a fresh object of a pyarrow.Buffer subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_host_slice(fresh, whole, offset, size) }.or_raise(py)?;
-    Ok(object)
+    let (py, parent) = (whole.py(), whole.as_ptr().cast());
+    wrapped(classes(py)?.host_buffer.bind(py), &pyarrow(py)?.buffer, |bridge, object| {
+        // SAFETY: as above, and the parent is live.
+        unsafe { bridge.init_host_slice(object, parent, offset, size) }
+    })
 }
 
 /// A `PinnedMemoryPool` object of that class, over a pool.
@@ -77,11 +72,20 @@ pub(crate) fn wrap_pool<'py>(
     class: &Bound<'py, PyType>,
     pool: &'static HostPool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: a new object of a pyarrow.MemoryPool subtype, and the GIL is held.
+    let init = |bridge: &Bridge, object| unsafe { bridge.init_pool(object, pool) };
+    wrapped(class, &pyarrow(class.py())?.memory_pool, init)
+}
+
+/// A new object of a class that extends the class `base` of pyarrow, initialised by the bridge.
+fn wrapped<'py>(
+    class: &Bound<'py, PyType>,
+    base: &Py<PyType>,
+    init: impl FnOnce(&Bridge, Object) -> Result<(), Fault>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    let pyarrow = pyarrow(py)?;
-    let object = graft::fresh(class, pyarrow.memory_pool.bind(py))?;
-    // SAFETY: a fresh object of a pyarrow.MemoryPool subtype, and the GIL is held.
-    unsafe { pyarrow.bridge.init_pool(object.as_ptr().cast(), pool) }.or_raise(py)?;
+    let object = new_instance(class, base.bind(py))?;
+    init(&pyarrow(py)?.bridge, object.as_ptr().cast()).or_raise(py)?;
     Ok(object)
 }
 
@@ -95,19 +99,15 @@ pub(crate) fn open_file<'py>(
     let pyarrow = pyarrow(py)?;
     let classes = classes(py)?;
     let ours = if for_writing { &classes.buffer_writer } else { &classes.buffer_reader };
-    let native_file = pyarrow.native_file.bind(py);
-    graft::check_bases(class, ours.bind(py), native_file)?;
-    let object = graft::fresh(class, native_file)?;
-    let (fresh, buffer) = (object.as_ptr().cast(), buffer.as_ptr().cast());
-    // SAFETY: a fresh object of a pyarrow.NativeFile subtype, and the GIL is held.
-    let opened = unsafe {
-        if for_writing {
-            pyarrow.bridge.init_writer(fresh, buffer)
-        } else {
-            pyarrow.bridge.init_reader(fresh, buffer)
+    check_bases(class, ours.bind(py), pyarrow.native_file.bind(py))?;
+    let buffer = buffer.as_ptr().cast();
+    // SAFETY: a new object of a pyarrow.NativeFile subtype, and the GIL is held.
+    let object = wrapped(class, &pyarrow.native_file, |bridge, object| unsafe {
+        match for_writing {
+            true => bridge.init_writer(object, buffer),
+            false => bridge.init_reader(object, buffer),
         }
-    };
-    opened.or_raise(py)?;
+    })?;
     if for_writing {
         interpreter::remember_writer(&object)?;
     }

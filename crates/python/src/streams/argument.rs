@@ -1,8 +1,9 @@
 //! Streams as arguments: ours, and those of other libraries.
 
-use super::objects::PyStream;
+use super::classes::PyStream;
 use crate::errors::OrRaise;
-use crate::interpreter::{Owner, wait_for_signals};
+use crate::interpreter::Owner;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};

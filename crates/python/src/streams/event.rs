@@ -1,12 +1,12 @@
 //! The methods of `Event`.
 
 use super::argument::optional_stream;
+use super::classes::PyEvent;
 use super::late_failure::or_raise_late;
-use super::objects::PyEvent;
+use crate::contexts::argument::{context_argument, context_or_first};
+use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
-use crate::interpreter::wait_for_signals;
-use crate::memory::argument::{context_argument, context_or_first};
-use crate::memory::context::PyContext;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Event, Stream};
 use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;

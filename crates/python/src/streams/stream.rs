@@ -1,12 +1,12 @@
 //! The methods of `Stream`.
 
 use super::argument::stream_argument;
+use super::classes::{PyEvent, PyStream};
 use super::late_failure::or_raise_late;
-use super::objects::{PyEvent, PyStream};
+use crate::contexts::argument::{context_argument, context_or_first};
+use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
-use crate::interpreter::wait_for_signals;
-use crate::memory::argument::{context_argument, context_or_first};
-use crate::memory::context::PyContext;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Event, Stream};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;

@@ -2,9 +2,10 @@
 
 use super::capsule;
 use crate::errors::OrRaise;
-use crate::interpreter::{Owner, wait_for_signals};
+use crate::interpreter::Owner;
 use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context, Stream};
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};

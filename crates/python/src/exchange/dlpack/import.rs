@@ -3,8 +3,8 @@
 use super::capsule;
 use crate::errors::{OrRaise, available};
 use crate::exchange::dtype::DType;
-use crate::exchange::views;
-use crate::interpreter::wait_for_signals;
+use crate::exchange::foreign_memory;
+use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
@@ -51,7 +51,7 @@ pub(crate) fn array_of(
         DeviceBuffer::allocate(context, 0).or_raise(py)?
     } else {
         let owner = PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?;
-        views::view(py, home, address, size, is_mutable, Some(owner.into_any().unbind()))?
+        foreign_memory::view(py, home, address, size, is_mutable, Some(owner.into_any().unbind()))?
     };
     let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {

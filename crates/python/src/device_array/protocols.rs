@@ -1,6 +1,6 @@
 //! What other libraries and other processes take a device array by.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
 use crate::interpreter::call_out;

@@ -1,6 +1,6 @@
 //! Copies to the host array that `memory.DeviceNDArray` was given for them.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
 use crate::interpreter::call_out;
 use crate::package::package;
 use pyo3::prelude::*;

@@ -3,7 +3,6 @@
 //! Python has 32 places for calls that are pending, for all libraries together.  So there is one queue here,
 //! and one pending call that empties it.
 
-use super::gil::Task;
 use arrow_cuda_driver::is_exiting;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,6 +11,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
+
+/// Work that needs the GIL.
+pub(super) type Task = Box<dyn FnOnce(Python<'_>) + Send>;
 
 /// The last task that was added, which refers to the one before it.  A list without a lock: a fork may
 /// happen at any time.

@@ -1,9 +1,9 @@
 //! Copies between a device array and others, on the host and on devices.
 
-use super::asarray::{check_copied, converted};
-use super::device_array::{PyDeviceArray, order_argument};
+use super::class::{PyDeviceArray, order_argument};
 use super::host::{self, stream_of};
 use crate::errors::{OrRaise, available};
+use crate::exchange::asarray::{check_copied, converted};
 use crate::tracing::{Area, traced};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};

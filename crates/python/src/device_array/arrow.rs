@@ -1,148 +1,27 @@
-//! What Arrow knows of an array's elements, and NumPy does not: their Arrow type and their nulls.
+//! Conversions between Arrow arrays and `DeviceArray`; the nulls of views and copies.
 
-use super::device_array::PyDeviceArray;
+use super::arrow_data::{ArrowData, Bits};
+use super::class::PyDeviceArray;
+use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
-use crate::sequences::integers;
-use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_numba_bridge::{DeviceArray, Index, Layout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use std::sync::Arc;
 
-/// Arrow's part of a device array.
-pub(super) struct ArrowData {
-    /// The `pyarrow.DataType`.
-    kind: Py<PyAny>,
-    /// Arrow's buffer of values, of which the array may be a part.
-    whole: DeviceBuffer,
-    /// Which elements are valid, if some may be null.
-    validity: Option<Bits>,
-    /// The array's own bits, where its elements are the bytes of a bitmap.
-    bits: Option<Bits>,
-    nulls: PyOnceLock<u64>,
-}
-
-/// Part of a bitmap in device memory, the lowest bit of each byte first.
-#[derive(Clone)]
-pub(super) struct Bits {
-    buffer: DeviceBuffer,
-    /// The first bit.
-    first: u64,
-    count: u64,
-}
-
-impl Bits {
-    fn new(buffer: &DeviceBuffer, first: u64, count: u64) -> PyResult<Self> {
-        match first.checked_add(count) {
-            Some(end) if end.div_ceil(8) <= buffer.size() => {
-                Ok(Self { buffer: buffer.clone(), first, count })
-            }
-            _ => Err(PyValueError::new_err(format!(
-                "{count} bits from bit {first} on do not fit into {} bytes",
-                buffer.size()
-            ))),
-        }
-    }
-
-    fn slice(&self, start: u64, count: u64) -> Self {
-        Self { buffer: self.buffer.clone(), first: self.first + start, count }
-    }
-
-    /// The bytes that contain the bits.
-    fn bytes(&self) -> Result<DeviceBuffer, arrow_cuda_buffer::Error> {
-        let (start, end) = (self.first / 8, (self.first + self.count).div_ceil(8));
-        self.buffer.slice(start, end - start)
-    }
-
-    /// The bytes that contain the bits, as an array.
-    fn to_bytes(&self, py: Python<'_>) -> PyResult<DeviceArray> {
-        DeviceArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
-    }
-
-    /// How many bits are 0.
-    fn zeros(&self, py: Python<'_>) -> PyResult<u64> {
-        let mut bytes = py.detach(|| self.bytes()?.to_vec()).or_raise(py)?;
-        // The first and the last byte may contain bits of others.
-        if let Some(byte) = bytes.first_mut() {
-            *byte &= u8::MAX << (self.first % 8);
-        }
-        if let Some(byte) = bytes.last_mut() {
-            *byte &= u8::MAX >> ((self.first + self.count).wrapping_neg() % 8);
-        }
-        let ones: u64 = bytes.iter().map(|byte| u64::from(byte.count_ones())).sum();
-        Ok(self.count - ones)
-    }
-
-    /// The same bits in memory of their own, of which the first one is at `place` of its byte.
-    fn copied(&self, py: Python<'_>, place: u64) -> PyResult<Self> {
-        let distance = self.first % 8 - place;
-        let buffer = py.detach(|| -> Result<_, arrow_cuda_buffer::Error> {
-            let mut bytes = self.bytes()?.to_vec()?;
-            if distance > 0 {
-                let mut next = 0;
-                for byte in bytes.iter_mut().rev() {
-                    let shifted = *byte >> distance | next << (8 - distance);
-                    next = std::mem::replace(byte, shifted);
-                }
-            }
-            let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len() as u64)?;
-            copy.copy_from_host(0, &bytes)?;
-            Ok(copy)
-        });
-        Self::new(&buffer.or_raise(py)?, place, self.count)
-    }
-
-    /// The bitmap as the array that Arrow's booleans are.
-    pub(super) fn to_array(&self, py: Python<'_>) -> PyResult<PyDeviceArray> {
-        let boolean = py.import("pyarrow")?.call_method0("bool_")?.unbind();
-        let bytes = self.to_bytes(py)?;
-        let dtype = DType::of_element(bytes.element());
-        let mut array = PyDeviceArray::new(bytes, dtype);
-        let arrow = ArrowData::new(boolean, self.buffer.clone(), None, Some(self.clone()));
-        array.arrow = Some(Arc::new(arrow));
-        Ok(array)
-    }
-}
-
-impl ArrowData {
-    fn new(
-        kind: Py<PyAny>,
-        whole: DeviceBuffer,
-        validity: Option<Bits>,
-        bits: Option<Bits>,
-    ) -> Self {
-        Self { kind, whole, validity, bits, nulls: PyOnceLock::new() }
-    }
-
-    /// The same, of elements that are known to have no nulls.
-    fn without_nulls(&self, py: Python<'_>) -> Arc<Self> {
-        Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
-    }
-
-    pub(super) fn kind(&self) -> &Py<PyAny> {
-        &self.kind
-    }
-
-    pub(super) fn validity(&self) -> Option<&Bits> {
-        self.validity.as_ref()
-    }
-
-    /// The position of the first bit in the first byte, and the number of bits.
-    pub(super) fn bit_range(&self) -> Option<(u64, u64)> {
-        self.bits.as_ref().map(|bits| (bits.first % 8, bits.count))
-    }
-
-    pub(super) fn null_count(&self, py: Python<'_>) -> PyResult<u64> {
-        let Some(validity) = &self.validity else { return Ok(0) };
-        self.nulls.get_or_try_init(py, || validity.zeros(py)).copied()
-    }
-}
-
 impl PyDeviceArray {
+    /// A bitmap as the array that Arrow's booleans are.
+    pub(super) fn of_bits(py: Python<'_>, bits: &Bits) -> PyResult<Self> {
+        let boolean = py.import("pyarrow")?.call_method0("bool_")?.unbind();
+        let bytes = bits.to_bytes(py)?;
+        let dtype = DType::of_element(bytes.element());
+        let arrow = ArrowData::new(boolean, bits.buffer.clone(), None, Some(bits.clone()));
+        Ok(Self { array: bytes, dtype, arrow: Some(Arc::new(arrow)) })
+    }
+
     /// Refuses an array with nulls for a purpose that would show their values.
     pub(super) fn check_no_nulls(&self, py: Python<'_>) -> PyResult<()> {
         match self.nulls(py)? {

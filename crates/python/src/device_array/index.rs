@@ -1,6 +1,6 @@
 //! Indexing, slicing and assignment.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
 use super::host;
 use crate::errors::OrRaise;
 use arrow_cuda_numba_bridge::{Index, MAX_DIMENSIONS, Slice};

@@ -3,7 +3,7 @@
 //! Each operation copies the element to the host and leaves the rest to NumPy.  Larger arrays have
 //! no operators: a kernel or another library computes on the device.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
 use super::host;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};

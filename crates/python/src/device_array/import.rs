@@ -1,14 +1,15 @@
 //! Device arrays of other libraries, and those behind arguments.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
+use crate::contexts::argument::context_or_number;
 use crate::errors::OrRaise;
-use crate::exchange::{array_interface, dlpack, views};
-use crate::interpreter::{call_out, wait_for_signals};
-use crate::memory::argument::context_or_number;
+use crate::exchange::{array_interface, dlpack, foreign_memory};
+use crate::interpreter::call_out;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, is_array, is_buffer, is_cuda_buffer, is_on_device,
 };
+use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::DeviceArray;
@@ -143,7 +144,7 @@ fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
         let context = py.detach(|| context_of(memory.address)).or_raise(py)?;
         wait_for_signals(py, || context.wait_for(&memory.pending))?.or_raise(py)?;
         let base = Some(object.clone().unbind());
-        views::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
+        foreign_memory::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
     };
     let first = span.start.unsigned_abs();
     let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;

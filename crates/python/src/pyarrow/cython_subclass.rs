@@ -29,7 +29,7 @@ const OF_THE_BASE: [c_int; 4] =
     [ffi::Py_tp_repr, ffi::Py_tp_str, ffi::Py_tp_richcompare, ffi::Py_tp_hash];
 
 /// Makes the class, with the methods of `methods`.
-pub(crate) fn class<Methods: PyClass>(
+pub(crate) fn make<Methods: PyClass>(
     methods: Methods,
     base: &Bound<'_, PyType>,
     class: &Class,
@@ -80,7 +80,7 @@ where
 
 /// A fresh object of such a class, or of a Python class that extends it, as pyarrow's own
 /// constructor makes it: to be initialised before anybody sees it.
-pub(crate) fn fresh<'py>(
+pub(crate) fn new_instance<'py>(
     class: &Bound<'py, PyType>,
     base: &Bound<'py, PyType>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -165,7 +165,7 @@ macro_rules! constructor {
             keywords: *mut pyo3::ffi::PyObject,
         ) -> *mut pyo3::ffi::PyObject {
             // SAFETY: Python calls this as `tp_new`.
-            unsafe { crate::pyarrow::graft::construct(class, arguments, keywords, $body) }
+            unsafe { crate::pyarrow::cython_subclass::construct(class, arguments, keywords, $body) }
         }
         new
     }};

@@ -1,8 +1,8 @@
 //! Arrays of NumPy that are pinned for a time: `pinned` and `mapped` of the package's module `memory`.
 
+use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::interpreter::Owner;
-use crate::memory::context::PyContext;
 use arrow_cuda_context::completed;
 use arrow_cuda_transfer::RegisteredMemory;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The memory of an array, pinned until `unregister`, or until this goes.  Retains the array.
 #[pyclass(frozen, name = "_RegisteredArray", module = "pyarrow_cuda_compat")]
-pub(super) struct PyRegisteredArray {
+pub(crate) struct PyRegisteredArray {
     memory: Mutex<Option<RegisteredMemory>>,
     address: u64,
 }

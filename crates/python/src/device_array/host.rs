@@ -1,14 +1,15 @@
 //! Arrays on the host: NumPy's, from and to device arrays.
 
-use super::device_array::PyDeviceArray;
+use super::class::PyDeviceArray;
 use super::import;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::interpreter::{Owner, copy_for_signals, copy_on_stream_for_signals};
+use crate::interpreter::Owner;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::allocate_host;
+use crate::signals::{copy_for_signals, copy_on_stream_for_signals};
 use crate::streams::argument::{Chosen, optional_stream};
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};

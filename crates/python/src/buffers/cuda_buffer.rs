@@ -1,19 +1,20 @@
 //! `CudaBuffer`.
 
-use crate::arrays::asarray::{check_copied, converted};
+use crate::contexts::context::PyContext;
 use crate::copies::{self, Target};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
+use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
 use crate::files::check_progress;
-use crate::interpreter::{call_out, copy_for_signals};
+use crate::interpreter::call_out;
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::memory::context::PyContext;
 use crate::package::package;
+use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
-use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
+use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_numba_bridge::DeviceArray;

@@ -2,10 +2,11 @@
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
-use crate::interpreter::{Owner, wait_for_signals};
+use crate::interpreter::Owner;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_buffer, is_cuda_buffer, is_of, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
+use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! Views in other shapes, orders and types.
 
-use super::device_array::{PyDeviceArray, order_argument};
+use super::class::{PyDeviceArray, order_argument};
+use crate::bounded_sequences::{integers, lengths};
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::sequences::{integers, lengths};
 use arrow_cuda_numba_bridge::{Error, Layout, Order};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;

@@ -1,10 +1,10 @@
 //! New device buffers of many objects' data, which are allocated and copied together.
 
 use super::source::Data;
+use crate::bounded_sequences::objects;
 use crate::errors::{Failure, OrRaise, available};
 use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
-use crate::sequences::objects;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;

@@ -1,8 +1,8 @@
 //! `HostBuffer` and `new_host_buffer`.
 
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{check_has_bytes, span};
-use crate::pyarrow::graft::{Class, constructor};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_of};
 use crate::tracing::{Area, Facts, traced};

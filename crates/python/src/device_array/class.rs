@@ -1,0 +1,105 @@
+//! The class `DeviceArray`; its methods are in the other files of this folder.
+
+use super::arrow_data::ArrowData;
+use crate::errors::{OrRaise, available};
+use crate::exchange::dtype::DType;
+use crate::tracing::Facts;
+use arrow_cuda_context::Context;
+use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// An n-dimensional array in device memory, with NumPy's dtypes, shapes and strides.
+///
+/// It shares its memory with the buffer or the other array that it is made of, and with its own
+/// slices and views, and retains it.  Numba kernels take it as an argument, and
+/// CuPy, PyTorch, JAX and others view it through DLPack or the CUDA array interface.  It does not
+/// compute: that is for kernels and for those libraries.
+///
+/// Indexing and slicing return views, as NumPy's do.  Indexing a single element returns a view of
+/// no dimensions, which computes and compares as the NumPy scalar that it contains.  The name of a
+/// field of structures is an index, too.
+///
+/// Parameters
+/// ----------
+/// obj : CudaBuffer, pyarrow.Array or array
+///     A buffer; an Arrow array on a device, as for `from_arrow`; or a device array of any
+///     library that supports DLPack or the CUDA array interface.
+/// dtype : numpy.dtype
+///     The type of the elements, of a buffer: anything that ``numpy.dtype`` takes,
+///     except objects and strings.
+/// shape : int or sequence of int, optional
+///     The number of elements in each dimension.  Without it, one dimension with as many
+///     elements as fit into the buffer.
+/// strides : sequence of int, optional
+///     The distance between neighbours in each dimension, in bytes.  Without it, the
+///     elements are contiguous in C order.
+/// offset : int, default 0
+///     Where in the buffer the first element begins, in bytes.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `obj` is in host memory (`from_host` and `from_arrow` copy it), or `dtype` cannot be
+///     that of a device array.
+/// ValueError
+///     If the elements do not lie within the buffer.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from pyarrow import cuda
+/// >>> from pyarrow_cuda_compat import DeviceArray
+/// >>> buf = cuda.Context(0).buffer_from_data(np.arange(6, dtype=np.float32))
+/// >>> array = DeviceArray(buf, np.float32, (2, 3))
+/// >>> array[:, 1].copy_to_host()
+/// array([1., 4.], dtype=float32)
+#[pyclass(frozen, weakref, name = "DeviceArray", module = "pyarrow_cuda_compat")]
+pub(crate) struct PyDeviceArray {
+    pub(super) array: DeviceArray,
+    pub(super) dtype: DType,
+    /// What Arrow says of the elements, of an array that came from there.
+    pub(super) arrow: Option<Arc<ArrowData>>,
+}
+
+impl PyDeviceArray {
+    pub(crate) fn new(array: DeviceArray, dtype: DType) -> Self {
+        Self { array, dtype, arrow: None }
+    }
+
+    /// The same array, as a view of its own.
+    pub(super) fn view_of_all(&self, py: Python<'_>) -> Self {
+        Self {
+            array: self.array.clone(),
+            dtype: self.dtype.clone_ref(py),
+            arrow: self.arrow.clone(),
+        }
+    }
+
+    /// For the records of calls that move the elements.
+    pub(super) fn facts(&self) -> Facts {
+        let device = self.array.buffer().context().device();
+        Facts::new(self.array.layout().size(), device.number())
+    }
+
+    /// A new array, uninitialised.
+    pub(super) fn allocate(
+        py: Python<'_>,
+        context: &Context,
+        dtype: DType,
+        layout: Layout,
+    ) -> PyResult<Self> {
+        let array = py.detach(|| DeviceArray::allocate(context, layout));
+        Ok(Self::new(array.or_raise_explained(py, available(py, context))?, dtype))
+    }
+}
+
+/// The order that an argument names.
+pub(super) fn order_argument(order: &str) -> PyResult<Order> {
+    match order {
+        "C" | "c" => Ok(Order::C),
+        "F" | "f" => Ok(Order::Fortran),
+        _ => Err(PyValueError::new_err(format!("order must be 'C' or 'F', not '{order}'"))),
+    }
+}

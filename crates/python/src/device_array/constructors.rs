@@ -1,0 +1,242 @@
+//! The constructors of `DeviceArray`.
+
+use super::class::{PyDeviceArray, order_argument};
+use super::{host, import};
+use crate::bounded_sequences::{integers, lengths};
+use crate::contexts::argument::context_or_first;
+use crate::errors::OrRaise;
+use crate::exchange::dtype::DType;
+use crate::interpreter::call_out;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
+use crate::pyarrow::to_pyarrow::wrap_memory_of;
+use crate::tracing::{Area, traced};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
+use numpy::PyUntypedArrayMethods;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+#[pymethods]
+impl PyDeviceArray {
+    #[new]
+    #[pyo3(signature = (obj, dtype=None, shape=None, strides=None, *, offset=0))]
+    fn construct(
+        obj: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        shape: Option<&Bound<'_, PyAny>>,
+        strides: Option<&Bound<'_, PyAny>>,
+        offset: u64,
+    ) -> PyResult<Self> {
+        let py = obj.py();
+        if is_buffer(obj)? {
+            let buffer = match is_cuda_buffer(obj)? {
+                true => obj.clone(),
+                false => wrap_memory_of(obj)?,
+            };
+            let Some(dtype) = dtype else {
+                let text = "DeviceArray of a buffer needs a dtype, such as numpy.uint8";
+                return Err(PyTypeError::new_err(text));
+            };
+            let dtype = DType::of(dtype)?;
+            let shape = shape.map(lengths).transpose()?;
+            let strides = strides.map(integers).transpose()?;
+            return Self::over(py, device_buffer(&buffer)?, dtype, shape, strides, offset);
+        }
+        if dtype.is_some() || shape.is_some() || strides.is_some() || offset != 0 {
+            return Err(PyTypeError::new_err(format!(
+                "{} has a dtype and a shape of its own: dtype, shape, strides and offset are for \
+                 buffers only",
+                obj.get_type().name()?
+            )));
+        }
+        match import::device_array(obj)? {
+            Some(array) => Ok(array.get().view_of_all(py)),
+            None => Err(PyTypeError::new_err(format!(
+                "{} is in host memory: DeviceArray.{} copies it to a device",
+                obj.get_type().name()?,
+                if is_array(obj)? { "from_arrow" } else { "from_host" }
+            ))),
+        }
+    }
+
+    /// Allocate an array, uninitialised.
+    ///
+    /// Parameters
+    /// ----------
+    /// shape : int or sequence of int
+    ///     The number of elements in each dimension.
+    /// dtype : numpy.dtype, default numpy.float64
+    ///     The type of the elements.
+    /// order : {'C', 'F'}, default 'C'
+    ///     Whether the last or the first dimension is the densest.
+    /// context : Context or int, optional
+    ///     Where to allocate; the first device's primary context if not given.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     In memory of its own, which other processes can import.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative, or the size does not fit into 63 bits.
+    /// OutOfMemoryError
+    ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> DeviceArray.empty((2, 3), "<i2", order="F").strides
+    /// (2, 4)
+    #[staticmethod]
+    #[pyo3(signature = (shape, dtype=None, order="C", *, context=None))]
+    fn empty(
+        shape: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+        context: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = shape.py();
+        let make = || Self::new_empty(shape, dtype, order, context);
+        traced(py, Area::Allocation, "DeviceArray.empty", make, Self::facts)
+    }
+
+    /// Copy an array in host memory to a device.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : array_like
+    ///     Anything that ``numpy.asarray`` takes, with elements that a device array can have.
+    /// context : Context or int, optional
+    ///     Where to copy it to; the first device's primary context if not given.
+    /// order : {'C', 'F'}, optional
+    ///     Whether the last or the first dimension is the densest.  Without it as in `array`,
+    ///     and C order where that has gaps.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     In memory of its own, which other processes can import.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If the elements are objects or strings, or `array` is an Arrow array on a device.
+    /// ValueError
+    ///     If `array` is an Arrow array with nulls, which NumPy does not know: `from_arrow` keeps them.
+    /// OutOfMemoryError
+    ///     If the device has no room.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> array = DeviceArray.from_host([[1, 2], [3, 4]])
+    /// >>> array.shape, array.T.copy_to_host().tolist()
+    /// ((2, 2), [[1, 3], [2, 4]])
+    #[staticmethod]
+    #[pyo3(signature = (array, *, context=None, order=None))]
+    fn from_host(
+        array: &Bound<'_, PyAny>,
+        context: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+    ) -> PyResult<Self> {
+        let copy = || Self::copy_of(array, context, order);
+        traced(array.py(), Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
+    }
+
+    /// View the values of an Arrow array on a device as an array.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : pyarrow.Array
+    ///     An array on a device.  An array in host memory is copied to the first device.
+    ///
+    ///     Dates, times, durations and decimals of 32 and 64 bits are the integers that Arrow stores,
+    ///     wider decimals and intervals structures of integers, booleans the bytes of
+    ///     their bitmap.  Each level of fixed-size lists adds a dimension, and arrays
+    ///     of `pyarrow.fixed_shape_tensor` add those of the tensor, in memory order.  Other
+    ///     extension arrays are treated as their storage.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceArray
+    ///     The same memory, which it retains; read-only where Arrow's is.  `arrow_type` and
+    ///     `validity` keep what Arrow knows of it, so that `to_arrow` returns an equal array.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `array` is not an Arrow array, or its values are not of a fixed size.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pyarrow as pa
+    /// >>> from pyarrow import cuda
+    /// >>> from pyarrow_cuda_compat import DeviceArray
+    /// >>> days = pa.array([0, 365], pa.date32()).copy_to(cuda.Context(0).memory_manager)
+    /// >>> array = DeviceArray.from_arrow(days)
+    /// >>> array.dtype, array.copy_to_host()
+    /// (dtype('int32'), array([  0, 365], dtype=int32))
+    /// >>> array.to_arrow().type
+    /// DataType(date32[day])
+    #[staticmethod]
+    fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        call_out(package(array.py())?.array_from_arrow.bind(array.py()), (array,))
+    }
+}
+
+impl PyDeviceArray {
+    /// An array over a buffer.
+    fn over(
+        py: Python<'_>,
+        buffer: &DeviceBuffer,
+        dtype: DType,
+        shape: Option<Vec<i64>>,
+        strides: Option<Vec<i64>>,
+        offset: u64,
+    ) -> PyResult<Self> {
+        let element = dtype.element();
+        let shape = shape.unwrap_or_else(|| {
+            let count = buffer.size().saturating_sub(offset) / u64::from(element.size());
+            vec![count.cast_signed()]
+        });
+        let layout = match strides {
+            None => Layout::row_major(element, shape),
+            Some(strides) => Layout::strided(element, shape, strides),
+        };
+        let array = DeviceArray::new(buffer, offset, layout.or_raise(py)?).or_raise(py)?;
+        Ok(Self::new(array, dtype))
+    }
+
+    fn new_empty(
+        shape: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+        context: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = shape.py();
+        let dtype = match dtype {
+            Some(dtype) => DType::of(dtype)?,
+            None => DType::of_element(ElementType::float(8)),
+        };
+        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
+        let context = context_or_first(py, context)?;
+        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+    }
+
+    fn copy_of(
+        array: &Bound<'_, PyAny>,
+        context: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let context = context_or_first(py, context)?;
+        let order = order.map(order_argument).transpose()?;
+        let host = host::as_numpy(py, array, None)?;
+        let dtype = DType::of(host.dtype().as_any())?;
+        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
+        host::upload(py, &host, dtype, &context, order)
+    }
+}
