@@ -44,4 +44,12 @@ bool Guard(Failure* failure, Body&& body) noexcept {
   return false;
 }
 
+// The same for an entry that returns an object, null on failure: the body returns its result.
+template <typename Body>
+PyObject* GuardObject(Failure* failure, Body&& body) noexcept {
+  PyObject* object = nullptr;
+  Guard(failure, [&]() -> arrow::Status { return body().Value(&object); });
+  return object;
+}
+
 }  // namespace arrow_cuda

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "border/rust.h"
-#include "border/status.h"
+#include "border/calls.h"
 #include "memory/buffer.h"
 #include "memory/device.h"
 #include "memory/memory_manager.h"
@@ -73,9 +72,7 @@ Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustSt
     if (event == nullptr || event.get() == reached) continue;
     const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
     if (stream != nullptr && ours != nullptr && ours->rust() != nullptr) {
-      ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-        return Rust().stream_wait_event(stream, ours->rust(), failure);
-      }));
+      ARROW_RETURN_NOT_OK(Call(Rust().stream_wait_event, stream, ours->rust()));
     } else {
       ARROW_RETURN_NOT_OK(event->Wait());
     }
@@ -191,9 +188,7 @@ Status GpuToHost(const Sources& sources, arrow::MemoryPool* pool, const ManagerP
                  const Order& order, std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
   if (order.stream != nullptr) {
-    ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-      return Rust().stream_await_for(order.stream, from.data(), from.size(), failure);
-    }));
+    ARROW_RETURN_NOT_OK(Call(Rust().stream_await_for, order.stream, from.data(), from.size()));
   }
   std::vector<HostTarget> targets;
   targets.reserve(from.size());
@@ -206,9 +201,7 @@ Status GpuToHost(const Sources& sources, arrow::MemoryPool* pool, const ManagerP
     targets.push_back({copy->mutable_data(), static_cast<size_t>(size)});
     (*copies)[sources.numbers[index]] = std::move(copy);
   }
-  return Try([&](Failure* failure) {
-    return Rust().copy_all_to_host(from.data(), targets.data(), targets.size(), failure);
-  });
+  return Call(Rust().copy_all_to_host, from.data(), targets.data(), targets.size());
 }
 
 Status HostToHost(const Sources& sources, const ManagerPtr& to, std::vector<BufferPtr>* copies) {

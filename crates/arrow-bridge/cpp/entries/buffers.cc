@@ -80,12 +80,10 @@ bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
 }
 
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
-  PyObject* allocated = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
-    return WrapBuffer(buffer).Value(&allocated);
+    return WrapBuffer(buffer);
   });
-  return allocated;
 }
 
 }  // namespace arrow_cuda

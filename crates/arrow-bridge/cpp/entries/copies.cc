@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "arrow/array/util.h"
-#include "border/rust.h"
-#include "border/status.h"
+#include "border/calls.h"
 #include "copies/arrays.h"
-#include "entries/destination.h"
 #include "entries/require.h"
 #include "exchange/null_count.h"
 #include "memory/device.h"
@@ -33,7 +31,7 @@ struct Target {
 // Null counts of data in device memory are read from there, once the stream has written it.
 Status AwaitBitmaps(const ArrayDataVector& columns, const RustStream* stream) {
   if (stream == nullptr || !IsOnDevice(columns)) return Status::OK();
-  return Try([&](Failure* failure) { return Rust().stream_synchronize(stream, failure); });
+  return Call(Rust().stream_synchronize, stream);
 }
 
 // Without the GIL.
@@ -143,11 +141,9 @@ arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& t
 
 PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
                       const RustStream* stream, Failure* failure) noexcept {
-  PyObject* copy = nullptr;
-  Guard(failure, [&]() -> Status {
-    return CopyOf(object, kind, Target{{destination, is_device}, stream}).Value(&copy);
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+    return CopyOf(object, kind, Target{{destination, is_device}, stream});
   });
-  return copy;
 }
 
 int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
@@ -158,8 +154,7 @@ int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
 
 PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
                         Failure* failure) noexcept {
-  PyObject* made = nullptr;
-  Guard(failure, [&]() -> Status {
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
     const Destination destination_of{destination, is_device};
     ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());
@@ -168,9 +163,8 @@ PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device,
       ARROW_ASSIGN_OR_RAISE(buffer, is_view ? arrow::Buffer::View(std::move(buffer), to)
                                             : arrow::Buffer::Copy(std::move(buffer), to));
     }
-    return WrapBuffer(buffer).Value(&made);
+    return WrapBuffer(buffer);
   });
-  return made;
 }
 
 }  // namespace arrow_cuda

@@ -13,7 +13,7 @@
 #include "border/status.h"
 #include "entries/require.h"
 #include "exchange/c_device.h"
-#include "exchange/complete.h"
+#include "exchange/exportable.h"
 #include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
 #include "exchange/structure.h"
@@ -113,19 +113,17 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
 
 // What a batch with data on a GPU has to report.
 arrow::DeviceAllocationType PlaceOf(const arrow::RecordBatch& batch) {
-  const auto home = HomeOf(batch.column_data());
-  const bool is_there = home.has_value() && IsCuda(*home->manager);
-  return is_there ? home->type : arrow::DeviceAllocationType::kCUDA;
+  const auto location = LocationOf(batch.column_data());
+  const bool is_there = location.has_value() && IsCuda(*location->manager);
+  return is_there ? location->type : arrow::DeviceAllocationType::kCUDA;
 }
 
 }  // namespace
 
 PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
-  PyObject* prepared = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
-    return Prepared(object, is_batch).Value(&prepared);
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+    return Prepared(object, is_batch);
   });
-  return prepared;
 }
 
 bool CountNullsEntry(PyObject* object, Failure* failure) noexcept {
@@ -173,36 +171,31 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
 PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
   if (!IsOnGpu(origin)) return nullptr;
-  PyObject* finished = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(origin));
-    const auto at_home = [&](const auto& data) { return AtHome(data, home); };
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
+    const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
     if (const auto array = UnwrapArray(object)) {
-      return Replaced(array, at_home).Value(&finished);
+      return Replaced(array, with_empty_buffers);
     }
     const auto batch = UnwrapBatch(object);
     if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
-    return Replaced(batch, at_home).Value(&finished);
+    return Replaced(batch, with_empty_buffers);
   });
-  return finished;
 }
 
 PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
-  PyObject* placed = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     const auto batch = UnwrapBatch(object);
-    if (batch == nullptr || !IsOnDevice(*batch)) return arrow::Status::OK();
+    if (batch == nullptr || !IsOnDevice(*batch)) return nullptr;
     if (HasUncountedNulls(batch->column_data())) {
       WithoutGil unlocked;
       ARROW_RETURN_NOT_OK(CountNulls(batch->column_data()));
     }
     const auto place = PlaceOf(*batch);
-    if (batch->device_type() == place) return arrow::Status::OK();
+    if (batch->device_type() == place) return nullptr;
     return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
-                                              batch->column_data(), place, batch->GetSyncEvent()))
-        .Value(&placed);
+                                              batch->column_data(), place, batch->GetSyncEvent()));
   });
-  return placed;
 }
 
 }  // namespace arrow_cuda

@@ -40,12 +40,8 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
                          const uint8_t* metadata, size_t metadata_size,
                          const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept {
   Handle<RustBuffer> rust(raw);
-  PyObject* read = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
-    const auto schema = UnwrapSchema(schema_object);
-    if (schema == nullptr) {
-      return arrow::Status::TypeError("expected an initialised pyarrow.Schema");
-    }
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(const auto schema, RequireSchema(schema_object));
     ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
@@ -54,9 +50,8 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
                        facts->is_compressed);
     };
     ARROW_ASSIGN_OR_RAISE(const auto batch, read_it());
-    return WrapBatch(batch).Value(&read);
+    return WrapBatch(batch);
   });
-  return read;
 }
 
 }  // namespace arrow_cuda

@@ -10,20 +10,16 @@
 namespace arrow_cuda {
 
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
-  PyObject* skeleton = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     const auto array = UnwrapArray(object);
     if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
-    return WrapArray(arrow::MakeArray(SkeletonOf(*array->data()))).Value(&skeleton);
+    return WrapArray(arrow::MakeArray(SkeletonOf(*array->data())));
   });
-  return skeleton;
 }
 
 PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
                         Failure* failure) noexcept {
-  PyObject* assembled = nullptr;
-  Guard(failure, [&] { return Assemble(schema, columns, count).Value(&assembled); });
-  return assembled;
+  return GuardObject(failure, [&] { return Assemble(schema, columns, count); });
 }
 
 }  // namespace arrow_cuda

@@ -5,38 +5,47 @@
 
 namespace arrow_cuda {
 
+namespace {
+
+template <typename Pointer>
+arrow::Result<Pointer> Required(Pointer value, const char* name) {
+  if (value == nullptr) {
+    return arrow::Status::TypeError("expected an initialised pyarrow.", name);
+  }
+  return value;
+}
+
+}  // namespace
+
 arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object) {
-  auto buffer = UnwrapBuffer(object);
-  if (buffer == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Buffer");
-  return buffer;
+  return Required(UnwrapBuffer(object), "Buffer");
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object) {
-  auto array = UnwrapArray(object);
-  if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
-  return array;
+  return Required(UnwrapArray(object), "Array");
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object) {
-  auto batch = UnwrapBatch(object);
-  if (batch == nullptr) {
-    return arrow::Status::TypeError("expected an initialised pyarrow.RecordBatch");
-  }
-  return batch;
+  return Required(UnwrapBatch(object), "RecordBatch");
 }
 
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object) {
-  auto array = UnwrapChunkedArray(object);
-  if (array == nullptr) {
-    return arrow::Status::TypeError("expected an initialised pyarrow.ChunkedArray");
-  }
-  return array;
+  return Required(UnwrapChunkedArray(object), "ChunkedArray");
 }
 
 arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object) {
-  auto table = UnwrapTable(object);
-  if (table == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Table");
-  return table;
+  return Required(UnwrapTable(object), "Table");
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> RequireSchema(PyObject* object) {
+  return Required(UnwrapSchema(object), "Schema");
+}
+
+arrow::Result<std::shared_ptr<arrow::MemoryManager>> Destination::Manager() const {
+  if (object == nullptr) return nullptr;
+  if (!is_device) return Required(UnwrapMemoryManager(object), "MemoryManager");
+  ARROW_ASSIGN_OR_RAISE(const auto device, Required(UnwrapDevice(object), "Device"));
+  return device->default_memory_manager();
 }
 
 arrow::ArrayDataVector ColumnsOf(PyObject* object) {

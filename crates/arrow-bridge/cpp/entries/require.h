@@ -7,6 +7,7 @@
 #include "arrow/array/data.h"
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
+#include "arrow/device.h"
 #include "arrow/record_batch.h"
 #include "arrow/result.h"
 #include "arrow/table.h"
@@ -24,9 +25,19 @@ arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object);
 // The batch behind any initialised pyarrow.RecordBatch.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object);
 
-// The same for a pyarrow.ChunkedArray and a pyarrow.Table.
+// The same for a pyarrow.ChunkedArray, a pyarrow.Table and a pyarrow.Schema.
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object);
 arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object);
+arrow::Result<std::shared_ptr<arrow::Schema>> RequireSchema(PyObject* object);
+
+// The destination of a copy: a pyarrow.Device or pyarrow.MemoryManager.
+struct Destination {
+  PyObject* object;
+  bool is_device;
+
+  // Null where there is no destination.
+  arrow::Result<std::shared_ptr<arrow::MemoryManager>> Manager() const;
+};
 
 // The data of any initialised Array, RecordBatch, ChunkedArray or Table, all chunks of it; none for
 // other objects.

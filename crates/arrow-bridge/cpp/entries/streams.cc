@@ -50,16 +50,14 @@ bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexce
 
 PyObject* ImportChunksEntry(void* exported, Failure* failure) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  PyObject* made = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
+  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     std::shared_ptr<arrow::ChunkedArray> array;
     {
       WithoutGil unlocked;
       ARROW_ASSIGN_OR_RAISE(array, ImportChunks(stream));
     }
-    return WrapChunkedArray(array).Value(&made);
+    return WrapChunkedArray(array);
   });
-  return made;
 }
 
 }  // namespace arrow_cuda

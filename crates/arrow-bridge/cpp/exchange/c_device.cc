@@ -10,13 +10,13 @@
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
-#include "exchange/attached.h"
+#include "exchange/keep_alive.h"
 #include "memory/device.h"
 #include "exchange/null_count.h"
 #include "exchange/view_sizes.h"
 #include "memory/resolve.h"
-#include "border/rust.h"
-#include "border/status.h"
+#include "memory/traverse.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -26,27 +26,16 @@ using arrow::Status;
 
 using Events = std::vector<const RustEvent*>;
 
-void AddEventsOf(const ArrayData& data, Events* events) {
-  for (const auto& buffer : data.buffers) {
-    if (buffer == nullptr) continue;
-    const auto event = EventOf(*buffer);
-    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
-    if (ours != nullptr && ours->rust() != nullptr) events->push_back(ours->rust());
+Events EventsOf(const arrow::ArrayDataVector& columns) {
+  Events events;
+  for (const auto& column : columns) {
+    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
+      const auto event = EventOf(buffer);
+      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
+    });
   }
-  for (const auto& child : data.child_data) {
-    if (child != nullptr) AddEventsOf(*child, events);
-  }
-  if (data.dictionary != nullptr) AddEventsOf(*data.dictionary, events);
-}
-
-void ExposeBuffersOf(const ArrayData& data) {
-  for (const auto& buffer : data.buffers) {
-    if (buffer != nullptr) Expose(*buffer);
-  }
-  for (const auto& child : data.child_data) {
-    if (child != nullptr) ExposeBuffersOf(*child);
-  }
-  if (data.dictionary != nullptr) ExposeBuffersOf(*data.dictionary);
+  return events;
 }
 
 arrow::Result<int32_t> NumberOf(int64_t device_id) {
@@ -77,11 +66,11 @@ bool HasUncountedNulls(const ArrowArray& array) {
          array.buffers[0] != nullptr;
 }
 
-Status CountNulls(const std::shared_ptr<arrow::MemoryManager>& home, ArrowArray* array) {
+Status CountNulls(const std::shared_ptr<arrow::MemoryManager>& manager, ArrowArray* array) {
   ARROW_RETURN_NOT_OK(CheckRange(*array));
   const int64_t end = array->offset + array->length;
   const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
-                             end / 8 + (end % 8 != 0), home);
+                             end / 8 + (end % 8 != 0), manager);
   ARROW_ASSIGN_OR_RAISE(array->null_count, CountZeros(bitmap, array->offset, array->length));
   return Status::OK();
 }
@@ -107,19 +96,16 @@ Status FinishExport(const std::vector<std::shared_ptr<ArrayData>>& columns,
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
-  for (const auto& column : columns) ExposeBuffersOf(*column);
+  for (const auto& column : columns) ForEachBuffer(*column, Expose);
   // A newer pyarrow may have set an event already.
   if (exported->sync_event != nullptr) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
-  Events events;
-  for (const auto& column : columns) AddEventsOf(*column, &events);
+  const Events events = EventsOf(columns);
   RustEvent* pending = nullptr;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().event_pending(device, events.data(), events.size(), &pending, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().event_pending, device, events.data(), events.size(), &pending));
   if (pending == nullptr) return Status::OK();
   Handle<RustEvent> event(pending);
-  Attach(std::move(event), &exported->array);
+  KeepAlive(std::move(event), &exported->array);
   exported->sync_event = Rust().event_place(pending);
   return Status::OK();
 }
@@ -151,24 +137,24 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
   }
   if (IsOnGpu(*array) && !reads.views.empty()) {
     ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
-    ARROW_RETURN_NOT_OK(BringSizes(reads.views, device, &array->array));
+    ARROW_RETURN_NOT_OK(CopySizesToHost(reads.views, device, &array->array));
   }
   if (!is_uncounted && reads.maps.empty()) return Status::OK();
-  auto home = arrow::default_cpu_memory_manager();
+  auto manager = arrow::default_cpu_memory_manager();
   if (IsOnGpu(*array)) {
     ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
-    home = device->default_memory_manager();
+    manager = device->default_memory_manager();
   }
   for (ArrowArray* keys : reads.maps) {
-    ARROW_RETURN_NOT_OK(CountNulls(home, keys));
+    ARROW_RETURN_NOT_OK(CountNulls(manager, keys));
     if (keys->null_count != 0) return KeysAreNull();
   }
-  return is_uncounted ? CountNulls(home, &array->array) : Status::OK();
+  return is_uncounted ? CountNulls(manager, &array->array) : Status::OK();
 }
 
-arrow::Result<Home> HomeOf(const ArrowDeviceArray& array) {
+arrow::Result<Location> LocationOf(const ArrowDeviceArray& array) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
-  return Home{device->default_memory_manager(),
+  return Location{device->default_memory_manager(),
               static_cast<arrow::DeviceAllocationType>(array.device_type)};
 }
 

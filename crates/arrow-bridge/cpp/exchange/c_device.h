@@ -36,6 +36,6 @@ arrow::Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& re
                             ArrowDeviceArray* array);
 
 // The device memory of a structure on a GPU.
-arrow::Result<Home> HomeOf(const ArrowDeviceArray& array);
+arrow::Result<Location> LocationOf(const ArrowDeviceArray& array);
 
 }  // namespace arrow_cuda

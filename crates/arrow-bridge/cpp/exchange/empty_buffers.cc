@@ -8,6 +8,7 @@
 #include "arrow/buffer.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
 namespace {
@@ -19,26 +20,13 @@ using DataPtr = std::shared_ptr<ArrayData>;
 // The size of the widest offset, in bytes.
 constexpr std::array<uint8_t, 8> kFirstOffset{};
 
-const arrow::Buffer* BufferOfHome(const ArrayData& data) {
-  for (const auto& buffer : data.buffers) {
-    if (buffer != nullptr && buffer->device_type() != arrow::DeviceAllocationType::kCPU) {
-      return buffer.get();
-    }
-  }
-  for (const auto& child : data.child_data) {
-    const auto* found = child == nullptr ? nullptr : BufferOfHome(*child);
-    if (found != nullptr) return found;
-  }
-  return data.dictionary == nullptr ? nullptr : BufferOfHome(*data.dictionary);
-}
-
-bool IsElsewhere(const BufferPtr& buffer, const Home& home) {
+bool IsElsewhere(const BufferPtr& buffer, const Location& location) {
   return buffer != nullptr && buffer->size() == 0 && buffer->is_cpu() &&
-         buffer->device_type() != home.type;
+         buffer->device_type() != location.type;
 }
 
-bool LacksFirstOffset(const ArrayData& data, const Home& home) {
-  if (home.type != arrow::DeviceAllocationType::kCUDA || data.length != 0 || data.offset != 0 ||
+bool LacksFirstOffset(const ArrayData& data, const Location& location) {
+  if (location.type != arrow::DeviceAllocationType::kCUDA || data.length != 0 || data.offset != 0 ||
       data.buffers.size() < 2 || (data.buffers[1] != nullptr && data.buffers[1]->size() > 0)) {
     return false;
   }
@@ -62,56 +50,56 @@ bool IsMissingAny(const ArrayData& data) {
   return false;
 }
 
-arrow::Result<DataPtr> Replaced(const ArrayData& data, const Home& home, const BufferPtr& empty) {
+arrow::Result<DataPtr> Replaced(const ArrayData& data, const Location& location, const BufferPtr& empty) {
   auto copy = std::make_shared<ArrayData>(data);
-  if (LacksFirstOffset(data, home)) {
+  if (LacksFirstOffset(data, location)) {
     const arrow::Buffer zero(kFirstOffset.data(), kFirstOffset.size());
     ARROW_ASSIGN_OR_RAISE(copy->buffers[1],
-                          arrow::MemoryManager::CopyNonOwned(zero, home.manager));
+                          arrow::MemoryManager::CopyNonOwned(zero, location.manager));
   }
   for (size_t i = 0; i < copy->buffers.size(); ++i) {
     auto& buffer = copy->buffers[i];
-    if (IsElsewhere(buffer, home) || IsMissing(data, i)) buffer = empty;
+    if (IsElsewhere(buffer, location) || IsMissing(data, i)) buffer = empty;
   }
   for (auto& child : copy->child_data) {
-    if (child == nullptr || !NeedsBuffers(*child, home)) continue;
-    ARROW_ASSIGN_OR_RAISE(child, Replaced(*child, home, empty));
+    if (child == nullptr || !NeedsBuffers(*child, location)) continue;
+    ARROW_ASSIGN_OR_RAISE(child, Replaced(*child, location, empty));
   }
-  if (copy->dictionary != nullptr && NeedsBuffers(*copy->dictionary, home)) {
-    ARROW_ASSIGN_OR_RAISE(copy->dictionary, Replaced(*copy->dictionary, home, empty));
+  if (copy->dictionary != nullptr && NeedsBuffers(*copy->dictionary, location)) {
+    ARROW_ASSIGN_OR_RAISE(copy->dictionary, Replaced(*copy->dictionary, location, empty));
   }
   return copy;
 }
 
 }  // namespace
 
-std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns) {
+std::optional<Location> LocationOf(const arrow::ArrayDataVector& columns) {
   for (const auto& column : columns) {
-    if (const auto* buffer = BufferOfHome(*column)) {
-      return Home{buffer->memory_manager(), buffer->device_type()};
-    }
+    const auto* found = FindBuffer(*column, [](const arrow::Buffer& buffer) {
+      return buffer.device_type() != arrow::DeviceAllocationType::kCPU;
+    });
+    if (found != nullptr) return Location{found->memory_manager(), found->device_type()};
   }
   return std::nullopt;
 }
 
-Home OnHost() {
-  return Home{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
+Location HostLocation() {
+  return Location{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
 }
 
-bool NeedsBuffers(const ArrayData& data, const Home& home) {
-  return LacksFirstOffset(data, home) || IsMissingAny(data) ||
-         std::any_of(data.buffers.begin(), data.buffers.end(),
-                     [&](const auto& buffer) { return IsElsewhere(buffer, home); }) ||
-         std::any_of(data.child_data.begin(), data.child_data.end(),
-                     [&](const auto& child) { return child && NeedsBuffers(*child, home); }) ||
-         (data.dictionary != nullptr && NeedsBuffers(*data.dictionary, home));
+bool NeedsBuffers(const ArrayData& data, const Location& location) {
+  return AnyWithin(data, [&](const ArrayData& part) {
+    return LacksFirstOffset(part, location) || IsMissingAny(part) ||
+           std::any_of(part.buffers.begin(), part.buffers.end(),
+                       [&](const auto& buffer) { return IsElsewhere(buffer, location); });
+  });
 }
 
-arrow::Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Home& home) {
-  if (!NeedsBuffers(data, home)) return nullptr;
+arrow::Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Location& location) {
+  if (!NeedsBuffers(data, location)) return nullptr;
   const auto empty = std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(nullptr), 0,
-                                                     home.manager, nullptr, home.type);
-  return Replaced(data, home, empty);
+                                                     location.manager, nullptr, location.type);
+  return Replaced(data, location, empty);
 }
 
 }  // namespace arrow_cuda

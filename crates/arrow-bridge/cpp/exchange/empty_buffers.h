@@ -11,24 +11,24 @@
 namespace arrow_cuda {
 
 // The location of an array's memory.
-struct Home {
+struct Location {
   std::shared_ptr<arrow::MemoryManager> manager;
   arrow::DeviceAllocationType type;
 };
 
 // The location of the first buffer that is not plain host memory, if any.
-std::optional<Home> HomeOf(const arrow::ArrayDataVector& columns);
+std::optional<Location> LocationOf(const arrow::ArrayDataVector& columns);
 
 // Plain host memory.
-Home OnHost();
+Location HostLocation();
 
-// Whether some of the data's buffers are to be replaced by others at `home`.
-bool NeedsBuffers(const arrow::ArrayData& data, const Home& home);
+// Whether some of the data's buffers are to be replaced by others at `location`.
+bool NeedsBuffers(const arrow::ArrayData& data, const Location& location);
 
-// The same data with empty buffers at `home` in place of those on the host, or null if there are
+// The same data with empty buffers at `location` in place of those on the host, or null if there are
 // none.  This includes the offsets of arrays without values, as C Device consumers read the first one, and
 // characters that views lack.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> WithoutHostBuffers(const arrow::ArrayData& data,
-                                                                    const Home& home);
+                                                                    const Location& location);
 
 }  // namespace arrow_cuda

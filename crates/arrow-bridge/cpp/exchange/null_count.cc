@@ -5,8 +5,8 @@
 
 #include "arrow/util/bitmap_ops.h"
 #include "memory/resolve.h"
-#include "border/rust.h"
-#include "border/status.h"
+#include "memory/traverse.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -43,21 +43,14 @@ arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, i
     const int64_t bytes = std::min(end / 8 + (end % 8 != 0) - first, kPiece);
     const int64_t bits = std::min((first + bytes) * 8, end) - bit;
     piece.resize(static_cast<size_t>(bytes));
-    ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-      return Rust().copy_to_host(memory.get(), first, piece.data(), bytes, failure);
-    }));
+    ARROW_RETURN_NOT_OK(Call(Rust().copy_to_host, memory.get(), first, piece.data(), bytes));
     ones += arrow::internal::CountSetBits(piece.data(), bit % 8, bits);
     bit += bits;
   }
   return length - ones;
 }
 
-bool HasUncountedNulls(const ArrayData& data) {
-  return IsUncounted(data) ||
-         std::any_of(data.child_data.begin(), data.child_data.end(),
-                     [](const auto& child) { return child && HasUncountedNulls(*child); }) ||
-         (data.dictionary != nullptr && HasUncountedNulls(*data.dictionary));
-}
+bool HasUncountedNulls(const ArrayData& data) { return AnyWithin(data, IsUncounted); }
 
 bool HasUncountedNulls(const arrow::ArrayDataVector& arrays) {
   return std::any_of(arrays.begin(), arrays.end(),
@@ -65,14 +58,16 @@ bool HasUncountedNulls(const arrow::ArrayDataVector& arrays) {
 }
 
 Status CountNulls(const ArrayData& data) {
-  if (IsUncounted(data)) {
+  Status status;
+  AnyWithin(data, [&](const ArrayData& part) {
+    if (!IsUncounted(part)) return false;
     // Stored where libarrow caches it; concurrent counts store the same number.
-    ARROW_ASSIGN_OR_RAISE(data.null_count, CountZeros(*data.buffers[0], data.offset, data.length));
-  }
-  for (const auto& child : data.child_data) {
-    if (child != nullptr) ARROW_RETURN_NOT_OK(CountNulls(*child));
-  }
-  return data.dictionary == nullptr ? Status::OK() : CountNulls(*data.dictionary);
+    const auto nulls = CountZeros(*part.buffers[0], part.offset, part.length);
+    if (nulls.ok()) part.null_count = *nulls;
+    status = nulls.status();
+    return !status.ok();
+  });
+  return status;
 }
 
 Status CountNulls(const arrow::ArrayDataVector& arrays) {

@@ -14,9 +14,10 @@
 #include "arrow/c/bridge.h"
 #include "arrow/type.h"
 #include "exchange/c_device.h"
-#include "exchange/complete.h"
-#include "exchange/place.h"
+#include "exchange/exportable.h"
+#include "exchange/device_id.h"
 #include "memory/device.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
 namespace {
@@ -24,11 +25,6 @@ namespace {
 using arrow::Status;
 using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-
-arrow::ArrayDataVector ColumnsOf(const arrow::Array& array) { return {array.data()}; }
-const arrow::ArrayDataVector& ColumnsOf(const arrow::RecordBatch& batch) {
-  return batch.column_data();
-}
 
 int64_t LengthOf(const arrow::Array& array) { return array.length(); }
 int64_t LengthOf(const arrow::RecordBatch& batch) { return batch.num_rows(); }
@@ -76,36 +72,36 @@ class ProducerOf : public Producer {
       : type_(std::move(type)), next_(std::move(next)) {}
 
   // Reads on until there are values.
-  Status FindPlace() {
-    std::optional<Place> found;
+  Status FindDevice() {
+    std::optional<DeviceId> found;
     bool has_values = false;
     while (!has_values) {
       ARROW_ASSIGN_OR_RAISE(auto data, next_());
       if (data == nullptr) break;
-      ARROW_ASSIGN_OR_RAISE(const auto place, PlaceOf(ColumnsOf(*data)));
-      has_values = place.has_value() && LengthOf(*data) > 0;
-      if (has_values || !found.has_value()) found = place;
+      ARROW_ASSIGN_OR_RAISE(const auto id, DeviceIdOf(ColumnsOf(*data)));
+      has_values = id.has_value() && LengthOf(*data) > 0;
+      if (has_values || !found.has_value()) found = id;
       ahead_.push_back(std::move(data));
     }
-    place_ = found.value_or(Place());
+    id_ = found.value_or(DeviceId());
     return Status::OK();
   }
 
-  const Place& place() const { return place_; }
+  const DeviceId& id() const { return id_; }
 
   Status GetSchema(ArrowSchema* out) override { return Export(*type_, out); }
 
   Status GetNext(ArrowDeviceArray* out) override {
     ARROW_ASSIGN_OR_RAISE(auto data, Take());
     if (data == nullptr) return Status::OK();
-    ARROW_ASSIGN_OR_RAISE(const auto place, PlaceOf(ColumnsOf(*data)));
-    if (place.has_value() && *place != place_) {
+    ARROW_ASSIGN_OR_RAISE(const auto id, DeviceIdOf(ColumnsOf(*data)));
+    if (id.has_value() && *id != id_) {
       if (LengthOf(*data) == 0) {
         ARROW_ASSIGN_OR_RAISE(data, EmptyThere(*data));
         return ExportThere(std::move(data), out);
       }
-      return Status::Invalid("array ", taken_ - 1, " of the stream lies on ", place->ToString(),
-                             ", and the stream on ", place_.ToString(),
+      return Status::Invalid("array ", taken_ - 1, " of the stream lies on ", id->ToString(),
+                             ", and the stream on ", id_.ToString(),
                              ": a stream has one device, to which copy_to() brings the others");
     }
     return ExportThere(std::move(data), out);
@@ -122,22 +118,22 @@ class ProducerOf : public Producer {
 
   arrow::Result<std::shared_ptr<Data>> EmptyThere(const Data& data) {
     ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyLike(data));
-    if (place_.type != ARROW_DEVICE_CUDA) return empty;
-    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(place_.device));
+    if (id_.type != ARROW_DEVICE_CUDA) return empty;
+    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(id_.device));
     return empty->CopyTo(device->default_memory_manager());
   }
 
   Status ExportThere(std::shared_ptr<Data> data, ArrowDeviceArray* out) {
     ARROW_ASSIGN_OR_RAISE(data, Exportable(data));
-    if (place_.type == ARROW_DEVICE_CUDA) {
-      ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(place_.device));
-      const Home home{device->default_memory_manager(), arrow::DeviceAllocationType::kCUDA};
-      ARROW_ASSIGN_OR_RAISE(data, AtHome(data, home));
+    if (id_.type == ARROW_DEVICE_CUDA) {
+      ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(id_.device));
+      const Location location{device->default_memory_manager(), arrow::DeviceAllocationType::kCUDA};
+      ARROW_ASSIGN_OR_RAISE(data, WithEmptyBuffersAt(data, location));
     }
     ARROW_RETURN_NOT_OK(Export(*data, out));
     // What has no buffers is anywhere.
-    out->device_type = place_.type;
-    out->device_id = place_.device;
+    out->device_type = id_.type;
+    out->device_id = id_.device;
     const Status finished = FinishExport(ColumnsOf(*data), out);
     if (!finished.ok()) out->array.release(&out->array);
     return finished;
@@ -146,7 +142,7 @@ class ProducerOf : public Producer {
   const std::shared_ptr<Type> type_;
   const Next next_;
   std::deque<std::shared_ptr<Data>> ahead_;
-  Place place_;
+  DeviceId id_;
   int64_t taken_ = 0;
 };
 
@@ -207,8 +203,8 @@ void Release(ArrowDeviceArrayStream* self) {
 
 template <typename Type, typename Data>
 Status Start(std::unique_ptr<ProducerOf<Type, Data>> producer, ArrowDeviceArrayStream* out) {
-  ARROW_RETURN_NOT_OK(producer->FindPlace());
-  out->device_type = producer->place().type;
+  ARROW_RETURN_NOT_OK(producer->FindDevice());
+  out->device_type = producer->id().type;
   out->get_schema = GetSchema;
   out->get_next = GetNext;
   out->get_last_error = GetLastError;

@@ -10,8 +10,8 @@
 #include "arrow/c/helpers.h"
 #include "arrow/type.h"
 #include "exchange/c_device.h"
-#include "exchange/complete.h"
-#include "exchange/place.h"
+#include "exchange/exportable.h"
+#include "exchange/device_id.h"
 #include "exchange/structure.h"
 
 namespace arrow_cuda {
@@ -66,7 +66,7 @@ class Stream {
     ArrowDeviceArray array{};
     ARROW_RETURN_NOT_OK(Check(stream_.get_next(&stream_, &array), "get_next"));
     if (ArrowArrayIsReleased(&array.array)) return std::nullopt;
-    Status status = CheckPlace({array.device_type, array.device_id});
+    Status status = CheckDevice({array.device_type, array.device_id});
     ReadOnHost reads;
     if (status.ok()) status = CheckStructure(&array.array, *type, &reads);
     if (status.ok()) status = PrepareImport(is_batch, ReadsData({type}), reads, &array);
@@ -78,15 +78,15 @@ class Stream {
  private:
   explicit Stream(ArrowDeviceArrayStream* stream) : stream_(*stream) { stream->release = nullptr; }
 
-  Status CheckPlace(const Place& place) {
-    if (place.type != stream_.device_type) {
-      return Status::Invalid("the stream has an array on ", place.ToString(),
+  Status CheckDevice(const DeviceId& id) {
+    if (id.type != stream_.device_type) {
+      return Status::Invalid("the stream has an array on ", id.ToString(),
                              ", which is another type of device than its own, ",
                              static_cast<int>(stream_.device_type));
     }
-    if (!device_.has_value()) device_ = place;
-    if (place != *device_) {
-      return Status::Invalid("the stream has an array on ", place.ToString(), " after one on ",
+    if (!device_.has_value()) device_ = id;
+    if (id != *device_) {
+      return Status::Invalid("the stream has an array on ", id.ToString(), " after one on ",
                              device_->ToString(), ": a stream has one device");
     }
     return Status::OK();
@@ -109,7 +109,7 @@ class Stream {
   }
 
   ArrowDeviceArrayStream stream_;
-  std::optional<Place> device_;
+  std::optional<DeviceId> device_;
 };
 
 // What libarrow makes of the structure, with its empty buffers where the others are, and its nulls
@@ -120,8 +120,8 @@ arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* ori
   if (!imported.ok()) ArrowArrayRelease(&origin->array);
   ARROW_ASSIGN_OR_RAISE(auto data, std::move(imported));
   if (IsOnGpu(*origin)) {
-    ARROW_ASSIGN_OR_RAISE(const auto home, HomeOf(*origin));
-    ARROW_ASSIGN_OR_RAISE(data, AtHome(data, home));
+    ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(*origin));
+    ARROW_ASSIGN_OR_RAISE(data, WithEmptyBuffersAt(data, location));
   }
   return Exportable(data);
 }
@@ -132,11 +132,11 @@ class Reader : public arrow::RecordBatchReader {
       : stream_(std::move(stream)),
         schema_(std::move(schema)),
         type_(arrow::struct_(schema_->fields())),
-        place_(stream_.device_type()) {}
+        device_type_(stream_.device_type()) {}
 
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
 
-  arrow::DeviceAllocationType device_type() const override { return place_; }
+  arrow::DeviceAllocationType device_type() const override { return device_type_; }
 
   Status ReadNext(BatchPtr* batch) override {
     batch->reset();
@@ -154,7 +154,7 @@ class Reader : public arrow::RecordBatchReader {
   Stream stream_;
   const std::shared_ptr<arrow::Schema> schema_;
   const TypePtr type_;
-  const arrow::DeviceAllocationType place_;
+  const arrow::DeviceAllocationType device_type_;
 };
 
 }  // namespace

@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "arrow/buffer.h"
-#include "border/rust.h"
-#include "border/status.h"
-#include "exchange/attached.h"
+#include "border/calls.h"
+#include "exchange/keep_alive.h"
 #include "memory/device.h"
 #include "memory/resolve.h"
 
@@ -19,12 +18,12 @@ using arrow::Status;
 constexpr int64_t kOtherBuffers = 3;
 
 // Copies of sizes, to which a structure points until this goes.
-class Brought {
+class HostSizes {
  public:
-  Brought() = default;
-  Brought(Brought&&) = default;
-  Brought& operator=(Brought&&) = delete;
-  ~Brought() {
+  HostSizes() = default;
+  HostSizes(HostSizes&&) = default;
+  HostSizes& operator=(HostSizes&&) = delete;
+  ~HostSizes() {
     for (const Copy& each : copies_) *each.place = each.original;
   }
 
@@ -34,7 +33,7 @@ class Brought {
 
   bool IsEmpty() const { return copies_.empty(); }
 
-  void Show() {
+  void Install() {
     for (const Copy& each : copies_) *each.place = each.sizes.data();
   }
 
@@ -51,9 +50,7 @@ class Brought {
 
 arrow::Result<bool> IsOnDevice(int32_t device, const void* address) {
   bool is_there = false;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().is_device_memory(device, reinterpret_cast<uint64_t>(address), &is_there, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().is_device_memory, device, reinterpret_cast<uint64_t>(address), &is_there));
   return is_there;
 }
 
@@ -68,27 +65,25 @@ arrow::Result<std::vector<int64_t>> Copied(const void* address, int64_t count, i
   // Compares the size with what is allocated there.
   ARROW_ASSIGN_OR_RAISE(const auto memory, Borrowed::From(there));
   std::vector<int64_t> sizes(static_cast<size_t>(count));
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    auto* out = reinterpret_cast<uint8_t*>(sizes.data());
-    return Rust().copy_to_host(memory.get(), 0, out, size, failure);
-  }));
+  auto* out = reinterpret_cast<uint8_t*>(sizes.data());
+  ARROW_RETURN_NOT_OK(Call(Rust().copy_to_host, memory.get(), 0, out, size));
   return sizes;
 }
 
 }  // namespace
 
-Status BringSizes(const std::vector<ArrowArray*>& views, int32_t device, ArrowArray* structure) {
-  Brought brought;
+Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device, ArrowArray* structure) {
+  HostSizes host_sizes;
   for (const ArrowArray* array : views) {
     const void** place = &array->buffers[array->n_buffers - 1];
     ARROW_ASSIGN_OR_RAISE(const bool is_there, IsOnDevice(device, *place));
     if (!is_there) continue;
     ARROW_ASSIGN_OR_RAISE(auto sizes, Copied(*place, array->n_buffers - kOtherBuffers, device));
-    brought.Add(place, std::move(sizes));
+    host_sizes.Add(place, std::move(sizes));
   }
-  if (brought.IsEmpty()) return Status::OK();
-  brought.Show();
-  Attach(std::move(brought), structure);
+  if (host_sizes.IsEmpty()) return Status::OK();
+  host_sizes.Install();
+  KeepAlive(std::move(host_sizes), structure);
   return Status::OK();
 }
 

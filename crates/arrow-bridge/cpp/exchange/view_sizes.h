@@ -11,7 +11,7 @@ namespace arrow_cuda {
 
 // libarrow reads the sizes on the host, and some producers have them on the device, as all else.
 // Those are replaced by copies until the structure, whose parts the views are, is released.
-arrow::Status BringSizes(const std::vector<ArrowArray*>& views, int32_t device,
+arrow::Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device,
                          ArrowArray* structure);
 
 }  // namespace arrow_cuda

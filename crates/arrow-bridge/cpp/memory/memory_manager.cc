@@ -6,7 +6,7 @@
 #include "memory/buffer.h"
 #include "memory/reader.h"
 #include "memory/resolve.h"
-#include "border/status.h"
+#include "border/calls.h"
 #include "memory/writer.h"
 
 namespace arrow_cuda {
@@ -17,11 +17,7 @@ constexpr int64_t kWriterBufferSize = int64_t{8} << 20;
 
 arrow::Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
   if (size < 0) return arrow::Status::Invalid("cannot allocate a negative size: ", size);
-  Handle<RustBuffer> rust;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    rust.reset(Rust().buffer_allocate(device, size, failure));
-    return rust != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().buffer_allocate, device, size));
   return DeviceBuffer::Make(std::move(rust));
 }
 
@@ -34,9 +30,7 @@ arrow::Status Prepare(const arrow::Buffer& source) {
 arrow::Result<std::unique_ptr<arrow::Buffer>> FromHost(int32_t device,
                                                        const arrow::Buffer& source) {
   ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().copy_from_host(copy->rust(), 0, source.data(), source.size(), failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().copy_from_host, copy->rust(), 0, source.data(), source.size()));
   return copy;
 }
 
@@ -44,9 +38,7 @@ arrow::Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device,
                                                          const arrow::Buffer& source) {
   ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(source));
   ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().copy_from_device(copy->rust(), 0, from.get(), failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().copy_from_device, copy->rust(), 0, from.get()));
   return copy;
 }
 
@@ -107,9 +99,7 @@ arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
   ARROW_RETURN_NOT_OK(Prepare(buffer));
   ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(buffer));
   ARROW_ASSIGN_OR_RAISE(auto copy, to->AllocateBuffer(buffer.size()));
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().copy_to_host(from.get(), 0, copy->mutable_data(), buffer.size(), failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().copy_to_host, from.get(), 0, copy->mutable_data(), buffer.size()));
   return copy;
 }
 
@@ -120,9 +110,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferFrom(
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return AllocateBuffer(0);
   uint64_t address = 0;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().device_address(number_, buffer->data(), &address, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().device_address, number_, buffer->data(), &address));
   if (address == 0) return nullptr;
   return std::make_shared<arrow::Buffer>(static_cast<uintptr_t>(address), buffer->size(),
                                          shared_from_this(), buffer);
@@ -135,9 +123,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferTo(
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return to->AllocateBuffer(0);
   void* address = nullptr;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().host_address(number_, buffer->address(), &address, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().host_address, number_, buffer->address(), &address));
   if (address == nullptr) return nullptr;
   // The view has no event for its reader to wait for, so wait here.
   ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));

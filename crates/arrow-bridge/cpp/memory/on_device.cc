@@ -2,39 +2,19 @@
 
 #include <algorithm>
 
-#include "arrow/array/array_base.h"
 #include "arrow/chunked_array.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
 #include "memory/resolve.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
-namespace {
-
-// The first buffer in the memory of a GPU, null for none.
-const arrow::Buffer* DeviceBufferOf(const arrow::ArrayData& data) {
-  for (const auto& buffer : data.buffers) {
-    if (buffer != nullptr && IsOnDevice(*buffer)) return buffer.get();
-  }
-  for (const auto& child : data.child_data) {
-    const auto* found = child == nullptr ? nullptr : DeviceBufferOf(*child);
-    if (found != nullptr) return found;
-  }
-  return data.dictionary == nullptr ? nullptr : DeviceBufferOf(*data.dictionary);
-}
-
-}  // namespace
 
 bool IsOnDevice(const arrow::ArrayData& data) {
-  // An empty one that says it is the host's is never read, whatever it is a slice of.
-  const auto is_there = [](const auto& buffer) {
-    return buffer != nullptr &&
-           (!buffer->is_cpu() || (buffer->size() > 0 && IsOnDevice(*buffer)));
-  };
-  const auto is_child_there = [](const auto& child) { return child && IsOnDevice(*child); };
-  return std::any_of(data.buffers.begin(), data.buffers.end(), is_there) ||
-         std::any_of(data.child_data.begin(), data.child_data.end(), is_child_there) ||
-         (data.dictionary != nullptr && IsOnDevice(*data.dictionary));
+  // An empty one that reports host memory is never read, whatever it is a slice of.
+  return FindBuffer(data, [](const arrow::Buffer& buffer) {
+    return !buffer.is_cpu() || (buffer.size() > 0 && IsOnDevice(buffer));
+  }) != nullptr;
 }
 
 bool IsOnDevice(const arrow::ArrayDataVector& columns) {
@@ -58,7 +38,8 @@ bool IsOnDevice(const arrow::Table& table) {
 
 int32_t DeviceOf(const arrow::ArrayDataVector& columns) {
   for (const auto& column : columns) {
-    if (const auto* buffer = DeviceBufferOf(*column)) return NumberOf(*buffer);
+    const auto is_there = [](const arrow::Buffer& buffer) { return IsOnDevice(buffer); };
+    if (const auto* buffer = FindBuffer(*column, is_there)) return NumberOf(*buffer);
   }
   return -1;
 }

@@ -1,6 +1,6 @@
 #include "memory/reader.h"
 
-#include "border/status.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -27,61 +27,39 @@ bool Reader::closed() const { return Rust().reader_is_closed(rust_.get()); }
 
 arrow::Result<int64_t> Reader::Tell() const {
   int64_t position = 0;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().reader_tell(rust_.get(), &position, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().reader_tell, rust_.get(), &position));
   return position;
 }
 
 arrow::Status Reader::Seek(int64_t position) {
-  return Try(
-      [&](Failure* failure) { return Rust().reader_seek(rust_.get(), position, failure); });
+  return Call(Rust().reader_seek, rust_.get(), position);
 }
 
 arrow::Result<int64_t> Reader::GetSize() {
   int64_t size = 0;
-  ARROW_RETURN_NOT_OK(
-      Try([&](Failure* failure) { return Rust().reader_size(rust_.get(), &size, failure); }));
+  ARROW_RETURN_NOT_OK(Call(Rust().reader_size, rust_.get(), &size));
   return size;
 }
 
 arrow::Result<int64_t> Reader::Read(int64_t size, void* out) {
   ARROW_RETURN_NOT_OK(CheckRead(size, out));
-  int64_t count = 0;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    count = Rust().reader_read(rust_.get(), size, out, failure);
-    return count >= 0;
-  }));
-  return count;
+  return Call(Rust().reader_read, rust_.get(), size, out);
 }
 
 arrow::Result<int64_t> Reader::ReadAt(int64_t position, int64_t size, void* out) {
   ARROW_RETURN_NOT_OK(CheckRead(size, out));
-  int64_t count = 0;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    count = Rust().reader_read_at(rust_.get(), position, size, out, failure);
-    return count >= 0;
-  }));
-  return count;
+  return Call(Rust().reader_read_at, rust_.get(), position, size, out);
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Reader::Read(int64_t size) {
   ARROW_RETURN_NOT_OK(CheckSize(size));
-  Handle<RustBuffer> slice;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    slice.reset(Rust().reader_read_buffer(rust_.get(), size, failure));
-    return slice != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().reader_read_buffer, rust_.get(), size));
   return Part(std::move(slice));
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Reader::ReadAt(int64_t position, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckSize(size));
-  Handle<RustBuffer> slice;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    slice.reset(Rust().reader_read_buffer_at(rust_.get(), position, size, failure));
-    return slice != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().reader_read_buffer_at, rust_.get(), position, size));
   return Part(std::move(slice));
 }
 

@@ -1,7 +1,7 @@
 #include "memory/resolve.h"
 
 #include "memory/device.h"
-#include "border/status.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -24,23 +24,13 @@ arrow::Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow
     return arrow::Status::Invalid("buffer lies outside the CudaBuffer that it is a part of");
   }
   const bool is_mutable = buffer.is_mutable() && whole.is_mutable();
-  Handle<RustBuffer> slice;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    slice.reset(Rust().buffer_slice(whole.rust(), static_cast<int64_t>(offset), buffer.size(),
-                                    is_mutable, failure));
-    return slice != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().buffer_slice, whole.rust(), static_cast<int64_t>(offset), buffer.size(), is_mutable));
   return slice;
 }
 
 arrow::Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
   const auto device = static_cast<int32_t>(buffer.device()->device_id());
-  Handle<RustBuffer> view;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    view.reset(Rust().buffer_view(device, buffer.address(), buffer.size(), buffer.is_mutable(),
-                                  owner, failure));
-    return view != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto view, Call(Rust().buffer_view, device, buffer.address(), buffer.size(), buffer.is_mutable(), owner));
   return view;
 }
 

@@ -1,7 +1,7 @@
 #include "memory/writer.h"
 
 #include "memory/resolve.h"
-#include "border/status.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -15,48 +15,37 @@ arrow::Status CheckWrite(const void* data, int64_t size) {
 }  // namespace
 
 arrow::Result<std::shared_ptr<Writer>> Writer::Open(std::shared_ptr<DeviceBuffer> buffer) {
-  Handle<RustWriter> rust;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    rust.reset(Rust().writer_open(buffer->rust(), failure));
-    return rust != nullptr;
-  }));
+  ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().writer_open, buffer->rust()));
   return std::make_shared<Writer>(std::move(buffer), std::move(rust));
 }
 
 arrow::Status Writer::SetBufferSize(int64_t size) {
-  return Try([&](Failure* failure) {
-    return Rust().writer_set_buffer_size(rust_.get(), size, failure);
-  });
+  return Call(Rust().writer_set_buffer_size, rust_.get(), size);
 }
 
 arrow::Status Writer::Close() {
-  return Try([&](Failure* failure) { return Rust().writer_close(rust_.get(), failure); });
+  return Call(Rust().writer_close, rust_.get());
 }
 
 bool Writer::closed() const { return Rust().writer_is_closed(rust_.get()); }
 
 arrow::Result<int64_t> Writer::Tell() const {
   int64_t position = 0;
-  ARROW_RETURN_NOT_OK(Try([&](Failure* failure) {
-    return Rust().writer_tell(rust_.get(), &position, failure);
-  }));
+  ARROW_RETURN_NOT_OK(Call(Rust().writer_tell, rust_.get(), &position));
   return position;
 }
 
 arrow::Status Writer::Seek(int64_t position) {
-  return Try(
-      [&](Failure* failure) { return Rust().writer_seek(rust_.get(), position, failure); });
+  return Call(Rust().writer_seek, rust_.get(), position);
 }
 
 arrow::Status Writer::Flush() {
-  return Try([&](Failure* failure) { return Rust().writer_flush(rust_.get(), failure); });
+  return Call(Rust().writer_flush, rust_.get());
 }
 
 arrow::Status Writer::Write(const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckWrite(data, size));
-  return Try([&](Failure* failure) {
-    return Rust().writer_write(rust_.get(), data, size, failure);
-  });
+  return Call(Rust().writer_write, rust_.get(), data, size);
 }
 
 arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
@@ -64,9 +53,7 @@ arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
   ARROW_RETURN_NOT_OK(WaitUntilReady(*data));
   if (IsOnDevice(*data)) {
     ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(*data));
-    return Try([&](Failure* failure) {
-      return Rust().writer_write_device(rust_.get(), from.get(), failure);
-    });
+    return Call(Rust().writer_write_device, rust_.get(), from.get());
   }
   if (data->is_cpu()) return Write(data->data(), data->size());
   // Memory of another kind of device: libarrow may be able to copy it to the CPU.
@@ -77,9 +64,7 @@ arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
 
 arrow::Status Writer::WriteAt(int64_t position, const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckWrite(data, size));
-  return Try([&](Failure* failure) {
-    return Rust().writer_write_at(rust_.get(), position, data, size, failure);
-  });
+  return Call(Rust().writer_write_at, rust_.get(), position, data, size);
 }
 
 }  // namespace arrow_cuda

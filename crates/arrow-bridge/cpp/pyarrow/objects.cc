@@ -106,6 +106,20 @@ arrow::Status NotFresh(const char* name) {
   return arrow::Status::TypeError("not a new pyarrow.", name);
 }
 
+// Calls one of pyarrow's functions, whose capsule names this signature.
+template <typename Pointer>
+Pointer Unwrap(void* function, PyObject* object) {
+  if (object == nullptr) return nullptr;
+  return reinterpret_cast<Pointer (*)(PyObject*)>(function)(object);
+}
+
+template <typename Pointer>
+arrow::Result<PyObject*> Wrap(void* function, const Pointer& value) {
+  auto* object = reinterpret_cast<PyObject* (*)(const Pointer&)>(function)(value);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
 // The setters return None, or null with a Python exception set.
 arrow::Status Finish(PyObject* none) {
   if (none == nullptr) return PythonError();
@@ -115,40 +129,13 @@ arrow::Status Finish(PyObject* none) {
 
 }  // namespace
 
-BufferPtr UnwrapBuffer(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<BufferPtr (*)(PyObject*)>(Pyarrow().unwrap_buffer)(object);
-}
-
-ArrayPtr UnwrapArray(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<ArrayPtr (*)(PyObject*)>(Pyarrow().unwrap_array)(object);
-}
-
-BatchPtr UnwrapBatch(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<BatchPtr (*)(PyObject*)>(Pyarrow().unwrap_batch)(object);
-}
-
-ChunkedPtr UnwrapChunkedArray(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<ChunkedPtr (*)(PyObject*)>(Pyarrow().unwrap_chunked_array)(object);
-}
-
-TablePtr UnwrapTable(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<TablePtr (*)(PyObject*)>(Pyarrow().unwrap_table)(object);
-}
-
-SchemaPtr UnwrapSchema(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<SchemaPtr (*)(PyObject*)>(Pyarrow().unwrap_schema)(object);
-}
-
-TypePtr UnwrapType(PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<TypePtr (*)(PyObject*)>(Pyarrow().unwrap_type)(object);
-}
+BufferPtr UnwrapBuffer(PyObject* object) { return Unwrap<BufferPtr>(Pyarrow().unwrap_buffer, object); }
+ArrayPtr UnwrapArray(PyObject* object) { return Unwrap<ArrayPtr>(Pyarrow().unwrap_array, object); }
+BatchPtr UnwrapBatch(PyObject* object) { return Unwrap<BatchPtr>(Pyarrow().unwrap_batch, object); }
+ChunkedPtr UnwrapChunkedArray(PyObject* object) { return Unwrap<ChunkedPtr>(Pyarrow().unwrap_chunked_array, object); }
+TablePtr UnwrapTable(PyObject* object) { return Unwrap<TablePtr>(Pyarrow().unwrap_table, object); }
+SchemaPtr UnwrapSchema(PyObject* object) { return Unwrap<SchemaPtr>(Pyarrow().unwrap_schema, object); }
+TypePtr UnwrapType(PyObject* object) { return Unwrap<TypePtr>(Pyarrow().unwrap_type, object); }
 
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device) {
   return reinterpret_cast<const DeviceObject*>(device)->device;
@@ -182,47 +169,24 @@ arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo) {
 }
 
 arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
-  auto* object = reinterpret_cast<PyObject* (*)(const BufferPtr&)>(Pyarrow().wrap_buffer)(buffer);
-  if (object == nullptr) return PythonError();
-  return object;
+  return Wrap(Pyarrow().wrap_buffer, buffer);
 }
-
 arrow::Result<PyObject*> WrapArray(const ArrayPtr& array) {
-  auto* object = reinterpret_cast<PyObject* (*)(const ArrayPtr&)>(Pyarrow().wrap_array)(array);
-  if (object == nullptr) return PythonError();
-  return object;
+  return Wrap(Pyarrow().wrap_array, array);
 }
-
 arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
-  auto* object = reinterpret_cast<PyObject* (*)(const BatchPtr&)>(Pyarrow().wrap_batch)(batch);
-  if (object == nullptr) return PythonError();
-  return object;
+  return Wrap(Pyarrow().wrap_batch, batch);
 }
-
-arrow::Result<PyObject*> WrapChunkedArray(const ChunkedPtr& array) {
-  auto* object =
-      reinterpret_cast<PyObject* (*)(const ChunkedPtr&)>(Pyarrow().wrap_chunked_array)(array);
-  if (object == nullptr) return PythonError();
-  return object;
+arrow::Result<PyObject*> WrapChunkedArray(const ChunkedPtr& chunked_array) {
+  return Wrap(Pyarrow().wrap_chunked_array, chunked_array);
 }
-
 arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
-  auto* object = reinterpret_cast<PyObject* (*)(const TablePtr&)>(Pyarrow().wrap_table)(table);
-  if (object == nullptr) return PythonError();
-  return object;
+  return Wrap(Pyarrow().wrap_table, table);
 }
-
 arrow::Result<PyObject*> WrapSchema(const SchemaPtr& schema) {
-  auto* object = reinterpret_cast<PyObject* (*)(const SchemaPtr&)>(Pyarrow().wrap_schema)(schema);
-  if (object == nullptr) return PythonError();
-  return object;
+  return Wrap(Pyarrow().wrap_schema, schema);
 }
-
-arrow::Result<PyObject*> WrapType(const TypePtr& type) {
-  auto* object = reinterpret_cast<PyObject* (*)(const TypePtr&)>(Pyarrow().wrap_type)(type);
-  if (object == nullptr) return PythonError();
-  return object;
-}
+arrow::Result<PyObject*> WrapType(const TypePtr& type) { return Wrap(Pyarrow().wrap_type, type); }
 
 arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
   auto* object = reinterpret_cast<BufferObject*>(fresh);

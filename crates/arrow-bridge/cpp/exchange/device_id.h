@@ -1,4 +1,4 @@
-// Where data lies, as a stream of the C Device interface has to say it.
+// The device that data lies on, as the C Device interface identifies it.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace arrow_cuda {
 
-struct Place {
+struct DeviceId {
   ArrowDeviceType type = ARROW_DEVICE_CPU;
   int64_t device = -1;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const DeviceId&) const = default;
 
   // For messages.
   std::string ToString() const;
 };
 
-// The place of all memory of the data; none if it has no bytes.  Fails if it has several.
-arrow::Result<std::optional<Place>> PlaceOf(const arrow::ArrayDataVector& columns);
+// The device of all memory of the data; none if it has no bytes.  Fails if there are several.
+arrow::Result<std::optional<DeviceId>> DeviceIdOf(const arrow::ArrayDataVector& columns);
 
 }  // namespace arrow_cuda

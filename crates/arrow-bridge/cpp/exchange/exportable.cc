@@ -1,10 +1,11 @@
-#include "exchange/complete.h"
+#include "exchange/exportable.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "arrow/array/util.h"
 #include "exchange/null_count.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
 namespace {
@@ -13,12 +14,12 @@ using arrow::ArrayDataVector;
 using ArrayPtr = std::shared_ptr<arrow::Array>;
 using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
-// Moves all empty buffers to `home`, and returns whether there were any.  Creating an offset there
+// Moves all empty buffers to `location`, and returns whether there were any.  Creating an offset there
 // waits for the default stream's work.
-arrow::Result<bool> Move(const Home& home, ArrayDataVector* columns) {
+arrow::Result<bool> Move(const Location& location, ArrayDataVector* columns) {
   bool changed = false;
   for (auto& column : *columns) {
-    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, home));
+    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, location));
     if (data == nullptr) continue;
     column = std::move(data);
     changed = true;
@@ -26,22 +27,19 @@ arrow::Result<bool> Move(const Home& home, ArrayDataVector* columns) {
   return changed;
 }
 
-ArrayDataVector ColumnsOf(const arrow::Array& array) { return {array.data()}; }
-const ArrayDataVector& ColumnsOf(const arrow::RecordBatch& batch) { return batch.column_data(); }
-
 template <typename Data>
 arrow::Result<Data> Completed(const Data& data) {
   const auto& columns = ColumnsOf(*data);
   ARROW_RETURN_NOT_OK(CountNulls(columns));
-  return AtHome(data, HomeOf(columns).value_or(OnHost()));
+  return WithEmptyBuffersAt(data, LocationOf(columns).value_or(HostLocation()));
 }
 
 }  // namespace
 
 bool IsExportable(const ArrayDataVector& columns) {
-  return !HasUncountedNulls(columns) && !HomeOf(columns).has_value() &&
+  return !HasUncountedNulls(columns) && !LocationOf(columns).has_value() &&
          std::none_of(columns.begin(), columns.end(), [](const auto& column) {
-           return NeedsBuffers(*column, OnHost());
+           return NeedsBuffers(*column, HostLocation());
          });
 }
 
@@ -49,18 +47,18 @@ arrow::Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data
 
 arrow::Result<BatchPtr> Exportable(const BatchPtr& data) { return Completed(data); }
 
-arrow::Result<ArrayPtr> AtHome(const ArrayPtr& data, const Home& home) {
+arrow::Result<ArrayPtr> WithEmptyBuffersAt(const ArrayPtr& data, const Location& location) {
   ArrayDataVector columns{data->data()};
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
   if (!changed) return data;
   return arrow::MakeArray(columns.front());
 }
 
-arrow::Result<BatchPtr> AtHome(const BatchPtr& data, const Home& home) {
+arrow::Result<BatchPtr> WithEmptyBuffersAt(const BatchPtr& data, const Location& location) {
   auto columns = data->column_data();
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(home, &columns));
+  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
   if (!changed) return data;
-  return arrow::RecordBatch::Make(data->schema(), data->num_rows(), std::move(columns), home.type,
+  return arrow::RecordBatch::Make(data->schema(), data->num_rows(), std::move(columns), location.type,
                                   data->GetSyncEvent());
 }
 

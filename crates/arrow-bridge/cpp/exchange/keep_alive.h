@@ -1,4 +1,4 @@
-// What lives as long as a structure of the C Device interface, beside what its producer keeps.
+// Keeps objects alive as long as a structure of the C Device interface, beside the producer's data.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace arrow_cuda {
 
 template <typename Kept>
-struct Attached {
+struct KeptAlive {
   Kept kept;
   // The producer's.
   void (*release)(ArrowArray*);
@@ -18,20 +18,20 @@ struct Attached {
 
   // The consumer may have moved the structure, and may call from any thread.
   static void Release(ArrowArray* array) {
-    std::unique_ptr<Attached> attached(static_cast<Attached*>(array->private_data));
-    array->release = attached->release;
-    array->private_data = attached->private_data;
+    std::unique_ptr<KeptAlive> held(static_cast<KeptAlive*>(array->private_data));
+    array->release = held->release;
+    array->private_data = held->private_data;
     // The producer finds the structure as it has made it.
-    attached.reset();
+    held.reset();
     array->release(array);
   }
 };
 
 // Destroys `kept` when the structure is released, right before the producer releases its own data.
 template <typename Kept>
-void Attach(Kept kept, ArrowArray* array) {
-  array->private_data = new Attached<Kept>{std::move(kept), array->release, array->private_data};
-  array->release = Attached<Kept>::Release;
+void KeepAlive(Kept kept, ArrowArray* array) {
+  array->private_data = new KeptAlive<Kept>{std::move(kept), array->release, array->private_data};
+  array->release = KeptAlive<Kept>::Release;
 }
 
 }  // namespace arrow_cuda

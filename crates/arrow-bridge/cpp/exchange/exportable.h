@@ -19,10 +19,10 @@ arrow::Result<std::shared_ptr<arrow::Array>> Exportable(const std::shared_ptr<ar
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Exportable(
     const std::shared_ptr<arrow::RecordBatch>& data);
 
-// The same data with all empty buffers at `home`; `data` itself if they are there.
-arrow::Result<std::shared_ptr<arrow::Array>> AtHome(const std::shared_ptr<arrow::Array>& data,
-                                                    const Home& home);
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> AtHome(
-    const std::shared_ptr<arrow::RecordBatch>& data, const Home& home);
+// The same data with all empty buffers at `location`; `data` itself if they are there.
+arrow::Result<std::shared_ptr<arrow::Array>> WithEmptyBuffersAt(const std::shared_ptr<arrow::Array>& data,
+                                                    const Location& location);
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> WithEmptyBuffersAt(
+    const std::shared_ptr<arrow::RecordBatch>& data, const Location& location);
 
 }  // namespace arrow_cuda
