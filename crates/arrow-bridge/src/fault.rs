@@ -1,7 +1,7 @@
 //! Failures that cross between the languages.
 
-use crate::cut;
 use crate::ffi::{Failure, Kind};
+use crate::truncate::length_within;
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_host_io::Error as FileError;
@@ -79,7 +79,7 @@ impl Failure {
     fn fill(&mut self, fault: &Fault) {
         self.kind = fault.kind;
         let most = self.text.len() - 1;
-        let cut = cut::fitting(&fault.text, most);
+        let cut = length_within(&fault.text, most);
         let bytes = fault.text.bytes().take(cut).chain([0]);
         for (place, byte) in self.text.iter_mut().zip(bytes) {
             *place = byte as c_char;
@@ -94,26 +94,13 @@ impl Failure {
 }
 
 /// Runs a call from C++.  Any failure, including a panic, is written into `failure`.
-///
-/// # Safety
-///
-/// `failure` must be writable, or null to ignore failures.
-pub(crate) unsafe fn attempt<T>(
-    failure: *mut Failure,
+pub(crate) fn attempt<T>(
+    failure: Option<&mut Failure>,
     work: impl FnOnce() -> Result<T, Fault>,
 ) -> Option<T> {
     let outcome = catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(Fault::new(Kind::Io, "a panic in Rust, see standard error")));
-    match outcome {
-        Ok(value) => Some(value),
-        Err(fault) => {
-            // SAFETY: guaranteed by the caller.
-            if let Some(failure) = unsafe { failure.as_mut() } {
-                failure.fill(&fault);
-            }
-            None
-        }
-    }
+    outcome.map_err(|fault| failure.map(|failure| failure.fill(&fault))).ok()
 }
 
 /// A size or position that C++ passes as a signed number.
@@ -138,8 +125,7 @@ mod tests {
     #[test]
     fn a_panic_is_a_failure() {
         let mut failure = Failure::none();
-        // SAFETY: the failure is writable.
-        let outcome: Option<()> = unsafe { attempt(&raw mut failure, || panic!("on purpose")) };
+        let outcome: Option<()> = attempt(Some(&mut failure), || panic!("on purpose"));
         assert!(outcome.is_none());
         assert_eq!(failure.into_fault().kind, Kind::Io);
     }

@@ -7,14 +7,16 @@
 //!
 //! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
 //! the caller passes to the matching `*_release`.  A `*const` parameter is borrowed for the call.
-//! Sizes, offsets and positions are in bytes.
+//! C++ passes live objects for references, and initialised places for mutable ones.  Sizes, offsets and positions are
+//! in bytes.
 //!
 //! Failure: a function that can fail takes a [`Failure`] last, fills it, and returns false, -1 or
 //! null.  Neither side lets an exception or a panic cross the border.
 
 use std::ffi::{c_char, c_void};
+use std::ptr::NonNull;
 
-pub(crate) use crate::serve::{RustEvent, RustStream};
+pub(crate) use crate::handles::{RustEvent, RustStream};
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::HostPool as RustPool;
 pub(crate) use arrow_cuda_host_io::{
@@ -192,13 +194,16 @@ pub(crate) struct RustApi {
         device: i32,
         out: *mut c_char,
         capacity: usize,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
 
     // Buffers.
     /// Allocates in the device's primary context.
-    pub(crate) buffer_allocate:
-        unsafe extern "C" fn(device: i32, size: i64, failure: *mut Failure) -> *mut RustBuffer,
+    pub(crate) buffer_allocate: unsafe extern "C" fn(
+        device: i32,
+        size: i64,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustBuffer>>,
     /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
     pub(crate) buffer_view: unsafe extern "C" fn(
         device: i32,
@@ -206,45 +211,45 @@ pub(crate) struct RustApi {
         size: i64,
         is_mutable: bool,
         owner: Owner,
-        failure: *mut Failure,
-    ) -> *mut RustBuffer,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustBuffer>>,
     pub(crate) buffer_slice: unsafe extern "C" fn(
-        buffer: *const RustBuffer,
+        buffer: &RustBuffer,
         offset: i64,
         size: i64,
         is_mutable: bool,
-        failure: *mut Failure,
-    ) -> *mut RustBuffer,
-    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: *const RustBuffer, out: *mut BufferFacts),
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustBuffer>>,
+    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer, out: &mut BufferFacts),
     /// The address is about to reach other libraries.
-    pub(crate) buffer_expose: unsafe extern "C" fn(buffer: *const RustBuffer),
-    pub(crate) buffer_release: unsafe extern "C" fn(buffer: *mut RustBuffer),
+    pub(crate) buffer_expose: unsafe extern "C" fn(buffer: &RustBuffer),
+    pub(crate) buffer_release: unsafe extern "C" fn(buffer: Box<RustBuffer>),
     /// Moves a buffer to a place, instead of releasing it.
-    pub(crate) buffer_move: unsafe extern "C" fn(buffer: *mut RustBuffer, out: *mut BufferPlace),
+    pub(crate) buffer_move: unsafe extern "C" fn(buffer: Box<RustBuffer>, out: *mut BufferPlace),
     /// Releases the buffer at a place, which is only memory afterwards.
     pub(crate) buffer_release_at: unsafe extern "C" fn(place: *mut BufferPlace),
 
     // Copies.
     /// Copies are complete when they return, and ordered after the default stream's work.
     pub(crate) copy_to_host: unsafe extern "C" fn(
-        from: *const RustBuffer,
+        from: &RustBuffer,
         position: i64,
         out: *mut c_void,
         size: i64,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) copy_from_host: unsafe extern "C" fn(
-        to: *const RustBuffer,
+        to: &RustBuffer,
         position: i64,
         data: *const c_void,
         size: i64,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) copy_from_device: unsafe extern "C" fn(
-        to: *const RustBuffer,
+        to: &RustBuffer,
         position: i64,
-        from: *const RustBuffer,
-        failure: *mut Failure,
+        from: &RustBuffer,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
     /// copied together.  Stores `count` buffers at `out`, to be released at their places, or none on
@@ -254,7 +259,7 @@ pub(crate) struct RustApi {
         ranges: *const HostRange,
         count: usize,
         out: *mut BufferPlace,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// The same with the bytes of other buffers.
     pub(crate) copies_of_buffers: unsafe extern "C" fn(
@@ -262,233 +267,244 @@ pub(crate) struct RustApi {
         buffers: *const *const RustBuffer,
         count: usize,
         out: *mut BufferPlace,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// As `copies_of_host`, in the order of a stream of the device's primary context, which is waited
     /// for unless all ranges are pinned.  Takes ownership of `owner`, which keeps the ranges readable,
     /// even on failure.
     pub(crate) queued_copies_of_host: unsafe extern "C" fn(
         device: i32,
-        stream: *const RustStream,
+        stream: &RustStream,
         ranges: *const HostRange,
         count: usize,
         owner: Owner,
         out: *mut BufferPlace,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// As `copies_of_buffers`, in the order of a stream, which may belong to the context of the copies
     /// or to that of the buffers.  Takes ownership of `owner`, which keeps the buffers' memory valid,
     /// even on failure.
     pub(crate) queued_copies_of_buffers: unsafe extern "C" fn(
         device: i32,
-        stream: *const RustStream,
+        stream: &RustStream,
         buffers: *const *const RustBuffer,
         count: usize,
         owner: Owner,
         out: *mut BufferPlace,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// Waits for a stream that belongs to the context of each buffer.
     pub(crate) stream_await_for: unsafe extern "C" fn(
-        stream: *const RustStream,
+        stream: &RustStream,
         buffers: *const *const RustBuffer,
         count: usize,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// Copies `count` buffers to the host together, each to a target of its size.
     pub(crate) copy_all_to_host: unsafe extern "C" fn(
         buffers: *const *const RustBuffer,
         targets: *const HostTarget,
         count: usize,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
 
     // Pinned host memory.
     pub(crate) host_buffer_facts:
-        unsafe extern "C" fn(buffer: *const RustHostBuffer, out: *mut HostFacts),
-    pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: *mut RustHostBuffer),
+        unsafe extern "C" fn(buffer: &RustHostBuffer, out: &mut HostFacts),
+    pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: Box<RustHostBuffer>),
     /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
     /// may be called on any thread, and neither need the GIL nor give it up.
     pub(crate) pool_allocate: unsafe extern "C" fn(
-        pool: *const RustPool,
+        pool: &RustPool,
         size: i64,
         alignment: i64,
-        failure: *mut Failure,
-    ) -> *mut u8,
+        failure: Option<&mut Failure>,
+    ) -> Option<NonNull<u8>>,
     /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
     pub(crate) pool_reallocate: unsafe extern "C" fn(
-        pool: *const RustPool,
+        pool: &RustPool,
         data: *mut u8,
         old_size: i64,
         new_size: i64,
         alignment: i64,
-        failure: *mut Failure,
-    ) -> *mut u8,
-    pub(crate) pool_free: unsafe extern "C" fn(pool: *const RustPool, data: *mut u8, size: i64),
-    pub(crate) pool_release_unused: unsafe extern "C" fn(pool: *const RustPool),
+        failure: Option<&mut Failure>,
+    ) -> Option<NonNull<u8>>,
+    pub(crate) pool_free: unsafe extern "C" fn(pool: &RustPool, data: *mut u8, size: i64),
+    pub(crate) pool_release_unused: unsafe extern "C" fn(pool: &RustPool),
     /// The host address of pinned memory that is mapped at a device address; null, without a
     /// failure, if there is none.
     pub(crate) host_address: unsafe extern "C" fn(
         device: i32,
         device_address: u64,
-        out: *mut *mut c_void,
-        failure: *mut Failure,
+        out: &mut *mut c_void,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
     pub(crate) is_device_memory: unsafe extern "C" fn(
         device: i32,
         address: u64,
-        out: *mut bool,
-        failure: *mut Failure,
+        out: &mut bool,
+        failure: Option<&mut Failure>,
     ) -> bool,
     /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
     pub(crate) device_address: unsafe extern "C" fn(
         device: i32,
         host_address: *const c_void,
-        out: *mut u64,
-        failure: *mut Failure,
+        out: &mut u64,
+        failure: Option<&mut Failure>,
     ) -> bool,
 
     // Events.
     /// An event of the device's primary context.
     pub(crate) event_create:
-        unsafe extern "C" fn(device: i32, failure: *mut Failure) -> *mut RustEvent,
+        unsafe extern "C" fn(device: i32, failure: Option<&mut Failure>) -> Option<Box<RustEvent>>,
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
     pub(crate) event_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
-        failure: *mut Failure,
-    ) -> *mut RustEvent,
-    pub(crate) event_release: unsafe extern "C" fn(event: *mut RustEvent),
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustEvent>>,
+    pub(crate) event_release: unsafe extern "C" fn(event: Box<RustEvent>),
     /// The address of the event's `CUevent`, valid as long as `event` exists.
-    pub(crate) event_place: unsafe extern "C" fn(event: *const RustEvent) -> *mut *mut c_void,
+    pub(crate) event_place: unsafe extern "C" fn(event: &RustEvent) -> *mut *mut c_void,
     pub(crate) event_record: unsafe extern "C" fn(
-        event: *const RustEvent,
-        stream: *const RustStream,
-        failure: *mut Failure,
+        event: &RustEvent,
+        stream: &RustStream,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) event_wait:
-        unsafe extern "C" fn(event: *const RustEvent, failure: *mut Failure) -> bool,
+        unsafe extern "C" fn(event: &RustEvent, failure: Option<&mut Failure>) -> bool,
     /// An event for the work in flight before the given events, on the default stream and on the
     /// streams that are ordered with it.  Stores null if there is no such work.
     pub(crate) event_pending: unsafe extern "C" fn(
         device: i32,
         events: *const *const RustEvent,
         count: usize,
-        out: *mut *mut RustEvent,
-        failure: *mut Failure,
+        out: &mut Option<Box<RustEvent>>,
+        failure: Option<&mut Failure>,
     ) -> bool,
 
     // Streams.
     /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
-    pub(crate) stream_create:
-        unsafe extern "C" fn(device: i32, flags: u32, failure: *mut Failure) -> *mut RustStream,
+    pub(crate) stream_create: unsafe extern "C" fn(
+        device: i32,
+        flags: u32,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustStream>>,
     /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
     /// the default stream for null.
     pub(crate) stream_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
-        failure: *mut Failure,
-    ) -> *mut RustStream,
-    pub(crate) stream_release: unsafe extern "C" fn(stream: *mut RustStream),
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustStream>>,
+    pub(crate) stream_release: unsafe extern "C" fn(stream: Box<RustStream>),
     /// The address of the stream's `CUstream`, valid as long as `stream` exists.
-    pub(crate) stream_place: unsafe extern "C" fn(stream: *const RustStream) -> *mut *mut c_void,
+    pub(crate) stream_place: unsafe extern "C" fn(stream: &RustStream) -> *mut *mut c_void,
     pub(crate) stream_wait_event: unsafe extern "C" fn(
-        stream: *const RustStream,
-        event: *const RustEvent,
-        failure: *mut Failure,
+        stream: &RustStream,
+        event: &RustEvent,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) stream_synchronize:
-        unsafe extern "C" fn(stream: *const RustStream, failure: *mut Failure) -> bool,
+        unsafe extern "C" fn(stream: &RustStream, failure: Option<&mut Failure>) -> bool,
 
     // Reading.
-    pub(crate) reader_open: unsafe extern "C" fn(buffer: *const RustBuffer) -> *mut RustReader,
-    pub(crate) reader_release: unsafe extern "C" fn(reader: *mut RustReader),
-    pub(crate) reader_close: unsafe extern "C" fn(reader: *mut RustReader),
-    pub(crate) reader_is_closed: unsafe extern "C" fn(reader: *const RustReader) -> bool,
+    pub(crate) reader_open: unsafe extern "C" fn(buffer: &RustBuffer) -> Box<RustReader>,
+    pub(crate) reader_release: unsafe extern "C" fn(reader: Box<RustReader>),
+    pub(crate) reader_close: unsafe extern "C" fn(reader: &RustReader),
+    pub(crate) reader_is_closed: unsafe extern "C" fn(reader: &RustReader) -> bool,
     pub(crate) reader_tell: unsafe extern "C" fn(
-        reader: *const RustReader,
-        out: *mut i64,
-        failure: *mut Failure,
+        reader: &RustReader,
+        out: &mut i64,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) reader_size: unsafe extern "C" fn(
-        reader: *const RustReader,
-        out: *mut i64,
-        failure: *mut Failure,
+        reader: &RustReader,
+        out: &mut i64,
+        failure: Option<&mut Failure>,
     ) -> bool,
-    pub(crate) reader_seek:
-        unsafe extern "C" fn(reader: *mut RustReader, position: i64, failure: *mut Failure) -> bool,
+    pub(crate) reader_seek: unsafe extern "C" fn(
+        reader: &RustReader,
+        position: i64,
+        failure: Option<&mut Failure>,
+    ) -> bool,
     pub(crate) reader_read: unsafe extern "C" fn(
-        reader: *mut RustReader,
+        reader: &RustReader,
         size: i64,
         out: *mut c_void,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> i64,
     pub(crate) reader_read_at: unsafe extern "C" fn(
-        reader: *mut RustReader,
+        reader: &RustReader,
         position: i64,
         size: i64,
         out: *mut c_void,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> i64,
     pub(crate) reader_read_buffer: unsafe extern "C" fn(
-        reader: *mut RustReader,
+        reader: &RustReader,
         size: i64,
-        failure: *mut Failure,
-    ) -> *mut RustBuffer,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustBuffer>>,
     pub(crate) reader_read_buffer_at: unsafe extern "C" fn(
-        reader: *mut RustReader,
+        reader: &RustReader,
         position: i64,
         size: i64,
-        failure: *mut Failure,
-    ) -> *mut RustBuffer,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustBuffer>>,
     /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
     /// message.
     pub(crate) message_facts: unsafe extern "C" fn(
         metadata: *const u8,
         size: usize,
         is_footer: bool,
-        out: *mut MessageFacts,
+        out: &mut MessageFacts,
     ),
 
     // Writing.
-    pub(crate) writer_open:
-        unsafe extern "C" fn(buffer: *const RustBuffer, failure: *mut Failure) -> *mut RustWriter,
+    pub(crate) writer_open: unsafe extern "C" fn(
+        buffer: &RustBuffer,
+        failure: Option<&mut Failure>,
+    ) -> Option<Box<RustWriter>>,
     /// Flushes buffered bytes.
-    pub(crate) writer_release: unsafe extern "C" fn(writer: *mut RustWriter),
+    pub(crate) writer_release: unsafe extern "C" fn(writer: Box<RustWriter>),
     pub(crate) writer_close:
-        unsafe extern "C" fn(writer: *mut RustWriter, failure: *mut Failure) -> bool,
-    pub(crate) writer_is_closed: unsafe extern "C" fn(writer: *const RustWriter) -> bool,
+        unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> bool,
+    pub(crate) writer_is_closed: unsafe extern "C" fn(writer: &RustWriter) -> bool,
     pub(crate) writer_tell: unsafe extern "C" fn(
-        writer: *const RustWriter,
-        out: *mut i64,
-        failure: *mut Failure,
+        writer: &RustWriter,
+        out: &mut i64,
+        failure: Option<&mut Failure>,
     ) -> bool,
-    pub(crate) writer_seek:
-        unsafe extern "C" fn(writer: *mut RustWriter, position: i64, failure: *mut Failure) -> bool,
+    pub(crate) writer_seek: unsafe extern "C" fn(
+        writer: &RustWriter,
+        position: i64,
+        failure: Option<&mut Failure>,
+    ) -> bool,
     pub(crate) writer_write: unsafe extern "C" fn(
-        writer: *mut RustWriter,
+        writer: &RustWriter,
         data: *const c_void,
         size: i64,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) writer_write_device: unsafe extern "C" fn(
-        writer: *mut RustWriter,
-        data: *const RustBuffer,
-        failure: *mut Failure,
+        writer: &RustWriter,
+        data: &RustBuffer,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) writer_write_at: unsafe extern "C" fn(
-        writer: *mut RustWriter,
+        writer: &RustWriter,
         position: i64,
         data: *const c_void,
         size: i64,
-        failure: *mut Failure,
+        failure: Option<&mut Failure>,
     ) -> bool,
     pub(crate) writer_flush:
-        unsafe extern "C" fn(writer: *mut RustWriter, failure: *mut Failure) -> bool,
+        unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> bool,
     pub(crate) writer_set_buffer_size:
-        unsafe extern "C" fn(writer: *mut RustWriter, size: i64, failure: *mut Failure) -> bool,
+        unsafe extern "C" fn(writer: &RustWriter, size: i64, failure: Option<&mut Failure>) -> bool,
 }
 
 /// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,

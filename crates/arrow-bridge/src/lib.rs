@@ -12,16 +12,17 @@
     )
 )]
 
-mod addresses;
+mod address_exposure;
 mod bridge;
-mod cut;
-mod facts;
+mod exports;
 mod fault;
 mod ffi;
+mod handles;
+mod message_facts;
 mod payload;
-mod serve;
+mod truncate;
 
-pub use addresses::watch_addresses;
+pub use address_exposure::watch_addresses;
 pub use bridge::Bridge;
 pub use fault::Fault;
 pub use ffi::{DataKind, Kind, Object, PyObject, PyarrowApi, Span};

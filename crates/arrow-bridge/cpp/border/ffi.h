@@ -17,6 +17,12 @@ struct RustStream;      // arrow_cuda_context::Stream
 struct RustReader;      // arrow_cuda_host_io::BufferReader
 struct RustWriter;      // arrow_cuda_host_io::BufferWriter
 
+// Rust's owning pointer, and one that may be null.
+template <typename T>
+using Box = T *;
+template <typename Pointer>
+using Option = Pointer;
+
 }  // namespace arrow_cuda
 
 namespace arrow_cuda {
@@ -145,25 +151,25 @@ struct RustApi {
   /// Fails for a number that no device has.
   bool (*device_name)(int32_t device, char *out, size_t capacity, Failure *failure);
   /// Allocates in the device's primary context.
-  RustBuffer *(*buffer_allocate)(int32_t device, int64_t size, Failure *failure);
+  Option<Box<RustBuffer>> (*buffer_allocate)(int32_t device, int64_t size, Failure *failure);
   /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
-  RustBuffer *(*buffer_view)(int32_t device,
-                             uint64_t address,
-                             int64_t size,
-                             bool is_mutable,
-                             Owner owner,
-                             Failure *failure);
-  RustBuffer *(*buffer_slice)(const RustBuffer *buffer,
-                              int64_t offset,
-                              int64_t size,
-                              bool is_mutable,
-                              Failure *failure);
+  Option<Box<RustBuffer>> (*buffer_view)(int32_t device,
+                                         uint64_t address,
+                                         int64_t size,
+                                         bool is_mutable,
+                                         Owner owner,
+                                         Failure *failure);
+  Option<Box<RustBuffer>> (*buffer_slice)(const RustBuffer *buffer,
+                                          int64_t offset,
+                                          int64_t size,
+                                          bool is_mutable,
+                                          Failure *failure);
   void (*buffer_facts)(const RustBuffer *buffer, BufferFacts *out);
   /// The address is about to reach other libraries.
   void (*buffer_expose)(const RustBuffer *buffer);
-  void (*buffer_release)(RustBuffer *buffer);
+  void (*buffer_release)(Box<RustBuffer> buffer);
   /// Moves a buffer to a place, instead of releasing it.
-  void (*buffer_move)(RustBuffer *buffer, BufferPlace *out);
+  void (*buffer_move)(Box<RustBuffer> buffer, BufferPlace *out);
   /// Releases the buffer at a place, which is only memory afterwards.
   void (*buffer_release_at)(BufferPlace *place);
   /// Copies are complete when they return, and ordered after the default stream's work.
@@ -226,7 +232,7 @@ struct RustApi {
                            size_t count,
                            Failure *failure);
   void (*host_buffer_facts)(const RustHostBuffer *buffer, HostFacts *out);
-  void (*host_buffer_release)(RustHostBuffer *buffer);
+  void (*host_buffer_release)(Box<RustHostBuffer> buffer);
   /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
   /// may be called on any thread, and neither need the GIL nor give it up.
   uint8_t *(*pool_allocate)(const RustPool *pool, int64_t size, int64_t alignment, Failure *failure);
@@ -247,11 +253,11 @@ struct RustApi {
   /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
   bool (*device_address)(int32_t device, const void *host_address, uint64_t *out, Failure *failure);
   /// An event of the device's primary context.
-  RustEvent *(*event_create)(int32_t device, Failure *failure);
+  Option<Box<RustEvent>> (*event_create)(int32_t device, Failure *failure);
   /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
   /// long as this exists.  Fails if this cannot be an event.
-  RustEvent *(*event_wrap)(int32_t device, void *const *place, Failure *failure);
-  void (*event_release)(RustEvent *event);
+  Option<Box<RustEvent>> (*event_wrap)(int32_t device, void *const *place, Failure *failure);
+  void (*event_release)(Box<RustEvent> event);
   /// The address of the event's `CUevent`, valid as long as `event` exists.
   void **(*event_place)(const RustEvent *event);
   bool (*event_record)(const RustEvent *event, const RustStream *stream, Failure *failure);
@@ -261,55 +267,57 @@ struct RustApi {
   bool (*event_pending)(int32_t device,
                         const RustEvent *const *events,
                         size_t count,
-                        RustEvent **out,
+                        Option<Box<RustEvent>> *out,
                         Failure *failure);
   /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
-  RustStream *(*stream_create)(int32_t device, uint32_t flags, Failure *failure);
+  Option<Box<RustStream>> (*stream_create)(int32_t device, uint32_t flags, Failure *failure);
   /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
   /// the default stream for null.
-  RustStream *(*stream_wrap)(int32_t device, void *const *place, Failure *failure);
-  void (*stream_release)(RustStream *stream);
+  Option<Box<RustStream>> (*stream_wrap)(int32_t device, void *const *place, Failure *failure);
+  void (*stream_release)(Box<RustStream> stream);
   /// The address of the stream's `CUstream`, valid as long as `stream` exists.
   void **(*stream_place)(const RustStream *stream);
   bool (*stream_wait_event)(const RustStream *stream, const RustEvent *event, Failure *failure);
   bool (*stream_synchronize)(const RustStream *stream, Failure *failure);
-  RustReader *(*reader_open)(const RustBuffer *buffer);
-  void (*reader_release)(RustReader *reader);
-  void (*reader_close)(RustReader *reader);
+  Box<RustReader> (*reader_open)(const RustBuffer *buffer);
+  void (*reader_release)(Box<RustReader> reader);
+  void (*reader_close)(const RustReader *reader);
   bool (*reader_is_closed)(const RustReader *reader);
   bool (*reader_tell)(const RustReader *reader, int64_t *out, Failure *failure);
   bool (*reader_size)(const RustReader *reader, int64_t *out, Failure *failure);
-  bool (*reader_seek)(RustReader *reader, int64_t position, Failure *failure);
-  int64_t (*reader_read)(RustReader *reader, int64_t size, void *out, Failure *failure);
-  int64_t (*reader_read_at)(RustReader *reader,
+  bool (*reader_seek)(const RustReader *reader, int64_t position, Failure *failure);
+  int64_t (*reader_read)(const RustReader *reader, int64_t size, void *out, Failure *failure);
+  int64_t (*reader_read_at)(const RustReader *reader,
                             int64_t position,
                             int64_t size,
                             void *out,
                             Failure *failure);
-  RustBuffer *(*reader_read_buffer)(RustReader *reader, int64_t size, Failure *failure);
-  RustBuffer *(*reader_read_buffer_at)(RustReader *reader,
-                                       int64_t position,
-                                       int64_t size,
-                                       Failure *failure);
+  Option<Box<RustBuffer>> (*reader_read_buffer)(const RustReader *reader,
+                                                int64_t size,
+                                                Failure *failure);
+  Option<Box<RustBuffer>> (*reader_read_buffer_at)(const RustReader *reader,
+                                                   int64_t position,
+                                                   int64_t size,
+                                                   Failure *failure);
   /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
   /// message.
   void (*message_facts)(const uint8_t *metadata, size_t size, bool is_footer, MessageFacts *out);
-  RustWriter *(*writer_open)(const RustBuffer *buffer, Failure *failure);
+  Option<Box<RustWriter>> (*writer_open)(const RustBuffer *buffer, Failure *failure);
   /// Flushes buffered bytes.
-  void (*writer_release)(RustWriter *writer);
-  bool (*writer_close)(RustWriter *writer, Failure *failure);
+  void (*writer_release)(Box<RustWriter> writer);
+  bool (*writer_close)(const RustWriter *writer, Failure *failure);
   bool (*writer_is_closed)(const RustWriter *writer);
   bool (*writer_tell)(const RustWriter *writer, int64_t *out, Failure *failure);
-  bool (*writer_seek)(RustWriter *writer, int64_t position, Failure *failure);
-  bool (*writer_write)(RustWriter *writer, const void *data, int64_t size, Failure *failure);
-  bool (*writer_write_device)(RustWriter *writer, const RustBuffer *data, Failure *failure);
-  bool (*writer_write_at)(RustWriter *writer,
+  bool (*writer_seek)(const RustWriter *writer, int64_t position, Failure *failure);
+  bool (*writer_write)(const RustWriter *writer, const void *data, int64_t size, Failure *failure);
+  bool (*writer_write_device)(const RustWriter *writer, const RustBuffer *data, Failure *failure);
+  bool (*writer_write_at)(const RustWriter *writer,
                           int64_t position,
                           const void *data,
                           int64_t size,
                           Failure *failure);
-  bool (*writer_flush)(RustWriter *writer, Failure *failure);
-  bool (*writer_set_buffer_size)(RustWriter *writer, int64_t size, Failure *failure);
+  bool (*writer_flush)(const RustWriter *writer, Failure *failure);
+  bool (*writer_set_buffer_size)(const RustWriter *writer, int64_t size, Failure *failure);
 };
 
 /// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,

@@ -3,13 +3,13 @@
 mod copies;
 mod exchange;
 mod messages;
+mod object_state;
 mod objects;
 mod pickling;
-mod questions;
 
+use crate::exports;
 use crate::fault::Fault;
 use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi};
-use crate::serve;
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
 
@@ -55,7 +55,7 @@ impl Bridge {
         let pyarrow = Box::leak(Box::new(pyarrow));
         let mut failure = Failure::none();
         // SAFETY: both tables live forever, and the failure is writable.
-        let api = unsafe { entry(&raw const serve::API, pyarrow, &raw mut failure).as_ref() };
+        let api = unsafe { entry(&raw const exports::API, pyarrow, &raw mut failure).as_ref() };
         match api {
             Some(api) if api.abi_version == ABI_VERSION => Ok(Self { api }),
             Some(api) => Err(Fault::new(

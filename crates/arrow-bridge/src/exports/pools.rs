@@ -4,12 +4,12 @@ use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{Failure, Kind, RustPool};
 use arrow_cuda_driver::CudaError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
-/// What blocks of pinned memory are aligned to.
+/// The alignment of blocks of pinned memory, in bytes.
 const MAX_ALIGNMENT: usize = 2 << 20;
 
-/// What libarrow's own pools say of memory that they do not get, and what the driver says.
+/// The error of libarrow's own pools, with the driver's text.
 fn failed(what: &str, size: usize, error: CudaError) -> Fault {
     match error.is_out_of_memory() {
         true => Fault::new(Kind::Memory, format!("{what} of size {size} failed: {error}")),
@@ -30,52 +30,48 @@ fn aligned(alignment: i64) -> Result<usize, Fault> {
     })
 }
 
-pub(super) unsafe extern "C" fn allocate(
-    pool: *const RustPool,
+pub(super) extern "C" fn allocate(
+    pool: &RustPool,
     size: i64,
     alignment: i64,
-    failure: *mut Failure,
-) -> *mut u8 {
+    failure: Option<&mut Failure>,
+) -> Option<NonNull<u8>> {
     let work = || {
         let (size, alignment) = (sized(size)?, aligned(alignment)?);
-        // SAFETY: a live pool.
-        let allocated = unsafe { &*pool }.allocate(size, alignment);
-        allocated.map(NonNull::as_ptr).map_err(|error| failed("malloc", size, error))
+        let allocated = pool.allocate(size, alignment);
+        allocated.map_err(|error| failed("malloc", size, error))
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
+    attempt(failure, work)
 }
 
 pub(super) unsafe extern "C" fn reallocate(
-    pool: *const RustPool,
+    pool: &RustPool,
     data: *mut u8,
     old_size: i64,
     new_size: i64,
     alignment: i64,
-    failure: *mut Failure,
-) -> *mut u8 {
+    failure: Option<&mut Failure>,
+) -> Option<NonNull<u8>> {
     let work = || {
         let (old, new, alignment) = (sized(old_size)?, sized(new_size)?, aligned(alignment)?);
         let data = NonNull::new(data)
             .ok_or_else(|| Fault::new(Kind::Invalid, "no memory to be reallocated"))?;
-        // SAFETY: a live pool, which has allocated this.
-        let moved = unsafe { (*pool).reallocate(data, old, new, alignment) };
-        moved.map(NonNull::as_ptr).map_err(|error| failed("realloc", new, error))
+        // SAFETY: the pool has allocated this.
+        let moved = unsafe { pool.reallocate(data, old, new, alignment) };
+        moved.map_err(|error| failed("realloc", new, error))
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.unwrap_or(ptr::null_mut())
+    attempt(failure, work)
 }
 
-pub(super) unsafe extern "C" fn free(pool: *const RustPool, data: *mut u8, size: i64) {
+pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, size: i64) {
     let (Some(data), Ok(size)) = (NonNull::new(data), usize::try_from(size)) else { return };
-    // SAFETY: a live pool, which has allocated this.
-    let work = AssertUnwindSafe(|| unsafe { (*pool).release(data, size) });
-    // There is nobody to tell.
+    // SAFETY: the pool has allocated this.
+    let work = AssertUnwindSafe(|| unsafe { pool.release(data, size) });
+    // `free` cannot report a failure.
     let _ = catch_unwind(work);
 }
 
-pub(super) unsafe extern "C" fn release_unused(pool: *const RustPool) {
-    // SAFETY: a live pool.
-    let work = AssertUnwindSafe(|| unsafe { (*pool).release_unused() });
+pub(super) extern "C" fn release_unused(pool: &RustPool) {
+    let work = AssertUnwindSafe(|| pool.release_unused());
     let _ = catch_unwind(work);
 }

@@ -3,19 +3,17 @@
 //! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
 //! table and are live, other pointers are valid for their use, and `Failure*` is writable.
 
-mod adjacent;
+mod batch_copies;
 mod buffers;
 mod events;
 mod files;
-mod messages;
+mod metadata;
 mod pools;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, Kind, RustApi, RustBuffer};
+use crate::ffi::{ABI_VERSION, Kind, RustApi};
 use arrow_cuda_context::Context;
-pub(crate) use events::RustEvent;
-pub(crate) use streams::RustStream;
 
 pub(crate) static API: RustApi = RustApi {
     abi_version: ABI_VERSION,
@@ -31,12 +29,12 @@ pub(crate) static API: RustApi = RustApi {
     copy_to_host: buffers::copy_to_host,
     copy_from_host: buffers::copy_from_host,
     copy_from_device: buffers::copy_from_device,
-    copies_of_host: adjacent::copies_of_host,
-    copies_of_buffers: adjacent::copies_of_buffers,
-    queued_copies_of_host: adjacent::queued_copies_of_host,
-    queued_copies_of_buffers: adjacent::queued_copies_of_buffers,
+    copies_of_host: batch_copies::copies_of_host,
+    copies_of_buffers: batch_copies::copies_of_buffers,
+    queued_copies_of_host: batch_copies::queued_copies_of_host,
+    queued_copies_of_buffers: batch_copies::queued_copies_of_buffers,
     stream_await_for: streams::await_for,
-    copy_all_to_host: adjacent::copy_all_to_host,
+    copy_all_to_host: batch_copies::copy_all_to_host,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: buffers::host_release,
     pool_allocate: pools::allocate,
@@ -70,7 +68,7 @@ pub(crate) static API: RustApi = RustApi {
     reader_read_at: files::reader_read_at,
     reader_read_buffer: files::reader_read_buffer,
     reader_read_buffer_at: files::reader_read_buffer_at,
-    message_facts: messages::message_facts,
+    message_facts: metadata::message_facts,
     writer_open: files::writer_open,
     writer_release: files::writer_release,
     writer_close: files::writer_close,
@@ -89,15 +87,4 @@ fn context(device: i32) -> Result<Context, Fault> {
     let number = u32::try_from(device)
         .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
     Ok(Context::primary(number)?)
-}
-
-/// Hands an object over to C++.
-fn hand_over<T>(value: T) -> *mut T {
-    Box::into_raw(Box::new(value))
-}
-
-/// Hands over memory that libarrow allocates.  It passes addresses on in ways that nobody here sees.
-fn hand_over_exposed(buffer: RustBuffer) -> *mut RustBuffer {
-    buffer.expose();
-    hand_over(buffer)
 }

@@ -1,15 +1,15 @@
-//! Texts for which C++ may have too little room.
+//! Texts that are truncated to the room that C++ has.
 
 /// The length of the longest part of `text` that has at most `most` bytes and ends between
 /// characters: the other side decodes UTF-8.
-pub(crate) fn fitting(text: &str, most: usize) -> usize {
+pub(crate) fn length_within(text: &str, most: usize) -> usize {
     // `str::floor_char_boundary` came with Rust 1.91.
     (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fitting;
+    use super::length_within;
     use rstest::rstest;
 
     #[rstest]
@@ -23,6 +23,6 @@ mod tests {
     #[case("ï", 0, 0)]
     #[case("ï", 1, 0)]
     fn no_character_is_divided(#[case] text: &str, #[case] most: usize, #[case] expected: usize) {
-        assert_eq!(fitting(text, most), expected);
+        assert_eq!(length_within(text, most), expected);
     }
 }

@@ -5,14 +5,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+static EXPOSED_ON_REQUEST: AtomicBool = AtomicBool::new(false);
 
 /// `pyarrow.Buffer.address` calls [`Bridge::expose_address`](crate::Bridge::expose_address) from now
 /// on.
 pub fn watch_addresses() {
-    ARE_WATCHED.store(true, Ordering::Release);
+    EXPOSED_ON_REQUEST.store(true, Ordering::Release);
 }
 
-pub(crate) fn are_watched() -> bool {
-    ARE_WATCHED.load(Ordering::Acquire)
+pub(crate) fn is_exposed_on_request() -> bool {
+    EXPOSED_ON_REQUEST.load(Ordering::Acquire)
 }

@@ -1,9 +1,11 @@
 //! Buffers that are allocated and copied together, for C++.
 
 use super::buffers::{Lent, host, host_mut};
-use super::{RustStream, context};
+use super::context;
 use crate::fault::{Fault, attempt};
-use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer};
+use crate::ffi::{
+    BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer, RustStream,
+};
 use arrow_cuda_buffer::copy_to_host_scattered;
 use std::slice;
 
@@ -12,7 +14,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
     ranges: *const HostRange,
     count: usize,
     out: *mut BufferPlace,
-    failure: *mut Failure,
+    failure: Option<&mut Failure>,
 ) -> bool {
     let work = || {
         // SAFETY: `count` ranges, each of them readable.
@@ -21,8 +23,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
         unsafe { store(out, RustBuffer::adjacent_from_host(&context(device)?, &parts)?) };
         Ok(())
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.is_some()
+    attempt(failure, work).is_some()
 }
 
 pub(super) unsafe extern "C" fn copies_of_buffers(
@@ -30,7 +31,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
     buffers: *const *const RustBuffer,
     count: usize,
     out: *mut BufferPlace,
-    failure: *mut Failure,
+    failure: Option<&mut Failure>,
 ) -> bool {
     let work = || {
         // SAFETY: `count` live buffers of this table.
@@ -39,23 +40,22 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
         unsafe { store(out, RustBuffer::adjacent_copies(&context(device)?, &sources)?) };
         Ok(())
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.is_some()
+    attempt(failure, work).is_some()
 }
 
 pub(super) unsafe extern "C" fn queued_copies_of_host(
     device: i32,
-    stream: *const RustStream,
+    stream: &RustStream,
     ranges: *const HostRange,
     count: usize,
     owner: Owner,
     out: *mut BufferPlace,
-    failure: *mut Failure,
+    failure: Option<&mut Failure>,
 ) -> bool {
     let owner = Box::new(Lent(owner));
     let work = || {
-        // SAFETY: a live stream, and `count` ranges, readable as long as the owner lives.
-        let (stream, parts) = unsafe { ((*stream).stream(), parts(ranges, count)?) };
+        // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
+        let (stream, parts) = (stream.stream(), unsafe { parts(ranges, count)? });
         let context = context(device)?;
         // SAFETY: as above; that nobody changes them is for the program that passed the stream.
         let queued =
@@ -64,38 +64,36 @@ pub(super) unsafe extern "C" fn queued_copies_of_host(
         unsafe { store(out, queued?.0) };
         Ok(())
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.is_some()
+    attempt(failure, work).is_some()
 }
 
 pub(super) unsafe extern "C" fn queued_copies_of_buffers(
     device: i32,
-    stream: *const RustStream,
+    stream: &RustStream,
     buffers: *const *const RustBuffer,
     count: usize,
     owner: Owner,
     out: *mut BufferPlace,
-    failure: *mut Failure,
+    failure: Option<&mut Failure>,
 ) -> bool {
     let owner = Box::new(Lent(owner));
     let work = || {
-        // SAFETY: a live stream, and `count` live buffers of this table.
-        let (stream, sources) = unsafe { ((*stream).stream(), borrowed(buffers, count)) };
+        // SAFETY: C++ passes `count` live buffers.
+        let (stream, sources) = (stream.stream(), unsafe { borrowed(buffers, count) });
         let context = context(device)?;
         let (copies, _) = RustBuffer::queue_adjacent_copies(&context, stream, &sources, owner)?;
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.is_some()
+    attempt(failure, work).is_some()
 }
 
 pub(super) unsafe extern "C" fn copy_all_to_host(
     buffers: *const *const RustBuffer,
     targets: *const HostTarget,
     count: usize,
-    failure: *mut Failure,
+    failure: Option<&mut Failure>,
 ) -> bool {
     let work = || {
         // SAFETY: `count` live buffers of this table, and as many targets.
@@ -108,8 +106,7 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
         }
         Ok(copy_to_host_scattered(parts)?)
     };
-    // SAFETY: guaranteed by the caller.
-    unsafe { attempt(failure, work) }.is_some()
+    attempt(failure, work).is_some()
 }
 
 /// The bytes of `count` ranges.

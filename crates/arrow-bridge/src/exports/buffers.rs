@@ -1,0 +1,261 @@
+//! Device and pinned host memory for C++.
+
+use super::context;
+use crate::address_exposure;
+use crate::fault::{Fault, attempt, unsigned};
+use crate::ffi::{
+    BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
+};
+use crate::truncate::length_within;
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+use std::{ptr, slice};
+
+/// A C++ owner, released with the last buffer over its memory, or when queued work is complete.
+pub(super) struct Lent(pub(super) Owner);
+
+// SAFETY: the border allows the owner to be dropped from any thread.
+unsafe impl Send for Lent {}
+// SAFETY: it is only ever dropped.
+unsafe impl Sync for Lent {}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // SAFETY: called once, with the owner that came with it.
+        unsafe { (self.0.drop)(self.0.owner) };
+    }
+}
+
+pub(super) unsafe extern "C" fn device_name(
+    device: i32,
+    out: *mut c_char,
+    capacity: usize,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let name = context(device)?.device().name()?;
+        if capacity == 0 {
+            return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
+        }
+        let size = length_within(&name, capacity - 1);
+        // SAFETY: `out` has room for `capacity` bytes, which is more than `size`.
+        unsafe {
+            ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), size);
+            out.add(size).write(0);
+        }
+        Ok(())
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) extern "C" fn allocate(
+    device: i32,
+    size: i64,
+    failure: Option<&mut Failure>,
+) -> Option<Box<RustBuffer>> {
+    let work = || {
+        let size = unsigned("the size of a device buffer", size)?;
+        let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
+        // libarrow passes addresses on in ways that nobody here sees.
+        buffer.expose();
+        Ok(Box::new(buffer))
+    };
+    attempt(failure, work)
+}
+
+pub(super) extern "C" fn view(
+    device: i32,
+    address: u64,
+    size: i64,
+    is_mutable: bool,
+    owner: Owner,
+    failure: Option<&mut Failure>,
+) -> Option<Box<RustBuffer>> {
+    let owner = Box::new(Lent(owner));
+    let work = || {
+        let size = unsigned("the size of a device buffer", size)?;
+        let context = context(device)?;
+        // SAFETY: C++ keeps the memory valid as long as the owner lives.
+        Ok(Box::new(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?))
+    };
+    attempt(failure, work)
+}
+
+pub(super) extern "C" fn slice(
+    buffer: &RustBuffer,
+    offset: i64,
+    size: i64,
+    is_mutable: bool,
+    failure: Option<&mut Failure>,
+) -> Option<Box<RustBuffer>> {
+    let work = || {
+        let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
+        let slice = buffer.slice(offset, size)?;
+        Ok(Box::new(if is_mutable { slice } else { slice.read_only() }))
+    };
+    attempt(failure, work)
+}
+
+pub(super) extern "C" fn facts(buffer: &RustBuffer, out: &mut BufferFacts) {
+    *out = BufferFacts {
+        address: match address_exposure::is_exposed_on_request() {
+            true => buffer.private_address(),
+            false => buffer.address(),
+        },
+        size: buffer.size().cast_signed(),
+        device: buffer.context().device().number().cast_signed(),
+        is_mutable: buffer.is_mutable(),
+    };
+}
+
+pub(super) extern "C" fn expose(buffer: &RustBuffer) {
+    buffer.expose();
+}
+
+pub(super) extern "C" fn release(buffer: Box<RustBuffer>) {
+    drop(buffer);
+}
+
+const _: () = assert!(
+    size_of::<RustBuffer>() <= size_of::<BufferPlace>()
+        && align_of::<RustBuffer>() <= align_of::<BufferPlace>(),
+    "a buffer has to fit into its place"
+);
+
+pub(super) unsafe extern "C" fn move_to(buffer: Box<RustBuffer>, out: *mut BufferPlace) {
+    // SAFETY: C++ passes a writable place, into which a buffer fits.
+    unsafe { out.cast::<RustBuffer>().write(*buffer) };
+}
+
+pub(super) unsafe extern "C" fn release_at(place: *mut BufferPlace) {
+    // SAFETY: C++ releases the buffer at this place once.
+    unsafe { place.cast::<RustBuffer>().drop_in_place() };
+}
+
+pub(super) unsafe extern "C" fn copy_to_host(
+    buffer: &RustBuffer,
+    position: i64,
+    out: *mut c_void,
+    size: i64,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        // SAFETY: C++ passes `size` writable bytes.
+        let out = unsafe { host_mut(out, size)? };
+        Ok(buffer.copy_to_uninit(position, out)?)
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) unsafe extern "C" fn copy_from_host(
+    buffer: &RustBuffer,
+    position: i64,
+    data: *const c_void,
+    size: i64,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        // SAFETY: C++ passes `size` readable bytes.
+        let data = unsafe { host(data, size)? };
+        Ok(buffer.copy_from_host(position, data)?)
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) extern "C" fn copy_from_device(
+    to: &RustBuffer,
+    position: i64,
+    from: &RustBuffer,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let position = unsigned("a position", position)?;
+        Ok(to.copy_from_device(position, from)?)
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer, out: &mut HostFacts) {
+    // Python gives the address to anybody, so it has leaked.
+    *out = HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 };
+}
+
+pub(super) extern "C" fn host_release(buffer: Box<RustHostBuffer>) {
+    drop(buffer);
+}
+
+pub(super) extern "C" fn host_address(
+    device: i32,
+    device_address: u64,
+    out: &mut *mut c_void,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
+        *out = found.unwrap_or(0) as *mut c_void;
+        Ok(())
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) extern "C" fn is_device_memory(
+    device: i32,
+    address: u64,
+    out: &mut bool,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        *out = arrow_cuda_buffer::is_device_memory(&context(device)?, address)?;
+        Ok(())
+    };
+    attempt(failure, work).is_some()
+}
+
+pub(super) extern "C" fn device_address(
+    device: i32,
+    host_address: *const c_void,
+    out: &mut u64,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        let found = context(device)?.enter()?.device_address(host_address as u64)?;
+        *out = found.unwrap_or(0);
+        Ok(())
+    };
+    attempt(failure, work).is_some()
+}
+
+/// Host memory that C++ passes for reading.
+///
+/// # Safety
+///
+/// It must be readable for `size` bytes; null is allowed when there are none.
+pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8], Fault> {
+    let size = host_size(data, size)?;
+    // SAFETY: guaranteed by the caller.
+    Ok(if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data.cast(), size) } })
+}
+
+/// Host memory that C++ passes for writing.
+///
+/// # Safety
+///
+/// It must be writable for `size` bytes; null is allowed when there are none.
+pub(super) unsafe fn host_mut<'a>(
+    out: *mut c_void,
+    size: i64,
+) -> Result<&'a mut [MaybeUninit<u8>], Fault> {
+    let size = host_size(out, size)?;
+    // SAFETY: guaranteed by the caller.
+    Ok(if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(out.cast(), size) } })
+}
+
+fn host_size(address: *const c_void, size: i64) -> Result<usize, Fault> {
+    let size = unsigned("a size", size)?;
+    if address.is_null() && size > 0 {
+        return Err(Fault::new(Kind::Invalid, format!("{size} bytes of host memory at null")));
+    }
+    usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))
+}

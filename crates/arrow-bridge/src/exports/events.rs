@@ -1,0 +1,123 @@
+//! Events for C++.
+
+use super::context;
+use crate::fault::{Fault, attempt};
+use crate::ffi::{Failure, Kind, RustEvent, RustStream};
+use arrow_cuda_context::{Event, Pending, is_readable};
+use std::ffi::c_void;
+use std::slice;
+
+pub(super) extern "C" fn create(
+    device: i32,
+    failure: Option<&mut Failure>,
+) -> Option<Box<RustEvent>> {
+    let work = || Ok(Box::new(RustEvent::new(Event::new(&context(device)?)?)));
+    attempt(failure, work)
+}
+
+pub(super) unsafe extern "C" fn wrap(
+    device: i32,
+    place: *const *mut c_void,
+    failure: Option<&mut Failure>,
+) -> Option<Box<RustEvent>> {
+    let work = || {
+        let (context, handle) = (context(device)?, handle_at(place)?);
+        // SAFETY: the producer promises that the event exists and stays alive.
+        Ok(Box::new(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) })))
+    };
+    attempt(failure, work)
+}
+
+/// The handle that a producer has stored at `place`.
+fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
+    let wrong =
+        |what: &str| Fault::new(Kind::Invalid, format!("sync_event ({place:p}) points to {what}"));
+    if !is_readable(place as usize) {
+        return Err(wrong("memory that cannot be read"));
+    }
+    // SAFETY: aligned memory that was just found readable.
+    let event = unsafe { place.read_volatile() };
+    if event.is_null() {
+        return Err(wrong("a null event"));
+    }
+    // The driver would dereference the handle without a check.
+    if !is_readable(event as usize) {
+        return Err(wrong(&format!("{event:p}, which is not an event")));
+    }
+    Ok(event)
+}
+
+pub(super) extern "C" fn release(event: Box<RustEvent>) {
+    drop(event);
+}
+
+pub(super) extern "C" fn place(event: &RustEvent) -> *mut *mut c_void {
+    event.place()
+}
+
+pub(super) extern "C" fn record(
+    event: &RustEvent,
+    stream: &RustStream,
+    failure: Option<&mut Failure>,
+) -> bool {
+    attempt(failure, || Ok(event.event().record(stream.stream())?)).is_some()
+}
+
+pub(super) extern "C" fn wait(event: &RustEvent, failure: Option<&mut Failure>) -> bool {
+    attempt(failure, || Ok(event.event().synchronize().map(drop)?)).is_some()
+}
+
+pub(super) unsafe extern "C" fn pending(
+    device: i32,
+    events: *const *const RustEvent,
+    count: usize,
+    out: &mut Option<Box<RustEvent>>,
+    failure: Option<&mut Failure>,
+) -> bool {
+    let work = || {
+        // SAFETY: `count` live events.
+        let events: Vec<&Event> = unsafe {
+            let events = if count == 0 { &[] } else { slice::from_raw_parts(events, count) };
+            events.iter().map(|event| (**event).event()).collect()
+        };
+        *out = match context(device)?.pending(&events)? {
+            Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
+            _ => None,
+        };
+        Ok(())
+    };
+    attempt(failure, work).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[test]
+    fn a_handle_is_read_where_its_producer_says() {
+        let mut memory = 0usize;
+        let handle: *mut c_void = (&raw mut memory).cast();
+        assert_eq!(handle_at(&raw const handle), Ok(handle));
+    }
+
+    #[rstest]
+    #[case::null(0, "points to a null event")]
+    #[case::wild(0x1230, "points to 0x1230, which is not an event")]
+    #[case::misaligned(0x1231, "points to 0x1231, which is not an event")]
+    fn a_handle_that_cannot_be_one_is_refused(#[case] handle: usize, #[case] text: &str) {
+        let handle = handle as *mut c_void;
+        let fault = handle_at(&raw const handle).expect_err("no event");
+        assert_eq!(fault.kind, Kind::Invalid);
+        assert!(fault.text.ends_with(text), "{fault}");
+    }
+
+    #[rstest]
+    #[case(0)]
+    #[case(0x1230)]
+    #[case(usize::MAX - 7)]
+    fn a_place_that_cannot_be_read_is_refused(#[case] place: usize) {
+        let fault = handle_at(place as *const *mut c_void).expect_err("no memory");
+        assert!(fault.text.ends_with("points to memory that cannot be read"), "{fault}");
+    }
+}
