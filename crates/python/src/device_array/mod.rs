@@ -10,6 +10,7 @@ mod host;
 mod import;
 mod index;
 mod protocols;
+#[expect(unsafe_op_in_unsafe_fn, reason = "PyO3's code in the expansion of local macros")]
 mod scalar;
 mod views;
 mod writeback;

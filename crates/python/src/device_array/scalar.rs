@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 impl PyDeviceArray {
-    /// The scalar of NumPy's, if there is a single element and no dimension.
+    /// NumPy's scalar, if there is a single element and no dimension.
     pub(super) fn scalar<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.array.layout().ndim() > 0 {
             return Ok(None);
@@ -19,37 +19,30 @@ impl PyDeviceArray {
         host::to_numpy(py, self, None, None)?.get_item(PyTuple::empty(py)).map(Some)
     }
 
-    /// What `operator` makes of the scalar and another value.
-    fn with<'py>(&self, operator: &str, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = other.py();
-        match self.scalar(py)? {
-            Some(scalar) => py.import("operator")?.call_method1(operator, (scalar, other)),
-            None => Ok(py.NotImplemented().into_bound(py)),
-        }
-    }
-
-    /// What `operator` makes of another value and the scalar.
-    fn behind<'py>(
+    /// The result of a binary operator, in the order of its operands; `NotImplemented` for other arrays.
+    fn binary<'py>(
         &self,
-        operator: &str,
+        (module, function): (&str, &str),
         other: &Bound<'py, PyAny>,
+        is_reflected: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
-        match self.scalar(py)? {
-            Some(scalar) => py.import("operator")?.call_method1(operator, (other, scalar)),
-            None => Ok(py.NotImplemented().into_bound(py)),
-        }
+        let Some(scalar) = self.scalar(py)? else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        let operands = if is_reflected { (other, &scalar) } else { (&scalar, other) };
+        py.import(module)?.call_method1(function, operands)
     }
 
-    /// What `function` makes of the scalar.
-    fn alone<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    /// The result of a unary operator.
+    fn unary<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.scalar(py)? {
             Some(scalar) => py.import("operator")?.call_method1(function, (scalar,)),
             None => Err(only_scalars(function)),
         }
     }
 
-    /// What a function of `math` makes of the Python number that the scalar is.
+    /// The result of a function of `math`, for the scalar as a Python number.
     fn to_integer<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.scalar(py)? {
             Some(_) => py.import("math")?.call_method1(function, (self.item_of(py)?,)),
@@ -57,7 +50,7 @@ impl PyDeviceArray {
         }
     }
 
-    /// The Python object of the class `class` that the only element converts to.
+    /// The only element, converted to a class of Python's.
     fn converted<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         if self.array.layout().count() != 1 {
             return Err(PyTypeError::new_err(
@@ -79,112 +72,69 @@ fn only_scalars(operator: &str) -> PyErr {
     ))
 }
 
+/// Binary operators and their reflections, by the functions that compute them.
+macro_rules! binary_operators {
+    ($($operator:ident, $reflected:ident: $module:literal $function:literal;)+) => {
+        #[pymethods]
+        impl PyDeviceArray {
+            $(
+                fn $operator<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    self.binary(($module, $function), other, false)
+                }
+
+                fn $reflected<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    self.binary(($module, $function), other, true)
+                }
+            )+
+        }
+    };
+}
+
+binary_operators! {
+    __add__, __radd__: "operator" "add";
+    __sub__, __rsub__: "operator" "sub";
+    __mul__, __rmul__: "operator" "mul";
+    __truediv__, __rtruediv__: "operator" "truediv";
+    __floordiv__, __rfloordiv__: "operator" "floordiv";
+    __mod__, __rmod__: "operator" "mod";
+    __divmod__, __rdivmod__: "builtins" "divmod";
+    __lshift__, __rlshift__: "operator" "lshift";
+    __rshift__, __rrshift__: "operator" "rshift";
+    __and__, __rand__: "operator" "and_";
+    __or__, __ror__: "operator" "or_";
+    __xor__, __rxor__: "operator" "xor";
+}
+
+/// Operators and conversions of one operand, by the methods and functions that compute them.
+macro_rules! unary_operators {
+    ($($operator:ident: $method:ident $function:literal;)+) => {
+        #[pymethods]
+        impl PyDeviceArray {
+            $(
+                fn $operator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.$method(py, $function)
+                }
+            )+
+        }
+    };
+}
+
+unary_operators! {
+    __neg__: unary "neg";
+    __pos__: unary "pos";
+    __abs__: unary "abs";
+    __invert__: unary "invert";
+    __index__: unary "index";
+    __trunc__: to_integer "trunc";
+    __floor__: to_integer "floor";
+    __ceil__: to_integer "ceil";
+    __int__: converted "int";
+    __float__: converted "float";
+    __complex__: converted "complex";
+}
+
 #[pymethods]
 impl PyDeviceArray {
-    fn __add__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("add", other)
-    }
-
-    fn __radd__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("add", other)
-    }
-
-    fn __sub__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("sub", other)
-    }
-
-    fn __rsub__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("sub", other)
-    }
-
-    fn __mul__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("mul", other)
-    }
-
-    fn __rmul__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("mul", other)
-    }
-
-    fn __truediv__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("truediv", other)
-    }
-
-    fn __rtruediv__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("truediv", other)
-    }
-
-    fn __floordiv__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("floordiv", other)
-    }
-
-    fn __rfloordiv__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("floordiv", other)
-    }
-
-    fn __mod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("mod", other)
-    }
-
-    fn __rmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("mod", other)
-    }
-
-    fn __divmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = other.py();
-        match self.scalar(py)? {
-            Some(scalar) => py.import("builtins")?.call_method1("divmod", (scalar, other)),
-            None => Ok(py.NotImplemented().into_bound(py)),
-        }
-    }
-
-    fn __rdivmod__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = other.py();
-        match self.scalar(py)? {
-            Some(scalar) => py.import("builtins")?.call_method1("divmod", (other, scalar)),
-            None => Ok(py.NotImplemented().into_bound(py)),
-        }
-    }
-
-    fn __lshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("lshift", other)
-    }
-
-    fn __rlshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("lshift", other)
-    }
-
-    fn __rshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("rshift", other)
-    }
-
-    fn __rrshift__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("rshift", other)
-    }
-
-    fn __and__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("and_", other)
-    }
-
-    fn __rand__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("and_", other)
-    }
-
-    fn __or__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("or_", other)
-    }
-
-    fn __ror__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("or_", other)
-    }
-
-    fn __xor__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.with("xor", other)
-    }
-
-    fn __rxor__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("xor", other)
-    }
-
     fn __pow__<'py>(
         &self,
         other: &Bound<'py, PyAny>,
@@ -202,7 +152,7 @@ impl PyDeviceArray {
         other: &Bound<'py, PyAny>,
         _modulo: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.behind("pow", other)
+        self.binary(("operator", "pow"), other, true)
     }
 
     fn __richcmp__<'py>(
@@ -218,28 +168,12 @@ impl PyDeviceArray {
             CompareOp::Gt => "gt",
             CompareOp::Ge => "ge",
         };
-        self.with(operator, other)
+        self.binary(("operator", operator), other, false)
     }
 
     // Arrays are told apart by identity, as those of other libraries: their elements may change.
     fn __hash__(slf: &Bound<'_, Self>) -> isize {
         slf.as_ptr() as isize >> 4
-    }
-
-    fn __neg__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.alone(py, "neg")
-    }
-
-    fn __pos__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.alone(py, "pos")
-    }
-
-    fn __abs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.alone(py, "abs")
-    }
-
-    fn __invert__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.alone(py, "invert")
     }
 
     #[pyo3(signature = (ndigits=None))]
@@ -252,34 +186,6 @@ impl PyDeviceArray {
             Some(scalar) => py.import("builtins")?.call_method1("round", (scalar, ndigits)),
             None => Err(only_scalars("round")),
         }
-    }
-
-    fn __trunc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.to_integer(py, "trunc")
-    }
-
-    fn __floor__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.to_integer(py, "floor")
-    }
-
-    fn __ceil__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.to_integer(py, "ceil")
-    }
-
-    fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.alone(py, "index")
-    }
-
-    fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.converted(py, "int")
-    }
-
-    fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.converted(py, "float")
-    }
-
-    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.converted(py, "complex")
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 
 /// The pointers that the bridge needs.  A capsule of pyarrow's names the C signature of what it
 /// holds; another signature means another pyarrow than the bridge was written for.
@@ -16,65 +16,32 @@ pub(crate) fn pointers(
     memory_pool: &Bound<'_, PyType>,
 ) -> PyResult<PyarrowApi> {
     let functions = lib.getattr("__pyx_capi__")?;
-    let function =
-        |name: &str, signature: &CStr| pointer(&functions.get_item(name)?, Some(signature));
+    let function = |name: String, signature: &str| {
+        pointer(&functions.get_item(name)?, Some(&CString::new(signature)?))
+    };
+    let unwrap = |name: &str, class: &str| {
+        let signature = format!("std::shared_ptr< arrow::{class}>  (PyObject *)");
+        function(format!("pyarrow_unwrap_{name}"), &signature)
+    };
+    let wrap = |name: &str, class: &str| {
+        let signature = format!("PyObject *(std::shared_ptr< arrow::{class}>  const &)");
+        function(format!("pyarrow_wrap_{name}"), &signature)
+    };
     Ok(PyarrowApi {
-        unwrap_buffer: function(
-            "pyarrow_unwrap_buffer",
-            c"std::shared_ptr< arrow::Buffer>  (PyObject *)",
-        )?,
-        wrap_buffer: function(
-            "pyarrow_wrap_buffer",
-            c"PyObject *(std::shared_ptr< arrow::Buffer>  const &)",
-        )?,
-        unwrap_array: function(
-            "pyarrow_unwrap_array",
-            c"std::shared_ptr< arrow::Array>  (PyObject *)",
-        )?,
-        wrap_array: function(
-            "pyarrow_wrap_array",
-            c"PyObject *(std::shared_ptr< arrow::Array>  const &)",
-        )?,
-        unwrap_batch: function(
-            "pyarrow_unwrap_batch",
-            c"std::shared_ptr< arrow::RecordBatch>  (PyObject *)",
-        )?,
-        wrap_batch: function(
-            "pyarrow_wrap_batch",
-            c"PyObject *(std::shared_ptr< arrow::RecordBatch>  const &)",
-        )?,
-        unwrap_schema: function(
-            "pyarrow_unwrap_schema",
-            c"std::shared_ptr< arrow::Schema>  (PyObject *)",
-        )?,
-        wrap_schema: function(
-            "pyarrow_wrap_schema",
-            c"PyObject *(std::shared_ptr< arrow::Schema>  const &)",
-        )?,
-        unwrap_type: function(
-            "pyarrow_unwrap_data_type",
-            c"std::shared_ptr< arrow::DataType>  (PyObject *)",
-        )?,
-        wrap_type: function(
-            "pyarrow_wrap_data_type",
-            c"PyObject *(std::shared_ptr< arrow::DataType>  const &)",
-        )?,
-        unwrap_chunked_array: function(
-            "pyarrow_unwrap_chunked_array",
-            c"std::shared_ptr< arrow::ChunkedArray>  (PyObject *)",
-        )?,
-        wrap_chunked_array: function(
-            "pyarrow_wrap_chunked_array",
-            c"PyObject *(std::shared_ptr< arrow::ChunkedArray>  const &)",
-        )?,
-        unwrap_table: function(
-            "pyarrow_unwrap_table",
-            c"std::shared_ptr< arrow::Table>  (PyObject *)",
-        )?,
-        wrap_table: function(
-            "pyarrow_wrap_table",
-            c"PyObject *(std::shared_ptr< arrow::Table>  const &)",
-        )?,
+        unwrap_buffer: unwrap("buffer", "Buffer")?,
+        wrap_buffer: wrap("buffer", "Buffer")?,
+        unwrap_array: unwrap("array", "Array")?,
+        wrap_array: wrap("array", "Array")?,
+        unwrap_batch: unwrap("batch", "RecordBatch")?,
+        wrap_batch: wrap("batch", "RecordBatch")?,
+        unwrap_schema: unwrap("schema", "Schema")?,
+        wrap_schema: wrap("schema", "Schema")?,
+        unwrap_type: unwrap("data_type", "DataType")?,
+        wrap_type: wrap("data_type", "DataType")?,
+        unwrap_chunked_array: unwrap("chunked_array", "ChunkedArray")?,
+        wrap_chunked_array: wrap("chunked_array", "ChunkedArray")?,
+        unwrap_table: unwrap("table", "Table")?,
+        wrap_table: wrap("table", "Table")?,
         buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
         native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
         memory_pool_vtable: pointer(&memory_pool.getattr("__pyx_vtable__")?, None)?.cast(),
