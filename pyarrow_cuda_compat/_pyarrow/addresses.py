@@ -15,7 +15,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from .. import _native
-from .replacing import replace
+from .patching import replace
 
 
 def _watched(original: Any) -> property:

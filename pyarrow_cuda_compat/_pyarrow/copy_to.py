@@ -27,7 +27,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from .. import _native
-from .replacing import add, named, wrap
+from .patching import add, named, wrap
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional

@@ -44,7 +44,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._pickling import lies_on_host
-from .replacing import replace
+from .patching import replace
 
 _Method = Callable[..., Any]
 

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._pickling import lies_on_host
-from .replacing import add, named, wrap
+from .patching import add, named, wrap
 
 _Method = Callable[..., Any]
 

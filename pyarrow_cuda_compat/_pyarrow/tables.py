@@ -22,7 +22,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 import pyarrow as pa
 
 from .. import _native
-from .replacing import wrap
+from .patching import wrap
 
 _Method = Callable[..., Any]
 

@@ -1,16 +1,20 @@
-//! Functions of pyarrow's that read their data on the host.
+//! Guards: they take the place of pyarrow's functions that read their data in host memory.
 //!
-//! They crash, or give wrong answers, for data in device memory.  The package replaces them by
-//! guards, which call them as they are unless an argument lies on a device.  What happens then says
-//! a table in Python: `pyarrow_cuda_compat/_pyarrow/guards/table.py`.
+//! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard calls it with the same
+//! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
+//! says what the guard does then.
+//!
+//! Unsafe code: `guard` and `vectorcall` speak Python's vectorcall protocol, `construction` writes slots of types,
+//! `assertions` writes an entry of a Cython vtable, and `may_contain` asks for slots and flags of types.
 
 mod assertions;
 mod construction;
-mod counts;
 mod guard;
-mod holders;
-mod presence;
-mod shortcut;
+mod may_contain;
+mod null_counts;
+mod refusal;
+mod vectorcall;
+mod walk;
 
 use crate::names::Names;
 use pyo3::prelude::*;
@@ -18,9 +22,11 @@ use pyo3::wrap_pyfunction;
 
 pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
-    names.private(&wrap_pyfunction!(presence::may_be_on_device, module)?)?;
+    names.private(&wrap_pyfunction!(walk::may_be_on_device, module)?)?;
+    names.private(&wrap_pyfunction!(walk::map_device_data, module)?)?;
+    names.private(&wrap_pyfunction!(refusal::refuse, module)?)?;
     names.private(&wrap_pyfunction!(assertions::guard_assertion, module)?)?;
-    names.private(&wrap_pyfunction!(counts::count_nulls, module)?)?;
-    names.private(&wrap_pyfunction!(construction::guard_construction, module)?)?;
-    module.setattr("_Guard", guard::guards(module.py())?)
+    names.private(&wrap_pyfunction!(null_counts::count_nulls, module)?)?;
+    names.private(&wrap_pyfunction!(construction::construct_by, module)?)?;
+    module.setattr("_Guard", guard::class(module.py())?)
 }
