@@ -1,4 +1,15 @@
-"""Changes pyarrow's own classes and functions in place, since other libraries use these."""
+"""Patches pyarrow's own classes and functions in place, since other libraries use these.
+
+================  =================================================================================
+`addresses`       ``Buffer.address``, to know which addresses other libraries have seen
+`copy_to`         ``copy_to`` of arrays, batches, tables and readers; ``copy``, ``view`` of buffers
+`device_arrays`   export and import of the C Device interface and of DLPack
+`device_streams`  export and import of streams of the C Device interface
+`tables`          methods that return batches, which then know their device
+`guards`          functions that read their data in host memory
+`patching`        how a member of a compiled class is replaced
+================  =================================================================================
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches know on which device they lie, and how many nulls they have there.
+"""Record batches of tables and readers know their device, and their nulls there.
 
 libarrow takes the batches of a table, and those that it reads from an IPC stream or file, for
 batches on the host, whatever their memory is (apache/arrow#44049).  So pyarrow's own methods do not

@@ -27,17 +27,17 @@ from pyarrow import cuda
 
 from .values import ARRAYS, Place
 
-EVERYDAY: dict[str, Callable[[Place], Any]] = {}
+TYPICAL: dict[str, Callable[[Place], Any]] = {}
 
 
-def everyday(function: Callable[[Place], Any]) -> Callable[[Place], Any]:
-    EVERYDAY[function.__name__.replace("_", " ").strip()] = function
+def typical(function: Callable[[Place], Any]) -> Callable[[Place], Any]:
+    TYPICAL[function.__name__.replace("_", " ").strip()] = function
     return function
 
 
 def _add(**calls: Callable[[Place], Any]) -> None:
     for name, call in calls.items():
-        EVERYDAY[name.replace("_", " ")] = call
+        TYPICAL[name.replace("_", " ")] = call
 
 
 def _numbers_table(place: Place) -> Any:
@@ -319,7 +319,7 @@ _add(
 )
 
 
-@everyday
+@typical
 def write_dataset(place: Place) -> Any:
     ds.write_dataset(
         place.table(),
@@ -330,7 +330,7 @@ def write_dataset(place: Place) -> Any:
     return ds.dataset("written table").to_table()
 
 
-@everyday
+@typical
 def write_dataset_of_a_reader(place: Place) -> Any:
     ds.write_dataset(
         place.reader(),
@@ -341,7 +341,7 @@ def write_dataset_of_a_reader(place: Place) -> Any:
     return ds.dataset("written reader", format="feather").to_table()
 
 
-@everyday
+@typical
 def write_dataset_of_batches(place: Place) -> Any:
     numbers = place.numbers()
     ds.write_dataset(
@@ -354,7 +354,7 @@ def write_dataset_of_batches(place: Place) -> Any:
     return ds.dataset("written batches", format="csv").to_table()
 
 
-@everyday
+@typical
 def write_partitioned(place: Place) -> Any:
     pq.write_to_dataset(
         place.table().select(["a", "s"]),
@@ -617,4 +617,4 @@ for _kind, _make in {
             cuda.serialize_record_batch(v, cuda.Context(0)), v.schema
         ),
     }.items():
-        EVERYDAY[f"{_kind} {_what}"] = lambda p, make=_make, use=_use: use(make(p))
+        TYPICAL[f"{_kind} {_what}"] = lambda p, make=_make, use=_use: use(make(p))
