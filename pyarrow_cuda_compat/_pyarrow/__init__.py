@@ -13,14 +13,13 @@
 
 from __future__ import annotations
 
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
+
 from . import addresses, copy_to, device_arrays, device_streams, guards, tables
 
 
 def install() -> None:
     """Makes all changes, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
-    addresses.watch()
-    device_arrays.install()
-    copy_to.install()
-    tables.install()
-    device_streams.install()
-    guards.install()
+    if _hook.is_enabled():
+        for each in (addresses, device_arrays, copy_to, tables, device_streams, guards):
+            each.install()

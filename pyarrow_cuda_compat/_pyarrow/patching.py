@@ -48,6 +48,6 @@ def named(function: Callable[..., Any], cls: type, name: str) -> Callable[..., A
 
 def _namespace(cls: type) -> dict[str, Any]:
     """The namespace of a class, or an empty one where it cannot be found."""
-    # What a mapping proxy shows is the one thing that it refers to.
+    # A mapping proxy refers to one object: the namespace that it shows.
     namespaces = gc.get_referents(cls.__dict__)
     return namespaces[0] if len(namespaces) == 1 else {}

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
@@ -79,9 +78,7 @@ def _as_reader(original: _Method) -> _Method:
 
 
 def install() -> None:
-    """Replaces the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Replaces the methods, once."""
     lib = pa.lib
     for cls, name, make in (
         (lib.Table, "to_batches", _of_table),

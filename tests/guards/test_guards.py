@@ -218,9 +218,10 @@ def test_a_dict_that_changes_while_it_is_looked_at(ctx):
             return iter([])
 
     arguments["value"] = Value()
-    pa.array([1]).copy_to(ctx.memory_manager)  # without a device, nothing is looked at
-    assert _native._may_be_on_device(arguments)  # the value's items are not known
-    assert len(arguments) > 2
+    arguments["array"] = pa.array([1]).copy_to(ctx.memory_manager)
+    found = _native._map_device_data(arguments, lambda data, first: "replaced")
+    assert (found["array"], len(found)) == ("replaced", 3)
+    assert len(arguments) > 3
 
 
 def test_constructors_take_what_they_took(ctx):

@@ -15,8 +15,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
-
 from ... import _native, _watch
 from ..patching import replace
 from . import assertions
@@ -38,9 +36,9 @@ from .table import (
 )
 from .udfs import with_host_results
 
-#: What happens to each piece of data on a device; `REFUSE` needs the function's name.
+#: By rule, the action on each piece of data on a device; that of `REFUSE` needs a name.
 _ACTIONS: dict[str, Action] = {TO_HOST: copy_to_host, RESULTS: copy_to_host, COUNT: count_nulls}
-#: What is called in a function's place, with the function and its arguments.
+#: By rule, the function to call instead of the guarded one, with that one and its arguments.
 _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     SLICE: slice_chunks,
     BATCHES: write_batches,
@@ -54,9 +52,7 @@ _Guards = dict[int, tuple[Any, Any]]
 
 
 def install() -> None:
-    """Guards what the table names, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Guards all functions in the table, once each."""
     assertions.install()
     guards: _Guards = {}
     for module in dict.fromkeys(module for module, _, _ in TABLE):
@@ -70,7 +66,7 @@ def install() -> None:
 
 
 def guard(module: str) -> None:
-    """Guards what the table names of a module that has just been imported."""
+    """Guards the functions in the table of a module that has just been imported."""
     package = module.partition(".")[0]
     # While the module was imported, only its own package could get functions from it.
     siblings = [each for name, each in sys.modules.items() if name.partition(".")[0] == package]
@@ -106,15 +102,7 @@ def _guard_class(cls: type, member: str, rule: str) -> None:
             return property(_guarded(original.__get__, f"{name}.{member}", rule))
         return _guarded(original, f"{name}.{member}", rule)
 
-    if cls.__flags__ & _HEAP:
-        if member in vars(cls):
-            setattr(cls, member, make(vars(cls)[member]))
-    else:
-        replace(cls, member, make)
-
-
-#: Classes made by Python code, whose slots follow their attributes.
-_HEAP = 1 << 9
+    replace(cls, member, make)
 
 
 class _Example:
@@ -154,7 +142,7 @@ def _replace_functions(guards: _Guards, modules: Iterable[Any]) -> None:
         return
     for module in list(modules):
         if isinstance(module, ModuleType):
-            # Modules that are loaded when they are first used are not to be loaded by this.
+            # Another attribute would load a module that is loaded when it is first used.
             names = object.__getattribute__(module, "__dict__")
             for name, value in list(names.items()):
                 found = guards.get(id(value))

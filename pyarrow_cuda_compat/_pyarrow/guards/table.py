@@ -63,7 +63,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
-    # What counts the nulls of its chunks, and what is made of arrays.
+    # Chunked arrays and tables count the nulls of their chunks; other data made of arrays.
     ("pyarrow.lib", "chunked_array Table.from_arrays Table.from_batches", COUNT),
     ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
     ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", OFFSETS),
@@ -102,9 +102,9 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", TO_HOST),
     ("pyarrow._substrait", "BoundExpressions.from_substrait", TO_HOST),
     ("pyarrow._substrait", "deserialize_expressions deserialize_schema", TO_HOST),
-    # What pandas lends to others as if it were in host memory.
+    # Buffers that pandas lends to others as host memory.
     ("pandas.core.interchange.buffer", "PandasBufferPyarrow.__init__", REFUSE),
-    # What calls functions of the user's.
+    # User-defined functions.
     ("pyarrow._substrait", "run_query", RESULTS),
     ("pyarrow._compute", "register_scalar_function register_vector_function", RESULTS),
     ("pyarrow._compute", "register_aggregate_function register_tabular_function", RESULTS),

@@ -1,4 +1,4 @@
-//! Guards: they take the place of pyarrow's functions that read their data in host memory.
+//! Guards: callables in place of pyarrow functions that read their data in host memory.
 //!
 //! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard calls it with the same
 //! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
@@ -22,7 +22,6 @@ use pyo3::wrap_pyfunction;
 
 pub(crate) fn register(names: &Names<'_, '_>) -> PyResult<()> {
     let module = names.module();
-    names.private(&wrap_pyfunction!(walk::may_be_on_device, module)?)?;
     names.private(&wrap_pyfunction!(walk::map_device_data, module)?)?;
     names.private(&wrap_pyfunction!(refusal::refuse, module)?)?;
     names.private(&wrap_pyfunction!(assertions::guard_assertion, module)?)?;

@@ -28,14 +28,6 @@ pub(super) struct Walk<'a, 'py> {
 /// An object in place of the visited one.
 type Replacement<'py> = Option<Bound<'py, PyAny>>;
 
-/// Whether an object contains data on a device.  The answer for iterators is true, since their items are not known.
-#[pyfunction]
-#[pyo3(name = "_may_be_on_device")]
-pub(super) fn may_be_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let walk = Walk::new(object.py(), None)?;
-    Ok(walk.map_or(Ok(None), |walk| walk.visit(object))?.is_some())
-}
-
 /// The object with `action(data, None)` in place of all data on a device.
 #[pyfunction]
 #[pyo3(name = "_map_device_data")]
