@@ -437,15 +437,13 @@ def test_row_groups_of_no_rows_are_refused_as_on_the_host(ctx):
 @pytest.mark.parametrize("rows", ["x", 2.5, b"1"])
 @pytest.mark.parametrize("write", [write_messages, write_row_groups])
 def test_wrong_numbers_of_rows_are_pyarrows_to_refuse(ctx, write, rows):
-    there = TABLES["numbers"].copy_to(ctx.memory_manager)
-    outcomes = []
-    for table in (TABLES["numbers"], there):
-        try:
-            write(table, sink := Sink(), rows)
-            outcomes.append(len(sink.getvalue()))
-        except (TypeError, ValueError) as error:
-            outcomes.append((type(error), str(error)))
-    assert outcomes[0] == outcomes[1]
+    def written(table):
+        write(table, sink := Sink(), rows)
+        return len(sink.getvalue())
+
+    table = TABLES["numbers"].slice(0, 100)
+    there = table.copy_to(ctx.memory_manager)
+    assert outcome_of(written, there) == outcome_of(written, table)
 
 
 def outcome_of(work, *arguments):
