@@ -1,15 +1,25 @@
-"""Changes pyarrow's own classes and functions in place, since other libraries use these."""
+"""Patches pyarrow's own classes and functions in place, since other libraries use these.
+
+================  =================================================================================
+`addresses`       ``Buffer.address``, to know which addresses other libraries have seen
+`copy_to`         ``copy_to`` of arrays, batches, tables and readers; ``copy``, ``view`` of buffers
+`device_arrays`   export and import of the C Device interface and of DLPack
+`device_streams`  export and import of streams of the C Device interface
+`tables`          methods that return batches, which then know their device
+`guards`          functions that read their data in host memory
+`patching`        how a member of a compiled class is replaced
+================  =================================================================================
+"""
 
 from __future__ import annotations
+
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
 from . import addresses, copy_to, device_arrays, device_streams, guards, tables
 
 
 def install() -> None:
     """Makes all changes, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
-    addresses.watch()
-    device_arrays.install()
-    copy_to.install()
-    tables.install()
-    device_streams.install()
-    guards.install()
+    if _hook.is_enabled():
+        for each in (addresses, device_arrays, copy_to, tables, device_streams, guards):
+            each.install()

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
-from .replacing import replace
+from .patching import replace
 
 
 def _watched(original: Any) -> property:
@@ -23,8 +22,8 @@ def _watched(original: Any) -> property:
     return property(_native._expose_address, *refusing, original.__doc__)
 
 
-def watch() -> None:
-    """Replaces the property, once, if ``PYARROW_CUDA_HOOK`` allows it."""
+def install() -> None:
+    """Replaces the property, once."""
     is_replaced = isinstance(pa.lib.Buffer.address, property)
-    if _hook.is_enabled() and (is_replaced or replace(pa.lib.Buffer, "address", _watched)):
+    if is_replaced or replace(pa.lib.Buffer, "address", _watched):
         _native._watch_addresses()

@@ -23,11 +23,10 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
-from .replacing import add, named, wrap
+from .patching import add, named, wrap
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
@@ -90,7 +89,7 @@ def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
     RecordBatchReader
     """
     _native._check_has_data(self)
-    # What is wrong with the arguments is said now, not when the first batch is read.
+    # Wrong arguments raise now, not when the first batch is read.
     pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
 
     def batches() -> Iterator[Any]:
@@ -143,9 +142,7 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
 
 def install() -> None:
-    """Replaces and adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Replaces and adds the methods, once."""
     lib = pa.lib
     for cls in (lib.Array, lib.RecordBatch):
         wrap(cls, "copy_to", partial(_copies, cls))

@@ -36,15 +36,14 @@ synchronize.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
 from .._pickling import lies_on_host
-from .replacing import replace
+from .patching import wrap
 
 _Method = Callable[..., Any]
 
@@ -97,7 +96,7 @@ def _imports(original: _Method, is_batch: bool) -> _Method:
     return staticmethod(wraps(original)(lambda in_ptr, type: take(in_ptr, type)))
 
 
-def _exports_tensor(original: _Method, is_batch: bool) -> _Method:
+def _exports_tensor(original: _Method) -> _Method:
     @wraps(original)
     def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if lies_on_host(self):
@@ -107,7 +106,7 @@ def _exports_tensor(original: _Method, is_batch: bool) -> _Method:
     return __dlpack__
 
 
-def _names_device(original: _Method, is_batch: bool) -> _Method:
+def _names_device(original: _Method) -> _Method:
     @wraps(original)
     def __dlpack_device__(self: Any) -> Any:
         if lies_on_host(self):
@@ -149,21 +148,13 @@ def _tensor(array: Any) -> _native.DeviceArray:
     )
 
 
-def _replace(cls: type, name: str, make: Callable[..., _Method], is_batch: bool) -> None:
-    original = getattr(cls, name)
-    if not hasattr(original, "__wrapped__"):
-        replace(cls, name, lambda _raw: make(original, is_batch))
-
-
 def install() -> None:
-    """Replaces the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Replaces the methods, once."""
     for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):
-        _replace(cls, "__arrow_c_device_array__", _exports_capsules, is_batch)
-        _replace(cls, "_export_to_c_device", _exports, is_batch)
-        _replace(cls, "_import_from_c_device_capsule", _imports_capsules, is_batch)
-        _replace(cls, "_import_from_c_device", _imports, is_batch)
+        wrap(cls, "__arrow_c_device_array__", partial(_exports_capsules, is_batch=is_batch))
+        wrap(cls, "_export_to_c_device", partial(_exports, is_batch=is_batch))
+        wrap(cls, "_import_from_c_device_capsule", partial(_imports_capsules, is_batch=is_batch))
+        wrap(cls, "_import_from_c_device", partial(_imports, is_batch=is_batch))
     for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):
-        _replace(cls, "__dlpack__", _exports_tensor, is_batch=False)
-        _replace(cls, "__dlpack_device__", _names_device, is_batch=False)
+        wrap(cls, "__dlpack__", _exports_tensor)
+        wrap(cls, "__dlpack_device__", _names_device)

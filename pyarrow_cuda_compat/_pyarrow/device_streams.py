@@ -19,12 +19,11 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
 from .._pickling import lies_on_host
-from .replacing import add, named, wrap
+from .patching import add, named, wrap
 
 _Method = Callable[..., Any]
 
@@ -138,9 +137,7 @@ def _imports(cls: type, take: _Method, parts: str) -> _Method:
 
 
 def install() -> None:
-    """Adds the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Adds the methods, once."""
     lib = pa.lib
     of_schema, of_type = pa.Schema._import_from_c_capsule, pa.DataType._import_from_c_capsule
     for cls, describe, prepare in (

@@ -1,4 +1,4 @@
-"""Batches know on which device they lie, and how many nulls they have there.
+"""Record batches of tables and readers know their device, and their nulls there.
 
 libarrow takes the batches of a table, and those that it reads from an IPC stream or file, for
 batches on the host, whatever their memory is (apache/arrow#44049).  So pyarrow's own methods do not
@@ -18,11 +18,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow as pa
 
 from .. import _native
-from .replacing import wrap
+from .patching import wrap
 
 _Method = Callable[..., Any]
 
@@ -79,9 +78,7 @@ def _as_reader(original: _Method) -> _Method:
 
 
 def install() -> None:
-    """Replaces the methods, once, if ``PYARROW_CUDA_HOOK`` allows it."""
-    if not _hook.is_enabled():
-        return
+    """Replaces the methods, once."""
     lib = pa.lib
     for cls, name, make in (
         (lib.Table, "to_batches", _of_table),

@@ -9,7 +9,7 @@ from dask.base import normalize_token
 
 from .. import _native
 from .._pickling import lies_on_host
-from .._pyarrow.guards.host_copies import to_host
+from .._pyarrow.guards.actions import to_host
 
 
 def register() -> None:

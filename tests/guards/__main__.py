@@ -1,6 +1,6 @@
-"""Makes all calls, or those whose names contain an argument, and prints what is wrong.
+"""Makes all calls, a sample, or those whose names contain an argument; prints wrong results.
 
-python -m guards [--json FILE] [NAME...]
+python -m guards [--sample] [--json FILE] [NAME...]
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
+from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
+
 from . import trial
 from .calls import Call, calls_of
-from .everyday import EVERYDAY
-from .excused import UNREACHED, is_excused
-from .flights import FLIGHTS
-from .roundabout import ROUNDABOUT
+from .differences import UNREACHED, is_excused
+from .flight import FLIGHT
+from .indirect import INDIRECT
+from .typical import TYPICAL
 from .walk import Entry, entries
 
 _RIGHT = {trial.SAME, trial.SAME_ERROR, trial.REFUSED, trial.CRASHED_ON_HOST}
@@ -27,18 +29,20 @@ _RIGHT = {trial.SAME, trial.SAME_ERROR, trial.REFUSED, trial.CRASHED_ON_HOST}
 def main() -> int:
     parser = argparse.ArgumentParser(prog="guards", description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     found = entries()
-    calls = [call for entry in found for call in calls_of(entry)]
-    written = EVERYDAY | ROUNDABOUT | FLIGHTS
-    calls += [Call(_EVERYDAY, name, make) for name, make in written.items()]
+    select = sample_of if arguments.sample else calls_of
+    calls = [call for entry in found for call in select(entry)]
+    written = TYPICAL | INDIRECT | FLIGHT
+    calls += [Call(_WRITTEN, name, make) for name, make in written.items()]
     if arguments.names:
         calls = [each for each in calls if any(name in str(each) for name in arguments.names)]
     results = trial.run(calls, len(os.sched_getaffinity(0)))
     wrong = wrong_of(calls, results)
-    if not arguments.names:
+    if not arguments.names and not arguments.sample:
         wrong |= {name: ["is not reached by any call"] for name in unreached(found, calls, results)}
     for name, why in sorted(wrong.items()):
         print(name, *why)
@@ -51,7 +55,20 @@ def main() -> int:
     return bool(wrong)
 
 
-_EVERYDAY = Entry("everyday", "", "", "function")
+_WRITTEN = Entry("typical", "", "", "function")
+_GUARDED = {name for _, names, _ in TABLE for name in names.split()}
+
+
+def sample_of(entry: Entry) -> list[Call]:
+    """All calls of a guarded entry, and two of any other.
+
+    With the guards' table emptied, all calls give wrong results of 351 entries, 45 of them guarded.
+    The sample, a sixth of the calls, gives wrong results of 290, among them all guarded ones.  The
+    others are functions of `pyarrow.compute`, which have one guard, and methods that begin with the
+    check that `_pyarrow/guards/assertions.py` replaces.
+    """
+    calls = calls_of(entry)
+    return calls if str(entry).partition(":")[2] in _GUARDED else calls[:2]
 
 
 def wrong_of(

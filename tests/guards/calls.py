@@ -44,8 +44,8 @@ class Call:
     make: Callable[[Place], Any]
 
     def __str__(self) -> str:
-        if self.entry.module == "everyday":
-            return f"everyday:{self.what}"
+        if self.entry.module == "typical":
+            return f"typical:{self.what}"
         return f"{self.entry}({self.what})"
 
 

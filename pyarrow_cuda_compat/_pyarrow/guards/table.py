@@ -1,32 +1,33 @@
-"""What of pyarrow reads its data on the host, and what happens to data that lies on a device.
+"""Lists pyarrow's functions that read their data in host memory, and a rule for each.
 
 ============  ==================================================================================
 `REFUSE`      ``NotImplementedError``, in pyarrow's words and with the way out
-`BRING`       the data is copied to the host: the result leaves the device anyway
+`TO_HOST`     the data is copied to the host: the result leaves the device anyway
 `BATCHES`     likewise, a batch of a table at a time
 `ROW_GROUPS`  likewise, a row group of a table at a time
 `COUNT`       the nulls of each array are counted, which pyarrow itself would do on the host
 `SLICE`       each chunk is sliced, and its nulls counted
-`CAST`        refused if tables whose columns have several types are concatenated
+`CAST`        tables whose columns have several types are not concatenated, but refused
 `OFFSETS`     nulls are counted, and offsets that are null refused
-`VALIDATE`    what is found to be invalid is validated on the host
-`RESULTS`     as `BRING`, and what functions of the user's return is copied to the host
+`VALIDATE`    data that libarrow finds invalid is validated on the host
+`RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
 ============  ==================================================================================
 
-Each row names a module, members of it, and what happens to all of their arguments that hold data,
-``self`` among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or
-in containers, what readers and other iterators give, and what an object makes when pyarrow asks it
-for an array.  A name is that of a function, of a method or property as ``Class.member``, or of a
-class, whose construction is meant.  A function has its row under the module that defines it.
+A row names a module, members of it, and the rule for data on a device in their arguments, ``self``
+among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or in
+containers, the items of readers and other iterators, and the array that an object makes when
+pyarrow asks it for one.  A name is that of a function, of a method or property as
+``Class.member``, or of a class, whose construction is meant.  A function has its row under the
+module that defines it.
 
-What is not here either refuses such data itself, or passes it on without reading it:
-``tests/guards`` calls all of pyarrow and finds what does neither.
+A function that is not here either refuses such data itself, or passes it on without reading it:
+``tests/guards`` calls all of pyarrow and finds the functions that do neither.
 """
 
 from __future__ import annotations
 
 REFUSE, COUNT, SLICE = "refuse", "count", "slice"
-BRING, BATCHES, ROW_GROUPS = "bring", "batches", "row groups"
+TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
 CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
@@ -46,7 +47,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "MonthDayNanoIntervalArray.to_pylist", REFUSE),
     ("pyarrow.lib", "Array._export_to_c RecordBatch._export_to_c", REFUSE),
     # libarrow copies what lies on a device as a whole, but crashes on what lies in two places.
-    ("pyarrow.lib", "Array.to_string ChunkedArray.to_string", BRING),
+    ("pyarrow.lib", "Array.to_string ChunkedArray.to_string", TO_HOST),
     ("pyarrow.lib", "ChunkedArray._assert_cpu", REFUSE),
     ("pyarrow.lib", "RecordBatch.equals Table.equals", REFUSE),
     ("pyarrow.lib", "Array.validate ChunkedArray.validate", VALIDATE),
@@ -62,7 +63,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
-    # What counts the nulls of its chunks, and what is made of arrays.
+    # Chunked arrays and tables count the nulls of their chunks; other data made of arrays.
     ("pyarrow.lib", "chunked_array Table.from_arrays Table.from_batches", COUNT),
     ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
     ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", OFFSETS),
@@ -76,34 +77,34 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RecordBatchReader.__arrow_c_stream__", REFUSE),
     ("pyarrow.lib", "RecordBatchReader._export_to_c RecordBatchReader.cast", REFUSE),
     # Files and messages.  Readers of every format make files of buffers by `as_buffer`.
-    ("pyarrow.lib", "as_buffer compress decompress", BRING),
-    ("pyarrow.lib", "Codec.compress Codec.decompress", BRING),
+    ("pyarrow.lib", "as_buffer compress decompress", TO_HOST),
+    ("pyarrow.lib", "Codec.compress Codec.decompress", TO_HOST),
     ("pyarrow.lib", "output_stream FixedSizeBufferWriter", REFUSE),
-    ("pyarrow.lib", "NativeFile.write", BRING),
-    ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", BRING),
-    ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", BRING),
+    ("pyarrow.lib", "NativeFile.write", TO_HOST),
+    ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", TO_HOST),
+    ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", TO_HOST),
     ("pyarrow.lib", "_CRecordBatchWriter.write_table", BATCHES),
-    ("pyarrow._csv", "write_csv", BRING),
-    ("pyarrow._feather", "write_feather", BRING),
-    ("pyarrow.feather", "write_feather", BRING),
-    ("pyarrow._orc", "ORCWriter.write", BRING),
+    ("pyarrow._csv", "write_csv", TO_HOST),
+    ("pyarrow._feather", "write_feather", TO_HOST),
+    ("pyarrow.feather", "write_feather", TO_HOST),
+    ("pyarrow._orc", "ORCWriter.write", TO_HOST),
     ("pyarrow._parquet", "ParquetWriter.write_table", ROW_GROUPS),
-    ("pyarrow.dataset", "write_dataset", BRING),
-    ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", BRING),
-    ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", BRING),
-    ("pyarrow._dataset", "DirectoryPartitioning HivePartitioning FilenamePartitioning", BRING),
-    ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", BRING),
+    ("pyarrow.dataset", "write_dataset", TO_HOST),
+    ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", TO_HOST),
+    ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", TO_HOST),
+    ("pyarrow._dataset", "DirectoryPartitioning HivePartitioning FilenamePartitioning", TO_HOST),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_batch", TO_HOST),
     ("pyarrow._flight", "MetadataRecordBatchWriter.write_table", BATCHES),
-    ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", BRING),
-    ("pyarrow._flight", "MetadataRecordBatchWriter.write_metadata", BRING),
-    ("pyarrow._flight", "RecordBatchStream GeneratorStream", BRING),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_with_metadata", TO_HOST),
+    ("pyarrow._flight", "MetadataRecordBatchWriter.write_metadata", TO_HOST),
+    ("pyarrow._flight", "RecordBatchStream GeneratorStream", TO_HOST),
     # Plans and options, which are read as they are taken in.
-    ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", BRING),
-    ("pyarrow._substrait", "BoundExpressions.from_substrait", BRING),
-    ("pyarrow._substrait", "deserialize_expressions deserialize_schema", BRING),
-    # What pandas lends to others as if it were in host memory.
+    ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", TO_HOST),
+    ("pyarrow._substrait", "BoundExpressions.from_substrait", TO_HOST),
+    ("pyarrow._substrait", "deserialize_expressions deserialize_schema", TO_HOST),
+    # Buffers that pandas lends to others as host memory.
     ("pandas.core.interchange.buffer", "PandasBufferPyarrow.__init__", REFUSE),
-    # What calls functions of the user's.
+    # User-defined functions.
     ("pyarrow._substrait", "run_query", RESULTS),
     ("pyarrow._compute", "register_scalar_function register_vector_function", RESULTS),
     ("pyarrow._compute", "register_aggregate_function register_tabular_function", RESULTS),

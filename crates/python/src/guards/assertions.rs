@@ -5,10 +5,10 @@
 //! libarrow reads from messages in device memory, and arrays of which a part lies there.  It is a
 //! C function in a table of the class, where this one takes its place.
 
+use super::refusal::refusal;
 use crate::bounded_sequences::objects;
 use crate::pyarrow::from_pyarrow::is_on_device;
 use crate::pyarrow::pyarrow;
-use pyo3::exceptions::PyNotImplementedError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -64,7 +64,7 @@ unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObj
                     unsafe { original(object.as_ptr()) };
                 }
             }
-            Ok(true) => refused().restore(py),
+            Ok(true) => refusal(false, None).restore(py),
             Err(error) => error.restore(py),
         }
     });
@@ -72,11 +72,4 @@ unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObj
 
 fn is_there(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(pyarrow(object.py())?.bridge.has_devices() && is_on_device(object)?)
-}
-
-fn refused() -> PyErr {
-    PyNotImplementedError::new_err(
-        "Implemented only for data on CPU device: copy_to(pyarrow.default_cpu_memory_manager()) \
-         copies an array or a record batch there; CuPy and cuDF compute on the device",
-    )
 }

@@ -1,16 +1,20 @@
-//! Functions of pyarrow's that read their data on the host.
+//! Guards: callables in place of pyarrow functions that read their data in host memory.
 //!
-//! They crash, or give wrong answers, for data in device memory.  The package replaces them by
-//! guards, which call them as they are unless an argument lies on a device.  What happens then says
-//! a table in Python: `pyarrow_cuda_compat/_pyarrow/guards/table.py`.
+//! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard calls it with the same
+//! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
+//! says what the guard does then.
+//!
+//! Unsafe code: `guard` and `vectorcall` speak Python's vectorcall protocol, `construction` writes slots of types,
+//! `assertions` writes an entry of a Cython vtable, and `may_contain` asks for slots and flags of types.
 
 mod assertions;
 mod construction;
-mod counts;
 mod guard;
-mod holders;
-mod presence;
-mod shortcut;
+mod may_contain;
+mod null_counts;
+mod refusal;
+mod vectorcall;
+mod walk;
 
 use crate::registration::{Registration, functions};
 use pyo3::prelude::*;
@@ -18,11 +22,12 @@ use pyo3::prelude::*;
 pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
     registration.private(functions!(
         registration,
-        presence::may_be_on_device,
+        walk::map_device_data,
+        refusal::refuse,
         assertions::guard_assertion,
-        counts::count_nulls,
-        construction::guard_construction,
+        null_counts::count_nulls,
+        construction::construct_by,
     ))?;
     let module = registration.module();
-    module.setattr("_Guard", guard::guards(module.py())?)
+    module.setattr("_Guard", guard::class(module.py())?)
 }

@@ -17,7 +17,7 @@ from pyarrow import cuda
 
 from .values import ARRAYS, CONTENTS, Place
 
-ROUNDABOUT: dict[str, Callable[[Place], Any]] = {}
+INDIRECT: dict[str, Callable[[Place], Any]] = {}
 
 
 # --- containers --------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ _TAKING: dict[str, Callable[[Place, Any], Any]] = {
     "dataset": lambda p, make: ds.InMemoryDataset(make([p.numbers()] * 2)).to_table(),
 }
 for (_kind, _make), (_what, _take) in itertools.product(_CONTAINERS.items(), _TAKING.items()):
-    ROUNDABOUT[f"{_what} of {_kind}"] = lambda p, make=_make, take=_take: take(p, make)
+    INDIRECT[f"{_what} of {_kind}"] = lambda p, make=_make, take=_take: take(p, make)
 
 
 # --- what makes arrays when it is asked for one ---------------------------------------------------
@@ -157,7 +157,7 @@ class _MakesCapsules:
 
 
 for _kind, _make in {"an array": _MakesArray, "capsules": _MakesCapsules}.items():
-    ROUNDABOUT |= {
+    INDIRECT |= {
         f"chunked array of what makes {_kind}": lambda p, make=_make: pa.chunked_array(
             [make(p.array("ints").slice(1))]
         ),
@@ -192,7 +192,7 @@ class _Typed:
         raise AttributeError(name)
 
 
-ROUNDABOUT["dictionary of a column of pandas'"] = lambda p: pa.DictionaryArray.from_arrays(
+INDIRECT["dictionary of a column of pandas'"] = lambda p: pa.DictionaryArray.from_arrays(
     _Typed(p.array("indices").slice(2)), ARRAYS["strings"]()
 )
 
@@ -209,7 +209,7 @@ _PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 }
 for _name, (_one, _other) in _PAIRS.items():
     for _promote in ("default", "permissive"):
-        ROUNDABOUT[f"concat of {_name}, {_promote}"] = (
+        INDIRECT[f"concat of {_name}, {_promote}"] = (
             lambda p, one=_one, other=_other, promote=_promote: pa.concat_tables(
                 [pa.table({"a": p.put(one())}), pa.table({"a": p.put(other())})],
                 promote_options=promote,
@@ -242,7 +242,7 @@ _EMPTY: dict[str, Callable[[], Any]] = {
     "dictionary": lambda: pa.array([None, None], pa.dictionary(pa.int8(), pa.string())),
 }
 for _name, _make in _EMPTY.items():
-    ROUNDABOUT |= {
+    INDIRECT |= {
         f"empty {_name} are validated": lambda p, make=_make: p.put(make()).validate(),
         f"empty {_name} in chunks are validated": lambda p, make=_make: pa.chunked_array(
             [p.put(make())]
@@ -256,7 +256,7 @@ for _name, _make in _EMPTY.items():
     }
 
 
-ROUNDABOUT |= {
+INDIRECT |= {
     "lists of null offsets": lambda p: pa.ListArray.from_arrays(_with_null(p), p.array("unsliced")),
     "lists of host values": lambda p: pa.ListArray.from_arrays(_with_null(p), ARRAYS["unsliced"]()),
     "large lists of null offsets": lambda p: pa.LargeListArray.from_arrays(
@@ -333,7 +333,7 @@ _OVER_A_FILE: dict[str, Callable[[Any], Any]] = {
     "the count": lambda data: data.count_rows(),
 }
 for _what, _use in _OVER_A_FILE.items():
-    ROUNDABOUT |= {
+    INDIRECT |= {
         f"{_what} of a fragment over a file": lambda p, use=_use: use(
             ds.IpcFileFormat().make_fragment(_file(p))
         ),
@@ -398,7 +398,7 @@ def _plan(place: Place) -> Any:
     return substrait.run_query(plan, table_provider=lambda names, schema: table).read_all()
 
 
-ROUNDABOUT |= {
+INDIRECT |= {
     "hive partitions": lambda p: str(_partitioning(p, "hive").parse("/k=x/")),
     "directory partitions": lambda p: str(_partitioning(p, None).parse("/x/")),
     "file name partitions": lambda p: str(_partitioning(p, "filename").parse("x_")),

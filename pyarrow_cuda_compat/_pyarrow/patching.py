@@ -1,4 +1,4 @@
-"""Replaces members of pyarrow's classes, and adds some, in place.
+"""Replaces members of pyarrow's classes in place, and adds some (monkey-patching).
 
 Other libraries use pyarrow's own objects, so this package has to replace the members themselves.
 The classes are compiled and refuse new attributes, but their namespaces accept them: Cython itself
@@ -15,7 +15,7 @@ from .. import _native
 
 
 def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:
-    """Puts what `make` makes of a member in its place.  Returns whether that was possible."""
+    """Replaces a member by `make(member)`.  Returns whether the class has one."""
     namespace = _namespace(cls)
     if name not in namespace:
         return False
@@ -25,8 +25,7 @@ def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:
 
 
 def wrap(cls: type, name: str, make: Callable[[Any], Any]) -> None:
-    """Puts what `make` makes of a method, as the class gives it, in its place, unless that was done
-    before."""
+    """Replaces a method, as the class gives it, by `make(method)`, unless that was done before."""
     original = getattr(cls, name)
     if not hasattr(original, "__wrapped__"):
         replace(cls, name, lambda _raw: make(original))
@@ -49,6 +48,6 @@ def named(function: Callable[..., Any], cls: type, name: str) -> Callable[..., A
 
 def _namespace(cls: type) -> dict[str, Any]:
     """The namespace of a class, or an empty one where it cannot be found."""
-    # What a mapping proxy shows is the one thing that it refers to.
+    # A mapping proxy refers to one object: the namespace that it shows.
     namespaces = gc.get_referents(cls.__dict__)
     return namespaces[0] if len(namespaces) == 1 else {}

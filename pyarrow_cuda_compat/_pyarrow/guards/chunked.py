@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
-from .host_copies import to_host
+from .actions import to_host
 
 #: How many rows of a row group pyarrow writes where nobody says, and at most.
 _ROWS, _MOST_ROWS = 1 << 20, 1 << 26

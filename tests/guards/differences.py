@@ -11,16 +11,16 @@ DIFFERENCES: dict[str, str] = {
     r".*\(memory_map=buffer.*": "a device buffer is no bytes, so no digits either",
     r".*Writer\.__dict__\(.*": "shows addresses of objects",
     r".*\.(add|set|append)_column\(.*": "pyarrow refuses columns of another device by TypeError",
-    r"pyarrow\.lib:Buffer\.equals\(.*|everyday:equal to the host": (
+    r"pyarrow\.lib:Buffer\.equals\(.*": (
         "pyarrow refuses to compare buffers of different devices by ValueError"
     ),
     r"pyarrow:py_buffer\(.*|pyarrow\.lib:OSFile\(.*": "a device buffer has no bytes: BufferError",
-    r"everyday:mixed .* (is exported|is a device capsule|is in parquet|is in a chunked array)": (
+    r"typical:mixed .* (is exported|is a device capsule|is in parquet|is in a chunked array)": (
         "the C Device interface takes no data of several devices: ArrowInvalid"
     ),
 }
 
-#: Functions with several parameters, none of which takes data, or whose data is in `everyday`.
+#: Functions with several parameters, none of which takes data, or whose data is in `typical`.
 UNREACHED = frozenset(
     """
     pyarrow._acero:AsofJoinNodeOptions pyarrow._compute:ReplaceSubstringOptions

@@ -1,4 +1,7 @@
-"""What pyarrow does on the host in some cases only: those are refused, and the others are not."""
+"""Functions that read their data in host memory in some cases only.
+
+Each function here takes the guarded function and its arguments.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,19 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
-from .host_copies import count, refuse, to_host
+from .actions import count_nulls, to_host
 
 
 def concat_tables(
     function: Callable[..., Any], tables: Iterable[Any], *arguments: Any, **keywords: Any
 ) -> Any:
-    """Refused if columns on a device have to be cast to one type."""
+    """Refuses columns on a device that have to be cast to one type."""
     tables = list(tables)
     promotes = keywords.get("promote_options", arguments[1] if len(arguments) > 1 else "none")
     if promotes != "none" or keywords.get("promote"):
-        refuse(list(_to_be_cast(tables)), "pyarrow.concat_tables")
+        for column in _to_be_cast(tables):
+            if _native._is_on_device(column):
+                _native._refuse(column, "pyarrow.concat_tables")
     return function(tables, *arguments, **keywords)
 
 
@@ -36,19 +41,18 @@ def _to_be_cast(tables: list[Any]) -> Iterable[Any]:
 
 
 def from_offsets(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Refused if an offset is null: libarrow then computes other offsets."""
-    name = f"pyarrow.{function.__qualname__}"
-    arguments, keywords = count(arguments, name), count(keywords, name)
+    """Refuses offsets of which one is null: libarrow then computes other offsets."""
+    arguments, keywords = _native._map_device_data((arguments, keywords), count_nulls)
     offsets: Any = keywords.get("offsets", arguments[0] if arguments else None)
-    is_there = isinstance(offsets, pa.Array) and _native._may_be_on_device(offsets)
-    if is_there and offsets.buffers()[0] is not None and to_host(offsets).null_count:
-        refuse(offsets, name)
+    is_on_device = isinstance(offsets, pa.Array) and _native._is_on_device(offsets)
+    if is_on_device and offsets.buffers()[0] is not None and to_host(offsets).null_count:
+        _native._refuse(offsets, f"pyarrow.{function.__qualname__}")
     return function(*arguments, **keywords)
 
 
 def validate(function: Callable[..., Any], data: Any, *arguments: Any, **keywords: Any) -> Any:
-    """On the host where libarrow finds a fault: it takes empty buffers, which have no address on a
-    device, for missing ones."""
+    """Validates a copy on the host where libarrow finds a fault: it takes empty buffers, which have
+    no address on a device, for missing ones."""
     try:
         return function(data, *arguments, **keywords)
     except pa.ArrowInvalid:

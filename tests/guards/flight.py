@@ -55,7 +55,7 @@ def _acted(place: Place) -> Any:
         return [result.body for result in client.do_action(action)]
 
 
-FLIGHTS: dict[str, Callable[[Place], Any]] = {
+FLIGHT: dict[str, Callable[[Place], Any]] = {
     "flight of a batch": lambda p: _put(p, lambda w, p: w.write_batch(p.batch())),
     "flight of a table": lambda p: _put(p, lambda w, p: w.write_table(p.table())),
     "flight of either": lambda p: _put(p, lambda w, p: w.write(p.table())),

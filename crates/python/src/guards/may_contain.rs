@@ -1,0 +1,129 @@
+//! Which objects may contain data besides pyarrow's own arrays, tables and buffers.
+//!
+//! The class of an object tells.  Guards ask for most arguments of most calls, so the answers for classes that cannot
+//! change are cached.
+
+use crate::pyarrow::pyarrow;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString, PyType};
+use std::sync::{Mutex, PoisonError};
+
+/// Methods by which pyarrow asks an object for an array.
+const MAKES_ARRAYS: [&str; 2] = ["__arrow_array__", "__arrow_c_device_array__"];
+/// Methods by which pyarrow asks another library's object for host memory.
+const LENDS_HOST_MEMORY: [&str; 2] = ["__arrow_c_stream__", "__arrow_c_array__"];
+/// Not in `PyO3` for the limited API of 3.11.
+const IMMUTABLE_TYPE: std::ffi::c_ulong = 1 << 8;
+
+/// The contents of the objects of a class.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Contents {
+    /// No data, or none that pyarrow would look at.
+    Nothing,
+    /// A message has a body, which may lie on a device.
+    Message,
+    /// A reader of record batches.
+    Batches,
+    /// pyarrow asks the object for an array.
+    Array,
+    /// An array or series of another library, whose dtype says what it contains.
+    Elements,
+    Mapping,
+    /// Items that can be read once only, or whose number is not known.
+    Stream,
+    /// Items that can be read again.
+    Items,
+}
+
+/// A class, which is retained so that its address stays its own, and the answer.
+type Cached = Option<(Py<PyType>, Contents)>;
+
+/// By some bits of the class's address.
+static CACHE: Mutex<[Cached; 64]> = Mutex::new([const { None }; 64]);
+
+fn place_of(class: &Bound<'_, PyType>) -> usize {
+    (class.as_ptr().addr() >> 4) % 64
+}
+
+fn cached(class: &Bound<'_, PyType>) -> Option<Contents> {
+    let cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (kept, contents) = cache.get(place_of(class))?.as_ref()?;
+    (kept.as_ptr() == class.as_ptr()).then_some(*contents)
+}
+
+fn keep(class: &Bound<'_, PyType>, contents: Contents) {
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let former = cache
+        .get_mut(place_of(class))
+        .and_then(|place| place.replace((class.clone().unbind(), contents)));
+    drop(cache);
+    drop(former); // which may run Python code
+}
+
+/// The contents of an object, by its class.
+pub(super) fn contents_of(object: &Bound<'_, PyAny>) -> PyResult<Contents> {
+    let class = object.get_type();
+    if let Some(contents) = cached(&class) {
+        return Ok(contents);
+    }
+    let is_pyarrows = is_pyarrows(&class)?;
+    // SAFETY: a live object, and the GIL is held.  Classes of Python code have the slot in any case.
+    let is_iterator = unsafe { ffi::PyIter_Check(object.as_ptr()) } != 0;
+    let contents = by_class(&class, is_pyarrows, is_iterator)?;
+    // SAFETY: a live type, and the GIL is held.
+    let is_immutable = unsafe { ffi::PyType_GetFlags(class.as_type_ptr()) } & IMMUTABLE_TYPE != 0;
+    if is_immutable || is_pyarrows {
+        keep(&class, contents);
+    }
+    Ok(contents)
+}
+
+fn is_pyarrows(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let module = class.getattr("__module__")?;
+    let module = module.extract::<String>().unwrap_or_default();
+    Ok(module == "pyarrow" || module.starts_with("pyarrow."))
+}
+
+fn by_class(class: &Bound<'_, PyType>, is_pyarrows: bool, is_iterator: bool) -> PyResult<Contents> {
+    let py = class.py();
+    let pyarrow = pyarrow(py)?;
+    if class.is_subclass(pyarrow.message.bind(py))? {
+        return Ok(Contents::Message);
+    }
+    if class.is_subclass(pyarrow.batch_reader.bind(py))? {
+        return Ok(Contents::Batches);
+    }
+    let is_bytes = class.is_subclass_of::<PyString>()?
+        || class.is_subclass_of::<PyBytes>()?
+        || class.is_subclass_of::<PyByteArray>()?
+        || class.is_subclass_of::<PyMemoryView>()?;
+    if is_pyarrows || is_bytes || class.is_subclass(pyarrow.native_file.bind(py))? {
+        return Ok(Contents::Nothing);
+    }
+    let has = |name: &&str| class.hasattr(*name).unwrap_or(false);
+    if MAKES_ARRAYS.iter().any(has) {
+        return Ok(Contents::Array);
+    }
+    // SAFETY: a live class, and the GIL is held.
+    let fills = |slot| !unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), slot) }.is_null();
+    if !fills(ffi::Py_tp_iter) && !fills(ffi::Py_sq_item) {
+        return Ok(Contents::Nothing);
+    }
+    static MAPPING: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if class.is_subclass(MAPPING.import(py, "collections.abc", "Mapping")?)? {
+        return Ok(Contents::Mapping);
+    }
+    if has(&"__array__") {
+        return Ok(Contents::Elements);
+    }
+    if LENDS_HOST_MEMORY.iter().any(has) {
+        return Ok(Contents::Nothing);
+    }
+    let has_length = fills(ffi::Py_sq_length) || fills(ffi::Py_mp_length);
+    match has_length && !is_iterator {
+        true => Ok(Contents::Items),
+        false => Ok(Contents::Stream),
+    }
+}

@@ -1,0 +1,233 @@
+//! Finds the data on a device in arguments, and replaces it.
+//!
+//! One walk serves all guards.  It looks into containers of Python and of other libraries, and gives each array, table,
+//! buffer or message on a device to an action, whose result takes its place.
+
+use super::may_contain::{Contents, contents_of};
+use crate::interpreter::call_out;
+use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
+use crate::pyarrow::{Pyarrow, pyarrow};
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple};
+
+/// How deep containers in containers are looked into.
+const DEPTH: usize = 5;
+
+/// A walk through arguments.  A visit returns the object to use instead, or none if the same object serves.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a, 'py> {
+    pyarrow: &'static Pyarrow,
+    py: Python<'py>,
+    /// Called with the data and the first argument of the guarded call.  Without an action, a visit returns any
+    /// object that may contain data on a device.
+    action: Option<(&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
+}
+
+/// An object in place of the visited one.
+type Replacement<'py> = Option<Bound<'py, PyAny>>;
+
+/// The object with `action(data, None)` in place of all data on a device.
+#[pyfunction]
+#[pyo3(name = "_map_device_data")]
+pub(super) fn map_device_data<'py>(
+    object: Bound<'py, PyAny>,
+    action: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let none = object.py().None().into_bound(object.py());
+    map(object, action, &none)
+}
+
+fn map<'py>(
+    object: Bound<'py, PyAny>,
+    action: &Bound<'py, PyAny>,
+    first: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match Walk::new(object.py(), Some((action, first)))? {
+        Some(walk) => Ok(walk.visit(&object)?.unwrap_or(object)),
+        None => Ok(object),
+    }
+}
+
+impl<'a, 'py> Walk<'a, 'py> {
+    /// None as long as libarrow has been given no device: no object has data on one.
+    pub(super) fn new(
+        py: Python<'py>,
+        action: Option<(&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
+    ) -> PyResult<Option<Self>> {
+        let pyarrow = pyarrow(py)?;
+        Ok(pyarrow.bridge.has_devices().then_some(Self { pyarrow, py, action }))
+    }
+
+    pub(super) fn visit(&self, object: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        self.look(object, DEPTH)
+    }
+
+    fn look(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
+        if has_data(self.pyarrow, object) {
+            return if is_on_device(object)? { self.act(object) } else { Ok(None) };
+        }
+        let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
+        if let Ok(list) = object.cast_exact::<PyList>() {
+            return self.list(list, depth);
+        }
+        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+            let items = || tuple.iter();
+            let items = self.items(items, depth)?;
+            return items.map(|items| Ok(PyTuple::new(self.py, items)?.into_any())).transpose();
+        }
+        if let Ok(dict) = object.cast_exact::<PyDict>() {
+            return self.dict(dict.copy()?, depth);
+        }
+        match contents_of(object)? {
+            Contents::Nothing => Ok(None),
+            Contents::Message => self.message(object),
+            Contents::Batches => self.batches(object),
+            Contents::Array => self.array(object),
+            Contents::Elements => self.elements(object, depth),
+            Contents::Mapping => {
+                let dict = call_out(self.py.get_type::<PyDict>().as_any(), (object,))?;
+                self.dict(dict.cast_into()?, depth)
+            }
+            Contents::Stream | Contents::Items if is_file(object)? => Ok(None),
+            Contents::Stream => self.stream(object).map(Some),
+            Contents::Items => self.container(object, depth),
+        }
+    }
+
+    fn act(&self, data: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        let Some((action, first)) = self.action else { return Ok(Some(data.clone())) };
+        let used = call_out(action, (data, first))?;
+        Ok((!used.is(data)).then_some(used))
+    }
+
+    fn list(&self, list: &Bound<'py, PyList>, depth: usize) -> PyResult<Replacement<'py>> {
+        let items = self.items(|| list.iter(), depth)?;
+        items.map(|items| Ok(PyList::new(self.py, items)?.into_any())).transpose()
+    }
+
+    /// The items with replacements among them; none if all stay.
+    fn items<I: Iterator<Item = Bound<'py, PyAny>>>(
+        &self,
+        items: impl Fn() -> I,
+        depth: usize,
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let mut rest = items();
+        let mut same = 0;
+        while let Some(item) = rest.next() {
+            let Some(found) = self.look(&item, depth)? else {
+                same += 1;
+                continue;
+            };
+            let mut all: Vec<_> = items().take(same).collect();
+            all.push(found);
+            for item in rest.take_while(|_| self.action.is_some()) {
+                all.push(self.look(&item, depth)?.unwrap_or(item));
+            }
+            return Ok(Some(all));
+        }
+        Ok(None)
+    }
+
+    /// `copy` belongs to the walk: an action may change the dict that it was made of.
+    fn dict(&self, copy: Bound<'py, PyDict>, depth: usize) -> PyResult<Replacement<'py>> {
+        let mut is_changed = false;
+        for (key, value) in &copy {
+            if let Some(found) = self.look(&value, depth)? {
+                copy.set_item(key, found)?;
+                is_changed = true;
+            }
+        }
+        Ok(is_changed.then(|| copy.into_any()))
+    }
+
+    fn message(&self, message: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        let body = message.getattr(intern!(self.py, "body"))?;
+        let is_host = body.is_none() || body.getattr(intern!(self.py, "is_cpu"))?.is_truthy()?;
+        if is_host { Ok(None) } else { self.act(message) }
+    }
+
+    /// A reader of the same batches, with an action on each when it is read.
+    fn batches(&self, reader: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        let batches = self.stream(reader)?;
+        let schema = reader.getattr(intern!(self.py, "schema"))?;
+        let class = self.pyarrow.batch_reader.bind(self.py);
+        class.call_method1(intern!(self.py, "from_batches"), (schema, batches)).map(Some)
+    }
+
+    /// The array that pyarrow would make of the object, if the array lies on a device.
+    fn array(&self, object: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        let make = self.py.import(intern!(self.py, "pyarrow.lib"))?.getattr("array")?;
+        match call_out(&make, (object,)) {
+            Ok(made) if is_on_device(&made)? => self.act(&made),
+            Ok(_) => Ok(None),
+            // pyarrow raises the same when the function itself reads the object.
+            Err(error) if error.is_instance_of::<PyException>(self.py) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A NumPy array of objects contains items, and pandas' series may contain Arrow's arrays.
+    fn elements(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
+        let Ok(dtype) = object.getattr(intern!(self.py, "dtype")) else { return Ok(None) };
+        match dtype.getattr_opt(intern!(self.py, "hasobject"))? {
+            Some(has_objects) if has_objects.is_truthy()? && is_flat(object) => {
+                self.container(object, depth)
+            }
+            None if dtype.hasattr(intern!(self.py, "pyarrow_dtype"))? => self.array(object),
+            _ => Ok(None),
+        }
+    }
+
+    fn container(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
+        // `list` would ask the container for its length, which may run code of another library; `chain` has none.
+        let chain = self.py.import(intern!(self.py, "itertools"))?.getattr("chain")?;
+        let chain = chain.call1((object,))?;
+        let list = call_out(self.py.get_type::<PyList>().as_any(), (chain,))?;
+        let list = list.cast_into::<PyList>()?;
+        let found = self.list(&list, depth)?;
+        match found {
+            Some(found) if object.is_instance_of::<PyTuple>() => {
+                Ok(Some(found.cast::<PyList>()?.to_tuple().into_any()))
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// An iterator over the same items, with an action on each when it is read.
+    fn stream(&self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some((action, first)) = self.action else { return Ok(object.clone()) };
+        let (action, first) = (action.clone().unbind(), first.clone().unbind());
+        let each = move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+            let py = arguments.py();
+            map(arguments.get_item(0)?, action.bind(py), first.bind(py)).map(Bound::unbind)
+        };
+        let each = PyCFunction::new_closure(self.py, None, None, each)?;
+        let map = self.py.import(intern!(self.py, "builtins"))?.getattr("map")?;
+        call_out(&map, (each, object))
+    }
+}
+
+fn has_data(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>) -> bool {
+    [&pyarrow.array, &pyarrow.chunked_array, &pyarrow.table, &pyarrow.record_batch, &pyarrow.buffer]
+        .into_iter()
+        .any(|class| is_of(object, class))
+}
+
+fn is_flat(object: &Bound<'_, PyAny>) -> bool {
+    object.getattr("ndim").and_then(|count| count.extract::<usize>()).is_ok_and(|count| count == 1)
+}
+
+fn is_file(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let has_any = |names: &[&str]| -> PyResult<bool> {
+        for name in names {
+            if object.hasattr(*name)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    // Readers of batches have `read`, too.
+    Ok(has_any(&["read", "write"])? && has_any(&["closed", "seek", "readline"])?)
+}

@@ -1,0 +1,64 @@
+"""What guards do with each array, table, buffer or message on a device in the arguments of a call.
+
+An action takes the data and the first argument of the guarded call, and returns what pyarrow's
+function gets in place of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from ... import _native
+from ..._native import CudaBuffer
+
+_HOST = pa.default_cpu_memory_manager()
+#: Files over device memory: their methods take device data.
+_DEVICE_FILES = (_native.BufferReader, _native.BufferWriter)
+#: Calls every function of `pyarrow.compute`.
+_COMPUTE = "pyarrow.compute.Function.call"
+
+Action = Callable[[Any, Any], Any]
+
+
+def refuse(name: str) -> Action:
+    """The action that raises ``NotImplementedError``; `name` is that of the guarded function."""
+    shown = name.replace("pyarrow.lib.", "pyarrow.").replace("pyarrow._", "pyarrow.")
+
+    def refuse_data(data: Any, first: Any) -> None:
+        _native._refuse(data, f"pyarrow.compute.{first.name}" if shown == _COMPUTE else shown)
+
+    return refuse_data
+
+
+def copy_to_host(data: Any, first: Any) -> Any:
+    """Copies data to the host, except for methods of files over device memory."""
+    return data if isinstance(first, _DEVICE_FILES) else to_host(data)
+
+
+def count_nulls(data: Any, _first: Any) -> Any:
+    """Counts the nulls of an array or a record batch; those of chunks are known."""
+    if isinstance(data, pa.Array | pa.RecordBatch):
+        _native._count_nulls(data)
+    return data
+
+
+def to_host(data: Any) -> Any:
+    """A copy of data in host memory: of an array, chunked array, record batch, table, buffer or
+    message."""
+    if isinstance(data, pa.Buffer):
+        return CudaBuffer.from_buffer(data).copy_to_host()
+    if isinstance(data, pa.Message):
+        return _message_to_host(data)
+    return data.copy_to(_HOST)
+
+
+def _message_to_host(message: Any) -> Any:
+    """The same message, encapsulated and read again."""
+    metadata = message.metadata.to_pybytes()
+    padding = b"\0" * (-len(metadata) % 8)
+    size = len(metadata) + len(padding)
+    start = b"\xff\xff\xff\xff" + size.to_bytes(4, "little") + metadata + padding
+    return pa.ipc.read_message(start + to_host(message.body).to_pybytes())
