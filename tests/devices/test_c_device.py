@@ -248,7 +248,7 @@ def test_tables_of_cudf_come_in(ctx, driver, make_stream, make_event):
         there = pa.record_batch(made)
         assert (there.schema, there.num_rows, there.is_cpu) == (expected.schema, 4, False)
         assert there.copy_to(CPU).equals(expected)
-        # What has no memory does not keep the table from being passed on.
+        # Buffers without memory do not keep the table from being passed on.
         again = pa.record_batch(Exported(there))
         assert again.copy_to(CPU).equals(expected)
         assert again.device_type == CUDA

@@ -117,7 +117,7 @@ def test_offsets_of_nothing_are_there(ctx, kind, rest, children):
             assert ctx.get_device_address(offsets) == offsets
         back = pa.record_batch(Exported(batch))
         assert back.column(1).copy_to(CPU).equals(expected)
-        # What is all on the host stays there.
+        # A batch that lies on the host alone stays there.
         if missing is None or missing.is_cpu:
             with exported_capsule(empty) as array:
                 assert array.device_type == ON_CPU

@@ -21,7 +21,7 @@ from support.samples import CPU
 from support.work import NON_BLOCKING
 
 BLOCKING = 0
-#: What a query answers for an event that is not reached, and what for one that is.
+#: The answers of a query for an event that is not reached, and for one that is.
 PENDING, REACHED = 600, 0
 
 both_kinds = pytest.mark.parametrize("kind", [array_of, batch_of])

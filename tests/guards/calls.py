@@ -145,7 +145,7 @@ def _with(function: Callable[..., Any], parameters: list[Any], given: dict[str, 
     return function(*positional, **named)
 
 
-#: What reads its data later.
+#: Classes whose objects read their data later.
 _LAZY = ("Declaration", "InMemoryDataset", "Scanner", "FileFragment", "ParquetFileFragment")
 
 

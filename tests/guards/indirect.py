@@ -172,7 +172,7 @@ for _kind, _make in {"an array": _MakesArray, "capsules": _MakesCapsules}.items(
 
 
 class _Typed:
-    """As a column of pandas' that is an array of Arrow's."""
+    """As a pandas column over an Arrow array."""
 
     class dtype:
         pyarrow_dtype = pa.int64()

@@ -53,7 +53,7 @@ def _several(*kinds: str) -> dict[str, Maker]:
     }
 
 
-#: What parameters take that hold data, by their names.  The first is what the host gives where
+#: Arguments with data, by the names of parameters.  The first one is given from the host while
 #: another parameter is tried.
 _DATA_OF_NAMES: dict[str, dict[str, Maker]] = {
     "array arr values x y strings lists input timestamps dividend divisor base exponent": _ARRAY,

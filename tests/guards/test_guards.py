@@ -49,7 +49,7 @@ def test_all_of_pyarrow_answers_or_refuses(outcome):
 
 
 NAMED = [(module, name) for module, names, _ in TABLE for name in names.split()]
-#: What the older of the supported versions does not have.
+#: Names that the older of the supported versions lack.
 NEW = {"Array.to_tensor", "RecordBatchReaderSourceNodeOptions.__init__"}
 
 
@@ -72,7 +72,7 @@ def test_rows_name_members_of_pyarrow(module, name):
     elif not inspect.isclass(found):  # of a construction nothing can be seen
         found = found.fget if isinstance(found, property) else found
         found = getattr(found, "__func__", found)
-        # What wraps functions of the user's calls the guard.
+        # A wrapper of user-defined functions calls the guard.
         assert isinstance(found, _native._Guard) or isinstance(found.__wrapped__, _native._Guard)
 
 

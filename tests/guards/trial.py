@@ -17,7 +17,7 @@ from .values import Place
 #: A call that takes longer hangs.
 SECONDS = 60
 
-#: What a call can come to.  The first ones are as they should be.
+#: Outcomes of a call.  The first four are right.
 SAME, SAME_ERROR, REFUSED = "the same answer", "the same error", "refused"
 CRASHED_ON_HOST = "pyarrow crashes on the host, too"
 CRASHED, DIFFERENT = "crashed", "another answer"
@@ -25,7 +25,7 @@ OTHER_ERROR, ONLY_ERROR, ONLY_ANSWER = "another error", "an error", "an answer t
 
 
 def run(calls: list[Call], processes: int) -> dict[str, tuple[str, Any, Any]]:
-    """What each call came to, with what the host and the device gave if they differ."""
+    """The outcome of each call, with the results of host and device if they differ."""
     results: dict[str, tuple[str, Any, Any]] = {}
     shares = [calls[first::processes] for first in range(processes)]
     threads = [threading.Thread(target=_run_share, args=(share, results)) for share in shares]

@@ -56,7 +56,7 @@ class Entry:
 
 
 def modules() -> Iterator[ModuleType]:
-    """All of pyarrow's, imported; those that lack a library here are left out."""
+    """All modules of pyarrow, imported, except those that need a library that is missing here."""
     yield pa
     for each in pkgutil.walk_packages(pa.__path__, "pyarrow."):
         if not _LEFT_OUT.isdisjoint(each.name.split(".")):

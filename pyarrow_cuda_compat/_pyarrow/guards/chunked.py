@@ -1,6 +1,6 @@
-"""What is called in place of functions of pyarrow that go through chunks one by one.
+"""Slices and writes data on a device one chunk, batch or row group at a time.
 
-Each takes the function in whose place it is called, and that one's arguments.
+Each function here takes the guarded function and its arguments.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import pyarrow as pa
 from ... import _native
 from .actions import to_host
 
-#: How many rows of a row group pyarrow writes where nobody says, and at most.
+#: Rows of a row group: by default, and at most.
 _ROWS, _MOST_ROWS = 1 << 20, 1 << 26
-#: What functions are tried with, to have their arguments checked.
+#: The guarded functions check their other arguments on this data.
 _NO_CHUNKS = pa.chunked_array([], pa.null())
 _NO_TABLE = pa.table({"": _NO_CHUNKS})
 
@@ -23,7 +23,7 @@ _NO_TABLE = pa.table({"": _NO_CHUNKS})
 def slice_chunks(cut: Any, data: Any, offset: int = 0, length: int | None = None) -> Any:
     """`ChunkedArray.slice` and `Table.slice`, where the nulls of chunks are not counted."""
     is_table = isinstance(data, pa.Table)
-    # What is no number, pyarrow refuses; some of its releases take 1.5 for one.
+    # pyarrow refuses an offset that is not a number; some of its releases take 1.5.
     cut(_NO_TABLE if is_table else _NO_CHUNKS, offset, length)
     offset, length = int(offset), None if length is None else int(length)
     if is_table:
@@ -59,7 +59,7 @@ def write_batches(
         return
     is_number = max_chunksize is None or isinstance(max_chunksize, int)
     if not is_number or any(map(_has_dictionaries, table.schema.types)):
-        # pyarrow refuses the one, and may make one dictionary of those of all batches.
+        # pyarrow refuses other sizes, and may unify the dictionaries of all batches.
         write(writer, to_host(table), max_chunksize, **options)
         return
     rows = max_chunksize if max_chunksize is not None and max_chunksize > 0 else None
