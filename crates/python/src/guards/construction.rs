@@ -16,7 +16,7 @@ const INIT: usize = 37;
 const NEW: usize = 39;
 const VECTORCALL: usize = 50;
 
-/// A `newfunc`, in which the thread may be unwound: see `interpreter/outside.rs`.
+/// A `newfunc`, in which the thread may be unwound: see `interpreter/daemon_threads.rs`.
 type New = unsafe extern "C-unwind" fn(
     *mut ffi::PyTypeObject,
     *mut ffi::PyObject,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::ffi::{c_uint, c_void};
 
-/// A `vectorcallfunc`.  The thread may be unwound in it: see `interpreter/outside.rs`.
+/// A `vectorcallfunc`.  The thread may be unwound in it: see `interpreter/daemon_threads.rs`.
 pub(super) type Vectorcall = unsafe extern "C-unwind" fn(
     callable: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
