@@ -65,7 +65,7 @@ enum class MessageKind : int32_t {
   kOther = 4,
 };
 
-/// Which of pyarrow's classes an object with data is of.
+/// pyarrow's class of an object with data.
 enum class DataKind : int32_t {
   /// `pyarrow.Array`.
   kArray = 0,
@@ -195,7 +195,7 @@ struct RustApi {
                          size_t count,
                          BufferPlace *out,
                          Failure *failure);
-  /// The same with the bytes of other buffers.
+  /// As `copies_of_host`, with the bytes of other buffers.
   bool (*copies_of_buffers)(int32_t device,
                             const RustBuffer *const *buffers,
                             size_t count,
@@ -246,11 +246,11 @@ struct RustApi {
   void (*pool_free)(const RustPool *pool, uint8_t *data, int64_t size);
   void (*pool_release_unused)(const RustPool *pool);
   /// The host address of pinned memory that is mapped at a device address; null, without a
-  /// failure, if there is none.
+  /// failure, for an address without a mapping.
   bool (*host_address)(int32_t device, uint64_t device_address, void **out, Failure *failure);
   /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
   bool (*is_device_memory)(int32_t device, uint64_t address, bool *out, Failure *failure);
-  /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
+  /// The device address that pinned memory is mapped at; 0, without a failure, for memory without a mapping.
   bool (*device_address)(int32_t device, const void *host_address, uint64_t *out, Failure *failure);
   /// An event of the device's primary context.
   Option<Box<RustEvent>> (*event_create)(int32_t device, Failure *failure);
@@ -390,7 +390,7 @@ struct BridgeApi {
   /// `pyarrow.NativeFile` whose base `tp_new` has run.  The function takes ownership of opaque
   /// pointers, even on failure.
   bool (*init_buffer)(PyObject *fresh, RustBuffer *buffer, Failure *failure);
-  /// The same with a parent: the slice keeps the C++ buffer behind `parent` alive.
+  /// With a slice of `parent`: the slice keeps the C++ buffer behind `parent` alive.
   bool (*init_slice)(PyObject *fresh, PyObject *parent, RustBuffer *slice, Failure *failure);
   /// From any `pyarrow.Buffer` within device memory.  Fails with `buffer is not backed by a
   /// CudaBuffer`.
@@ -472,10 +472,10 @@ struct BridgeApi {
   PyObject *(*prepare)(PyObject *object, bool is_batch, Failure *failure);
   /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
   bool (*count_nulls)(PyObject *object, Failure *failure);
-  /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
+  /// A copy (new reference) of `object`, of the class `kind`, in the memory of
   /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
   /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
-  /// is to copy: no data lies on a GPU, or is to; and for a null `destination`, which only has the
+  /// copies, because neither the data nor the destination is on a GPU; and for a null `destination`, which only has the
   /// object checked.
   PyObject *(*copy_to)(PyObject *object,
                        DataKind kind,
@@ -504,7 +504,7 @@ struct BridgeApi {
   /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
   /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
   /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
-  /// null without a failure if libarrow is to do that.  On failure, releases both structures.
+  /// null without a failure if libarrow does that.  On failure, releases both structures.
   PyObject *(*prepare_import)(void *array,
                               void *schema,
                               PyObject *described,

@@ -231,7 +231,7 @@ pub(super) extern "C" fn device_address(
 ///
 /// # Safety
 ///
-/// It must be readable for `size` bytes; null is allowed when there are none.
+/// It must be readable for `size` bytes; null is allowed if `size` is 0.
 pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8], Fault> {
     let size = host_size(data, size)?;
     // SAFETY: guaranteed by the caller.
@@ -242,7 +242,7 @@ pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8]
 ///
 /// # Safety
 ///
-/// It must be writable for `size` bytes; null is allowed when there are none.
+/// It must be writable for `size` bytes; null is allowed if `size` is 0.
 pub(super) unsafe fn host_mut<'a>(
     out: *mut c_void,
     size: i64,
