@@ -1,7 +1,7 @@
 //! The bridge, and objects that it takes for pyarrow's.
 
 use crate::abi::{DeviceArray, Schema};
-use arrow_cuda_bridge::{Bridge, Object, PyarrowApi};
+use arrow_cuda_bridge::{Bridge, DataKind, Object, PyarrowApi};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::DeviceMessage;
@@ -198,7 +198,8 @@ impl Pyarrow {
             // Of maps, libarrow counts the nulls itself, on the host wherever they are.
             let is_valid = is_counted && (self.methods.is_valid)(object.object(), false);
             let manager = Reference::new((self.methods.host)()).unwrap();
-            let copy = self.bridge.copy_to(object.object(), is_batch, manager.object(), false);
+            let kind = if is_batch { DataKind::Batch } else { DataKind::Array };
+            let copy = self.bridge.copy_to(object.object(), kind, manager.object(), false, None);
             // None says that everything lies on the host.
             let Ok(copy) = copy else { return };
             let copy = copy.and_then(Reference::new);

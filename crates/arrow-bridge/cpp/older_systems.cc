@@ -1,5 +1,6 @@
-// What a new compiler's headers call, and the libraries of older systems lack (glibc before 2.32, libstdc++ before 11):
-// the bridge has its own, so that wheels run there.  Nobody else sees them (`VERSION_SCRIPT` in build.py).
+// Symbols that a new compiler's headers refer to, and that the libraries of older systems lack (glibc before 2.32,
+// libstdc++ before 11): the bridge defines them, so that wheels run there.  It does not export them (`VERSION_SCRIPT`
+// in build.py).
 #include <new>
 
 // Whether reference counts may change without atomic instructions.  They may not.

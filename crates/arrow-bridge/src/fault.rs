@@ -103,6 +103,15 @@ pub(crate) fn attempt<T>(
     outcome.map_err(|fault| failure.map(|failure| failure.fill(&fault))).ok()
 }
 
+/// Runs a call from C++ whose result is stored in `out`.  Returns whether it succeeded.
+pub(crate) fn attempt_into<T>(
+    out: &mut T,
+    failure: Option<&mut Failure>,
+    work: impl FnOnce() -> Result<T, Fault>,
+) -> bool {
+    attempt(failure, work).map(|value| *out = value).is_some()
+}
+
 /// A size or position that C++ passes as a signed number.
 pub(crate) fn unsigned(what: &str, value: i64) -> Result<u64, Fault> {
     u64::try_from(value)

@@ -65,7 +65,7 @@ pub struct PyObject {
     _opaque: [u8; 0],
 }
 
-/// Which of pyarrow's classes an object with data is of.
+/// pyarrow's class of an object with data.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataKind {
@@ -261,7 +261,7 @@ pub(crate) struct RustApi {
         out: *mut BufferPlace,
         failure: Option<&mut Failure>,
     ) -> bool,
-    /// The same with the bytes of other buffers.
+    /// As `copies_of_host`, with the bytes of other buffers.
     pub(crate) copies_of_buffers: unsafe extern "C" fn(
         device: i32,
         buffers: *const *const RustBuffer,
@@ -332,7 +332,7 @@ pub(crate) struct RustApi {
     pub(crate) pool_free: unsafe extern "C" fn(pool: &RustPool, data: *mut u8, size: i64),
     pub(crate) pool_release_unused: unsafe extern "C" fn(pool: &RustPool),
     /// The host address of pinned memory that is mapped at a device address; null, without a
-    /// failure, if there is none.
+    /// failure, for an address without a mapping.
     pub(crate) host_address: unsafe extern "C" fn(
         device: i32,
         device_address: u64,
@@ -346,7 +346,7 @@ pub(crate) struct RustApi {
         out: &mut bool,
         failure: Option<&mut Failure>,
     ) -> bool,
-    /// The device address that pinned memory is mapped at; 0, without a failure, if there is none.
+    /// The device address that pinned memory is mapped at; 0, without a failure, for memory without a mapping.
     pub(crate) device_address: unsafe extern "C" fn(
         device: i32,
         host_address: *const c_void,
@@ -570,7 +570,7 @@ pub(crate) struct BridgeApi {
         buffer: *mut RustBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// The same with a parent: the slice keeps the C++ buffer behind `parent` alive.
+    /// With a slice of `parent`: the slice keeps the C++ buffer behind `parent` alive.
     pub(crate) init_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         parent: *mut PyObject,
@@ -689,7 +689,7 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
 
-    // What libarrow lacks around the C Device interface.
+    // The C Device interface: events, null counts and checks that libarrow lacks.
     /// Before pyarrow exports `object`, a RecordBatch if it `is_batch`, else an Array: counts unknown
     /// nulls, which libarrow itself would count on the host.  Returns a new reference to the
     /// replacement, all of it on one device, or null without a failure if the object needs no change.
@@ -702,10 +702,10 @@ pub(crate) struct BridgeApi {
     /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
     pub(crate) count_nulls:
         unsafe extern "C" fn(object: *mut PyObject, failure: *mut Failure) -> bool,
-    /// A copy (new reference) of `object`, of the class that `kind` says, in the memory of
+    /// A copy (new reference) of `object`, of the class `kind`, in the memory of
     /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
     /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
-    /// is to copy: no data lies on a GPU, or is to; and for a null `destination`, which only has the
+    /// copies, because neither the data nor the destination is on a GPU; and for a null `destination`, which only has the
     /// object checked.
     pub(crate) copy_to: unsafe extern "C" fn(
         object: *mut PyObject,
@@ -745,7 +745,7 @@ pub(crate) struct BridgeApi {
     /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
     /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
     /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
-    /// null without a failure if libarrow is to do that.  On failure, releases both structures.
+    /// null without a failure if libarrow does that.  On failure, releases both structures.
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,

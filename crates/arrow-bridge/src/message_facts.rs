@@ -1,4 +1,4 @@
-//! The facts that Rust has read in a message, in C++'s form.
+//! `MessageFacts`, the C++ form of a message's metadata.
 
 use crate::ffi::{MessageFacts, MessageKind};
 use arrow_cuda_ipc::{Content, Metadata};

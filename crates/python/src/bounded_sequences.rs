@@ -1,7 +1,7 @@
-//! Sequences that callers pass, each with a bound.
+//! Sequences that callers pass, of limited length.
 //!
-//! An object may claim any `len()`, and iterating it may never end.  PyO3's `Vec<T>` reserves what
-//! is claimed, and so ends the process; no function here takes one.
+//! An object may claim any `len()`, and iterating it may never end.  PyO3's `Vec<T>` would reserve that much
+//! memory and abort the process, so no function of the extension takes one.
 
 use arrow_cuda_numba_bridge::MAX_DIMENSIONS;
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
@@ -24,7 +24,7 @@ pub(crate) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     at_most(MAX_DIMENSIONS, dimensions_of(sequence)?, too_many_dimensions, |each| integer(&each))
 }
 
-/// The entries of a shape or of strides, whatever they are: no more than an array has dimensions.
+/// The entries of a shape or of strides, of any class: at most as many as an array can have dimensions.
 #[pyfunction]
 #[pyo3(name = "_dimensions")]
 pub(crate) fn dimensions<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {

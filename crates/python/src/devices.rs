@@ -1,5 +1,4 @@
-//! Queries of the driver and the devices, for `pyarrow_cuda_compat/info.py` and `pygpu/`, which also
-//! chooses and resets devices.
+//! Functions for the driver and the devices, which `pyarrow_cuda_compat/info.py` and `pygpu/` call.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Device, driver_version};

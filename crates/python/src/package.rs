@@ -1,4 +1,4 @@
-//! Functions of the Python package that methods of the classes here call.
+//! Functions of the Python package that methods of the extension's classes call.
 //!
 //! The package passes them to `_start`; this extension does not import the package.
 

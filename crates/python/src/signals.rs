@@ -1,4 +1,4 @@
-//! Waits and copies that Ctrl-C ends.
+//! Waits and copies that Ctrl-C can end.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Pending, Stream};
@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 
 thread_local! {
-    /// What the handler of a signal has raised during a wait.
+    /// The exception that a signal handler has raised during a wait.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
     static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Waits without the GIL for what others have queued, as `py.detach` does.  During long waits of the main
-/// thread, signals are handled, and what a handler raises, such as KeyboardInterrupt, ends the wait.
+/// Waits without the GIL for queued work, as `py.detach` does.  During long waits, the main thread handles
+/// signals, and an exception of a handler, such as KeyboardInterrupt, ends the wait.
 ///
 /// Handlers run any Python code, so `wait` uses no memory that such code could take away.
 pub(crate) fn wait_for_signals<T: Send>(
@@ -30,8 +30,8 @@ pub(crate) fn wait_for_signals<T: Send>(
     }
 }
 
-/// Makes a copy for which the work that is queued in a context may have to be waited for.  On the main thread,
-/// signals are handled during long waits, as above, and Ctrl-C ends long copies.
+/// Makes a copy that may have to wait for the work that is queued in a context.  The main thread handles signals
+/// during long waits, as above, and Ctrl-C ends long copies.
 ///
 /// No Python code runs while a copy is made.  A copy that finds the device busy for long ends, and is
 /// attempted again once the device is done; so `attempt` looks up all memory anew.

@@ -1,8 +1,8 @@
 //! Records of calls, for `logging` and NVTX: which loggers and ranges they become is in Python,
 //! `pyarrow_cuda_compat/_tracing.py`.
 //!
-//! A call is recorded where Python makes it, so with the GIL and under no lock.  The code that records runs
-//! before the call looks at anything and after it is complete, and may be any code of a handler's.
+//! A call is recorded where Python makes it, with the GIL and under no lock.  The code that records runs before
+//! the call begins and after it is complete; it may be any code, that of a logging handler for example.
 
 use crate::interpreter::call_out;
 use crate::package::package;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
-/// What is recorded, as bits that only the code in Python tells apart; 0 for nothing.
+/// The kinds of records that Python has asked for, as bits; 0 for none.
 static TRACED: AtomicU8 = AtomicU8::new(0);
 
 thread_local! {
@@ -21,7 +21,7 @@ thread_local! {
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a call does.  The names are those of the loggers.
+/// The area of a call, which names its logger.
 #[derive(Clone, Copy)]
 pub(crate) enum Area {
     Allocation,
@@ -39,7 +39,7 @@ impl Area {
     }
 }
 
-/// What a call has moved or allocated, and on which device, where one knows.
+/// The number of bytes that a call has moved or allocated, and the device, if known.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Facts {
     pub(crate) nbytes: Option<u64>,
@@ -100,8 +100,8 @@ fn recorded<T>(
     }
 }
 
-/// Records something.  What a handler or a filter raises changes no call, but what ends programs does, such
-/// as KeyboardInterrupt.
+/// Records a call.  Exceptions of handlers and filters do not affect the call, except those that end programs,
+/// such as KeyboardInterrupt.
 fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     IS_RECORDING.set(true);
     let outcome = work();
@@ -115,7 +115,7 @@ fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     }
 }
 
-/// Chooses what is recorded from the next call on, of all threads.
+/// Chooses the records from the next call on, for all threads.
 #[pyfunction]
 #[pyo3(name = "_set_traced")]
 pub(crate) fn set_traced(what: u8) {

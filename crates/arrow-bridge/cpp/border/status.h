@@ -44,7 +44,7 @@ bool Guard(Failure* failure, Body&& body) noexcept {
   return false;
 }
 
-// The same for an entry that returns an object, null on failure: the body returns its result.
+// Runs the body of an entry that returns an object, null on failure, and catches all exceptions.
 template <typename Body>
 PyObject* GuardObject(Failure* failure, Body&& body) noexcept {
   PyObject* object = nullptr;

@@ -24,8 +24,8 @@ bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
                       a.device_type() == b.device_type() && EventOf(a) == EventOf(b));
 }
 
-// Numbers the memory of buffers from 0 on, in the order in which it is first asked for.  A map of the
-// standard library would allocate memory for each.
+// Numbers the memory of buffers from 0 on, in the order of the first request.  A map of the standard
+// library would allocate memory for each.
 class Numbers {
  public:
   // For at most `count` buffers.

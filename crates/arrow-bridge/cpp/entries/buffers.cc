@@ -1,4 +1,4 @@
-// Buffers over device memory and pinned memory.
+// Buffers over device memory and pinned memory, and pools of pinned memory.
 #include "entries/entries.h"
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "border/status.h"
 #include "entries/require.h"
 #include "memory/buffer.h"
+#include "memory/pinned_pool.h"
 #include "memory/resolve.h"
 #include "pyarrow/objects.h"
 
@@ -84,6 +85,15 @@ PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
     return WrapBuffer(buffer);
   });
+}
+
+bool InitPoolEntry(PyObject* fresh, const RustPool* pool, Failure* failure) noexcept {
+  return Guard(failure, [&] { return InitPool(fresh, PinnedPool::Of(pool)); });
+}
+
+const RustPool* PoolOfEntry(PyObject* object) noexcept {
+  const auto* pool = static_cast<const PinnedPool*>(UnwrapPool(object));
+  return pool == nullptr ? nullptr : pool->raw();
 }
 
 }  // namespace arrow_cuda

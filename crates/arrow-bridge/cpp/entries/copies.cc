@@ -54,7 +54,7 @@ arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& column
   return Copy(columns, to, target.stream);
 }
 
-// The same for what pyarrow has no copy of its own for: if need be, libarrow copies each array.
+// Copies chunked arrays and tables, for which pyarrow has no method: if necessary, libarrow copies each array.
 arrow::Result<std::optional<ArrayDataVector>> CopyAnyhow(const ArrayDataVector& columns,
                                                          const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());

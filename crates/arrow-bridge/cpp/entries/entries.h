@@ -20,8 +20,6 @@ const RustBuffer* BufferOfEntry(PyObject* object) noexcept;
 bool SpanOfEntry(PyObject* object, Span* out) noexcept;
 bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept;
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept;
-
-// entries/pools.cc
 bool InitPoolEntry(PyObject* fresh, const RustPool* pool, Failure* failure) noexcept;
 const RustPool* PoolOfEntry(PyObject* object) noexcept;
 

@@ -1,4 +1,4 @@
-// What libarrow lacks around the C Device interface.
+// The C Device interface: events, null counts and checks that libarrow lacks.
 #include "entries/entries.h"
 
 #include <memory>
@@ -85,7 +85,7 @@ arrow::Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyOb
   return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, reads);
 }
 
-// The types of what is to be imported; none where pyarrow is going to refuse `described`.
+// The types to import; empty where pyarrow refuses `described`.
 // `consumed` is what was made of `schema`.
 arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema* schema,
                                                                      PyObject* described,
@@ -111,8 +111,8 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
   return types;
 }
 
-// What a batch with data on a GPU has to report.
-arrow::DeviceAllocationType PlaceOf(const arrow::RecordBatch& batch) {
+// The device type that a batch with data on a GPU reports.
+arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
   const auto location = LocationOf(batch.column_data());
   const bool is_there = location.has_value() && IsCuda(*location->manager);
   return is_there ? location->type : arrow::DeviceAllocationType::kCUDA;
@@ -153,7 +153,7 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
     if (array->array.release == nullptr) return arrow::Status::OK();
     bool is_read = false;
     if (MayBePending(*array)) {
-      // The structure's own children and dictionaries are not to be trusted before libarrow has
+      // The structure's own children and dictionaries are untrusted until libarrow has
       // compared them with the type.
       ARROW_ASSIGN_OR_RAISE(const auto types,
                             TypesOf(static_cast<ArrowSchema*>(schema), described, is_batch,
@@ -191,10 +191,10 @@ PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
       WithoutGil unlocked;
       ARROW_RETURN_NOT_OK(CountNulls(batch->column_data()));
     }
-    const auto place = PlaceOf(*batch);
-    if (batch->device_type() == place) return nullptr;
+    const auto type = DeviceTypeOf(*batch);
+    if (batch->device_type() == type) return nullptr;
     return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
-                                              batch->column_data(), place, batch->GetSyncEvent()));
+                                              batch->column_data(), type, batch->GetSyncEvent()));
   });
 }
 

@@ -1,4 +1,4 @@
-// The contents of pyarrow's objects.
+// Queries of pyarrow's objects: whether they are initialised, and which device holds their data.
 #include "entries/entries.h"
 
 #include "entries/require.h"

@@ -1,18 +1,115 @@
-// Arrays without their data, and the assembly of batches and tables.
+// Arrays without their data, for transports that move the data separately, and batches and tables that are
+// assembled from arrays again.
 #include "entries/entries.h"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "arrow/array/util.h"
+#include "arrow/device.h"
+#include "arrow/type.h"
 #include "border/status.h"
-#include "pickling/assembly.h"
-#include "pickling/skeleton.h"
+#include "entries/require.h"
+#include "memory/on_device.h"
+#include "memory/resolve.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
+namespace {
+
+using arrow::Status;
+
+bool IsPlainHostMemory(const arrow::Buffer& buffer) {
+  return buffer.device_type() == arrow::DeviceAllocationType::kCPU && !IsOnDevice(buffer);
+}
+
+std::shared_ptr<arrow::Buffer> Placeholder(std::shared_ptr<arrow::Buffer> buffer) {
+  return std::make_shared<arrow::Buffer>(nullptr, 0, arrow::default_cpu_memory_manager(),
+                                         std::move(buffer));
+}
+
+// The same type, length, null count and offset, all on the host.  An empty buffer replaces each
+// buffer that is not plain host memory, which becomes its parent.
+std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data) {
+  auto skeleton = data.Copy();
+  for (auto& buffer : skeleton->buffers) {
+    if (buffer != nullptr && !IsPlainHostMemory(*buffer)) buffer = Placeholder(std::move(buffer));
+  }
+  for (auto& child : skeleton->child_data) {
+    if (child != nullptr) child = SkeletonOf(*child);
+  }
+  if (skeleton->dictionary != nullptr) skeleton->dictionary = SkeletonOf(*skeleton->dictionary);
+  return skeleton;
+}
+
+// The common length of all columns; fails if they do not fit the schema.
+template <typename Column>
+arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
+                                    const std::vector<std::shared_ptr<Column>>& columns) {
+  if (static_cast<size_t>(schema.num_fields()) != columns.size()) {
+    return Status::Invalid(columns.size(), " columns, ", schema.num_fields(), " needed");
+  }
+  const int64_t length = columns[0]->length();
+  for (int i = 0; i < schema.num_fields(); ++i) {
+    const auto& column = *columns[static_cast<size_t>(i)];
+    if (column.length() != length) {
+      return Status::Invalid("column ", i, " has ", column.length(), " values, column 0 has ",
+                             length);
+    }
+    const auto& type = *schema.field(i)->type();
+    if (!column.type()->Equals(type)) {
+      return Status::Invalid("column ", i, " has the type ", column.type()->ToString(), ", not ",
+                             type.ToString());
+    }
+  }
+  return length;
+}
+
+// The C++ objects behind all columns; fails if one is of another kind.
+template <typename Column>
+arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(
+    std::shared_ptr<Column> (*unwrap)(PyObject*), PyObject* const* objects, size_t count) {
+  std::vector<std::shared_ptr<Column>> columns;
+  columns.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    columns.push_back(unwrap(objects[i]));
+    if (columns.back() == nullptr) {
+      return Status::TypeError("expected columns that are all arrays, or all chunked arrays");
+    }
+  }
+  return columns;
+}
+
+// A RecordBatch of arrays, or a Table of chunked arrays.  libarrow's own validation would refuse empty
+// device memory, whose address is 0.
+arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* objects, size_t count) {
+  ARROW_ASSIGN_OR_RAISE(const auto schema, RequireSchema(schema_object));
+  if (count == 0) return Status::TypeError("expected at least one column");
+  if (UnwrapArray(objects[0]) != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const auto arrays, Unwrapped(UnwrapArray, objects, count));
+    ARROW_ASSIGN_OR_RAISE(const auto length, CommonLength(*schema, arrays));
+    std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+    columns.reserve(count);
+    for (const auto& array : arrays) columns.push_back(array->data());
+    const bool is_there = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
+      return IsOnDevice(*column);
+    });
+    return WrapBatch(arrow::RecordBatch::Make(schema, length, std::move(columns),
+                                              is_there ? arrow::DeviceAllocationType::kCUDA
+                                                       : arrow::DeviceAllocationType::kCPU));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto columns, Unwrapped(UnwrapChunkedArray, objects, count));
+  ARROW_ASSIGN_OR_RAISE(const auto length, CommonLength(*schema, columns));
+  return WrapTable(arrow::Table::Make(schema, std::move(columns), length));
+}
+
+}  // namespace
 
 PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    const auto array = UnwrapArray(object);
-    if (array == nullptr) return arrow::Status::TypeError("expected an initialised pyarrow.Array");
+    ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
     return WrapArray(arrow::MakeArray(SkeletonOf(*array->data())));
   });
 }

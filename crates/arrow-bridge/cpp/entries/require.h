@@ -25,7 +25,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object);
 // The batch behind any initialised pyarrow.RecordBatch.
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object);
 
-// The same for a pyarrow.ChunkedArray, a pyarrow.Table and a pyarrow.Schema.
+// The objects behind an initialised pyarrow.ChunkedArray, pyarrow.Table and pyarrow.Schema.
 arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object);
 arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object);
 arrow::Result<std::shared_ptr<arrow::Schema>> RequireSchema(PyObject* object);

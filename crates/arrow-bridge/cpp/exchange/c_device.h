@@ -1,5 +1,5 @@
-// What libarrow lacks around the C Device interface: events of exported arrays, and synchronisation
-// of data that it reads during an import.
+// Additions to libarrow's C Device interface: events of exported arrays, and synchronisation of data
+// that libarrow reads during an import.
 #pragma once
 
 #include <memory>

@@ -34,8 +34,8 @@ bool LacksFirstOffset(const ArrayData& data, const Location& location) {
   return arrow::is_base_binary_like(id) || arrow::is_var_length_list(id);
 }
 
-// Before release 25, libarrow casts short strings to views with null in place of their characters, and crashes where
-// it exports those.
+// Before release 25, libarrow casts short strings to views with null in place of their characters, and
+// crashes when it exports those.
 constexpr size_t kFirstCharacters = 2;
 
 bool IsMissing(const ArrayData& data, size_t index) {

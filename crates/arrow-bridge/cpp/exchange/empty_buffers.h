@@ -22,7 +22,7 @@ std::optional<Location> LocationOf(const arrow::ArrayDataVector& columns);
 // Plain host memory.
 Location HostLocation();
 
-// Whether some of the data's buffers are to be replaced by others at `location`.
+// Whether `WithoutHostBuffers` replaces any buffer of the data.
 bool NeedsBuffers(const arrow::ArrayData& data, const Location& location);
 
 // The same data with empty buffers at `location` in place of those on the host, or null if there are

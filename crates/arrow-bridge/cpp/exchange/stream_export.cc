@@ -50,7 +50,7 @@ Status Export(const arrow::RecordBatch& batch, ArrowDeviceArray* out) {
   return arrow::ExportDeviceRecordBatch(batch, nullptr, out);
 }
 
-// What a stream does, for the functions in its structure.
+// The state of an exported stream, which the functions in its structure call.
 class Producer {
  public:
   virtual ~Producer() = default;
@@ -131,7 +131,7 @@ class ProducerOf : public Producer {
       ARROW_ASSIGN_OR_RAISE(data, WithEmptyBuffersAt(data, location));
     }
     ARROW_RETURN_NOT_OK(Export(*data, out));
-    // What has no buffers is anywhere.
+    // libarrow reports the host for data without buffers.
     out->device_type = id_.type;
     out->device_id = id_.device;
     const Status finished = FinishExport(ColumnsOf(*data), out);

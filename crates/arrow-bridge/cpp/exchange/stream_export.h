@@ -10,8 +10,8 @@
 
 namespace arrow_cuda {
 
-// Exports what follows one another as a stream, on the device of the first data that has values, up to
-// which it is read now.  Data without values goes to that device; values on another one are an error
+// Exports batches or chunks as a stream, on the device of the first data that has values.  The export reads
+// up to that data.  Data without values goes to that device; values on another one are an error
 // of the stream.  The consumer may call the stream from any thread, with or without the GIL.
 arrow::Status ExportStream(std::shared_ptr<arrow::RecordBatchReader> reader,
                            ArrowDeviceArrayStream* out);

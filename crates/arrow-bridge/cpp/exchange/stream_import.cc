@@ -112,8 +112,8 @@ class Stream {
   std::optional<DeviceId> device_;
 };
 
-// What libarrow makes of the structure, with its empty buffers where the others are, and its nulls
-// counted: those who add them up would have libarrow count them on the host.
+// The data that libarrow has imported, with its empty buffers on the device of the others, and its nulls
+// counted: libarrow would count them on the host.
 template <typename Data>
 arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* origin) {
   // libarrow leaves what lies on an unknown device as it is.

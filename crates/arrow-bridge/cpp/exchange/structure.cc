@@ -46,7 +46,7 @@ Status Check(const ArrowSchema& schema, int depth) {
   return schema.dictionary == nullptr ? Status::OK() : Check(*schema.dictionary, depth + 1);
 }
 
-// What describes an array: how many children it has, which, the values of a dictionary, whether
+// The description of an array, by a schema or a type: its children, the values of a dictionary, whether
 // libarrow reads the sizes of its views' buffers, and whether it is a map.
 
 int64_t ChildCount(const ArrowSchema& schema) { return schema.n_children; }

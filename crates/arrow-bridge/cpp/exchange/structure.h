@@ -1,4 +1,4 @@
-// What libarrow believes of structures of the C Device interface, and would crash on.
+// Checks of C Device structures for contradictions that would crash libarrow.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace arrow_cuda {
 // libarrow refuses deeper nesting.
 constexpr int kMaxDepth = 64;
 
-// What libarrow reads of an array on the host while it imports it.
+// The parts of an array that libarrow reads on the host during the import.
 struct ReadOnHost {
   // Keys and entries of maps, whose nulls it counts; it aborts where one is null.
   std::vector<ArrowArray*> maps;

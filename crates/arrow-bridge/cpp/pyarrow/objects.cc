@@ -106,7 +106,7 @@ arrow::Status NotFresh(const char* name) {
   return arrow::Status::TypeError("not a new pyarrow.", name);
 }
 
-// Calls one of pyarrow's functions, whose capsule names this signature.
+// Calls a function of pyarrow whose capsule names this signature.
 template <typename Pointer>
 Pointer Unwrap(void* function, PyObject* object) {
   if (object == nullptr) return nullptr;

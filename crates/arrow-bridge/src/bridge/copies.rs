@@ -8,8 +8,8 @@ use std::ptr;
 
 impl Bridge {
     /// A new reference to a copy of an object with data in the memory of `destination`: all of its
-    /// buffers are allocated and copied together.  `None` for an array or batch that libarrow itself is
-    /// to copy: no data lies on a GPU, or is to.  A null `destination` only has the object checked.
+    /// buffers are allocated and copied together.  `None` for an array or batch that libarrow itself
+    /// copies, because neither the data nor the destination is on a GPU.  A null `destination` only has the object checked.
     ///
     /// With a `stream`, the copy is made in its order.  Copies of device memory and of pinned memory to
     /// a device are queued, and retain the data; for others the calling thread waits for the stream.

@@ -1,4 +1,4 @@
-//! The C++ side: how it is loaded, and what it is asked for.
+//! The C++ library: how it is loaded, and the functions that it has for Rust.
 
 mod copies;
 mod exchange;
@@ -85,7 +85,7 @@ fn made(call: impl FnOnce(*mut Failure) -> Object) -> Result<Object, Fault> {
     if object.is_null() { Err(failure.into_fault()) } else { Ok(object) }
 }
 
-/// The same, where null without a failure means that there is no object.
+/// Calls C++ for a new object that may be missing: null without a failure.
 fn made_or_none(call: impl FnOnce(*mut Failure) -> Object) -> Result<Option<Object>, Fault> {
     let mut failure = Failure::none();
     let object = call(&raw mut failure);

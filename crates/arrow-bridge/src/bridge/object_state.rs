@@ -1,4 +1,4 @@
-//! What an object of pyarrow's holds, and where.
+//! Queries of pyarrow's objects: whether they are initialised, and which device holds their data.
 
 use super::Bridge;
 use crate::ffi::Object;
@@ -15,7 +15,7 @@ impl Bridge {
         unsafe { (self.api.has_batch)(object) }
     }
 
-    /// The same for a `pyarrow.Schema`.
+    /// Whether a `pyarrow.Schema` was ever initialised.
     ///
     /// # Safety
     ///

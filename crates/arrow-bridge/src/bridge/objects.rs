@@ -1,4 +1,4 @@
-//! Objects of pyarrow's over our memory, and ours behind theirs.
+//! Objects of pyarrow over this project's buffers, and the buffers behind them.
 
 use super::{Bridge, filled, made};
 use crate::fault::Fault;
@@ -23,7 +23,7 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.init_buffer)(fresh, buffer, failure)) }
     }
 
-    /// The same with a slice of the buffer behind `parent`.
+    /// Initialises a fresh object as [`init_buffer`](Self::init_buffer), with a slice of the buffer behind `parent`.
     ///
     /// # Errors
     ///
@@ -43,7 +43,8 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, slice, failure)) }
     }
 
-    /// The same with the device memory behind any `pyarrow.Buffer`.
+    /// Initialises a fresh object as [`init_buffer`](Self::init_buffer), with the device memory behind any
+    /// `pyarrow.Buffer`.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ impl Bridge {
         unsafe { filled(|failure| (self.api.init_from_buffer)(fresh, buffer, failure)) }
     }
 
-    /// The same with pinned host memory.
+    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with pinned host memory.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What pickles need: arrays without their data, and batches and tables of arrays.
+//! Arrays without their data, and batches and tables of arrays, for pickles.
 
 use super::{Bridge, made};
 use crate::fault::Fault;

@@ -134,7 +134,7 @@ pub(super) unsafe fn borrowed<'a>(
     unsafe { all(buffers, count).iter().map(|buffer| &**buffer).collect() }
 }
 
-/// `count` values that C++ passes; null is allowed when there are none.
+/// `count` values that C++ passes; null is allowed if `count` is 0.
 ///
 /// # Safety
 ///

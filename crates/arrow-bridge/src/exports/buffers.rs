@@ -2,7 +2,7 @@
 
 use super::context;
 use crate::address_exposure;
-use crate::fault::{Fault, attempt, unsigned};
+use crate::fault::{Fault, attempt, attempt_into, unsigned};
 use crate::ffi::{
     BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
 };
@@ -192,12 +192,10 @@ pub(super) extern "C" fn host_address(
     out: &mut *mut c_void,
     failure: Option<&mut Failure>,
 ) -> bool {
-    let work = || {
+    attempt_into(out, failure, || {
         let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
-        *out = found.unwrap_or(0) as *mut c_void;
-        Ok(())
-    };
-    attempt(failure, work).is_some()
+        Ok(found.unwrap_or(0) as *mut c_void)
+    })
 }
 
 pub(super) extern "C" fn is_device_memory(
@@ -206,11 +204,9 @@ pub(super) extern "C" fn is_device_memory(
     out: &mut bool,
     failure: Option<&mut Failure>,
 ) -> bool {
-    let work = || {
-        *out = arrow_cuda_buffer::is_device_memory(&context(device)?, address)?;
-        Ok(())
-    };
-    attempt(failure, work).is_some()
+    attempt_into(out, failure, || {
+        Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?)
+    })
 }
 
 pub(super) extern "C" fn device_address(
@@ -219,19 +215,17 @@ pub(super) extern "C" fn device_address(
     out: &mut u64,
     failure: Option<&mut Failure>,
 ) -> bool {
-    let work = || {
+    attempt_into(out, failure, || {
         let found = context(device)?.enter()?.device_address(host_address as u64)?;
-        *out = found.unwrap_or(0);
-        Ok(())
-    };
-    attempt(failure, work).is_some()
+        Ok(found.unwrap_or(0))
+    })
 }
 
 /// Host memory that C++ passes for reading.
 ///
 /// # Safety
 ///
-/// It must be readable for `size` bytes; null is allowed when there are none.
+/// It must be readable for `size` bytes; null is allowed if `size` is 0.
 pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8], Fault> {
     let size = host_size(data, size)?;
     // SAFETY: guaranteed by the caller.
@@ -242,7 +236,7 @@ pub(super) unsafe fn host<'a>(data: *const c_void, size: i64) -> Result<&'a [u8]
 ///
 /// # Safety
 ///
-/// It must be writable for `size` bytes; null is allowed when there are none.
+/// It must be writable for `size` bytes; null is allowed if `size` is 0.
 pub(super) unsafe fn host_mut<'a>(
     out: *mut c_void,
     size: i64,

@@ -1,7 +1,7 @@
 //! Events for C++.
 
 use super::context;
-use crate::fault::{Fault, attempt};
+use crate::fault::{Fault, attempt, attempt_into};
 use crate::ffi::{Failure, Kind, RustEvent, RustStream};
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
@@ -80,13 +80,12 @@ pub(super) unsafe extern "C" fn pending(
             let events = if count == 0 { &[] } else { slice::from_raw_parts(events, count) };
             events.iter().map(|event| (**event).event()).collect()
         };
-        *out = match context(device)?.pending(&events)? {
+        Ok(match context(device)?.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
             _ => None,
-        };
-        Ok(())
+        })
     };
-    attempt(failure, work).is_some()
+    attempt_into(out, failure, work)
 }
 
 #[cfg(test)]

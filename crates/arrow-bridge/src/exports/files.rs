@@ -1,7 +1,7 @@
 //! Files over device memory for C++.
 
 use super::buffers::{host, host_mut};
-use crate::fault::{Fault, attempt, unsigned};
+use crate::fault::{Fault, attempt, attempt_into, unsigned};
 use crate::ffi::{Failure, Kind, RustBuffer, RustReader, RustWriter};
 use std::ffi::c_void;
 
@@ -26,11 +26,7 @@ pub(super) extern "C" fn reader_tell(
     out: &mut i64,
     failure: Option<&mut Failure>,
 ) -> bool {
-    attempt(failure, || {
-        *out = reader.tell()?.cast_signed();
-        Ok(())
-    })
-    .is_some()
+    attempt_into(out, failure, || Ok(reader.tell()?.cast_signed()))
 }
 
 pub(super) extern "C" fn reader_size(
@@ -38,11 +34,7 @@ pub(super) extern "C" fn reader_size(
     out: &mut i64,
     failure: Option<&mut Failure>,
 ) -> bool {
-    attempt(failure, || {
-        *out = reader.size()?.cast_signed();
-        Ok(())
-    })
-    .is_some()
+    attempt_into(out, failure, || Ok(reader.size()?.cast_signed()))
 }
 
 pub(super) extern "C" fn reader_seek(
@@ -138,11 +130,7 @@ pub(super) extern "C" fn writer_tell(
     out: &mut i64,
     failure: Option<&mut Failure>,
 ) -> bool {
-    attempt(failure, || {
-        *out = writer.tell()?.cast_signed();
-        Ok(())
-    })
-    .is_some()
+    attempt_into(out, failure, || Ok(writer.tell()?.cast_signed()))
 }
 
 pub(super) extern "C" fn writer_seek(

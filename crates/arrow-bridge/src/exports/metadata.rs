@@ -1,4 +1,4 @@
-//! Facts about messages, for C++.
+//! The metadata of messages, for C++.
 
 use super::buffers::host;
 use crate::ffi::MessageFacts;

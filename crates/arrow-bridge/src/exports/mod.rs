@@ -1,4 +1,4 @@
-//! Rust's functions for the C++ classes.
+//! Rust's functions for the C++ classes, which `RustApi` lists.
 //!
 //! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
 //! table and are live, other pointers are valid for their use, and `Failure*` is writable.

@@ -1,4 +1,4 @@
-//! Contexts as arguments: ours, and numbers of devices where this package's own functions take them.
+//! Arguments that name a context: a `Context`, or in this package's own functions the number of a device.
 
 use super::context::PyContext;
 use crate::errors::{OrRaise, class_name, expected};
@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// The context that an argument of upstream's names, which takes no numbers.
+/// The context of an argument of upstream's functions, which take no numbers.
 pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
     let context = object.cast::<PyContext>().map_err(|_| expected("Context", object))?;
     Ok(context.get())
@@ -23,14 +23,14 @@ pub(crate) fn context_or_number(object: &Bound<'_, PyAny>) -> PyResult<Context> 
     })
 }
 
-/// The context that an argument of the package's Python code names.
+/// The context that an argument names, for the package's Python code.
 #[pyfunction]
 #[pyo3(name = "_context")]
 pub(super) fn context_of(context: &Bound<'_, PyAny>) -> PyResult<PyContext> {
     context_or_number(context).map(PyContext::new)
 }
 
-/// The same of an optional argument; the first device's primary context without it.
+/// The context that an optional argument names; without one, the first device's primary context.
 pub(crate) fn context_or_first(
     py: Python<'_>,
     object: Option<&Bound<'_, PyAny>>,
@@ -41,7 +41,7 @@ pub(crate) fn context_or_first(
     }
 }
 
-/// The context that an object is, or names by its device's number; none for other objects.
+/// The context that an object is, or names by its device's number; `None` for other objects.
 pub(crate) fn context_named(object: &Bound<'_, PyAny>) -> PyResult<Option<Context>> {
     let py = object.py();
     if let Ok(context) = object.cast::<PyContext>() {

@@ -84,8 +84,8 @@ impl PyContext {
         Ok(Self { context })
     }
 
-    /// Contexts are equal that are the same one of the driver's.  A context that is gone equals
-    /// no later one, even if the driver has given that the same handle.
+    /// Contexts are equal if they are the same driver context.  A context that was destroyed equals
+    /// no later one, even if the driver reuses its handle.
     fn __eq__(&self, other: &Self) -> bool {
         self.context.is_same(&other.context)
     }

@@ -1,4 +1,4 @@
-//! New device buffers of many objects' data, which are allocated and copied together.
+//! Device buffers with the data of many objects, in one allocation and one copy.
 
 use super::source::Data;
 use crate::bounded_sequences::objects;

@@ -1,11 +1,11 @@
-//! The size of a copy, with the errors of pyarrow's own checks.
+//! Checks of a copy's size, with the messages of pyarrow's checks.
 
 use crate::errors::out_of_range;
 use pyo3::PyErr;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 
-/// How much lies behind a position.
+/// How many bytes there are from a position on.
 pub(crate) fn after(position: i64, size: u64) -> PyResult<u64> {
     let position = u64::try_from(position).ok().filter(|position| *position <= size);
     position.map(|position| size - position).ok_or_else(|| out_of_range("position"))
@@ -23,7 +23,7 @@ pub(crate) fn to_copy(nbytes: i64, available: u64, room: u64, whence: &str) -> P
     Ok(size)
 }
 
-/// The exception for a copy of more than there is.
+/// The exception for a copy that is larger than its source.
 pub(crate) fn more_than_available(whence: &str) -> PyErr {
     PyValueError::new_err(format!("requested more to copy than available {whence}"))
 }

@@ -1,7 +1,7 @@
-//! The copies of a `CudaBuffer`: their arguments, checked in upstream's order.
+//! The copies of a `CudaBuffer`, which check their arguments in upstream's order.
 //!
-//! All Python code runs before the checks, because it may change the size of a host buffer: that
-//! of the stream that is asked for its handle, and that of the object that is asked for its bytes.
+//! All Python code runs before the checks, because it may change the size of a host buffer: the stream's
+//! `__cuda_stream__`, and the buffer protocol of the data.
 
 pub(crate) mod batch;
 mod bounds;
@@ -85,7 +85,7 @@ pub(crate) fn to_host<'py>(
     Ok((out, size))
 }
 
-/// A new host buffer, of pyarrow's making where something particular is asked for.
+/// A new host buffer, which pyarrow allocates if the caller names a pool or wants to resize it.
 fn allocate<'py>(
     py: Python<'py>,
     size: u64,

@@ -1,4 +1,4 @@
-//! The data of an argument: bytes on the host, or memory of a device.
+//! The data of an argument: bytes on the host, or device memory.
 
 use crate::errors::expected;
 use crate::pyarrow::from_pyarrow::{

@@ -30,7 +30,7 @@ impl PyDeviceArray {
         }
     }
 
-    /// The same, as consumers of DLPack and the CUDA array interface expect it.
+    /// Refuses an array with nulls with the exception that consumers of DLPack and the CUDA array interface expect.
     pub(super) fn check_exchangeable(&self, py: Python<'_>) -> PyResult<()> {
         match self.nulls(py)? {
             None => Ok(()),
@@ -142,7 +142,7 @@ pub(super) fn array_of_arrow(
         Some(bits) => bits.to_bytes(py)?,
         None => {
             let layout = Layout::row_major(dtype.element(), shape).or_raise(py)?;
-            // What is empty may begin where the buffer ends, which is no place in it.
+            // An empty array may begin where the buffer ends, which is outside of it.
             let offset = if layout.size() == 0 { 0 } else { offset };
             let offset = offset.saturating_mul(dtype.element().size().into());
             DeviceArray::new(values, offset, layout).or_raise(py)?

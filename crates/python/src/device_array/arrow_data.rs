@@ -1,4 +1,4 @@
-//! What Arrow knows of an array's elements, and NumPy does not: their Arrow type and their nulls.
+//! The Arrow type and the nulls of an array's elements, which NumPy's dtypes cannot express.
 
 use crate::errors::OrRaise;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -102,7 +102,7 @@ impl ArrowData {
         Self { kind, whole, validity, bits, nulls: PyOnceLock::new() }
     }
 
-    /// The same, of elements that are known to have no nulls.
+    /// This data for elements without nulls.
     pub(super) fn without_nulls(&self, py: Python<'_>) -> Arc<Self> {
         Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
     }

@@ -59,7 +59,7 @@ use std::sync::Arc;
 pub(crate) struct PyDeviceArray {
     pub(super) array: DeviceArray,
     pub(super) dtype: DType,
-    /// What Arrow says of the elements, of an array that came from there.
+    /// The elements' Arrow type and nulls, if the array came from Arrow.
     pub(super) arrow: Option<Arc<ArrowData>>,
 }
 

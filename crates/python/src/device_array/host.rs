@@ -1,8 +1,8 @@
-//! Arrays on the host: NumPy's, from and to device arrays.
+//! Copies between NumPy arrays and device arrays.
 
 use super::class::PyDeviceArray;
 use super::import;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, class_name};
 use crate::exchange::dtype::DType;
 use crate::interpreter::Owner;
 use crate::pyarrow::from_pyarrow::{
@@ -45,7 +45,10 @@ pub(super) fn to_numpy<'py>(
         return Ok(new);
     };
     let out = out.cast::<PyUntypedArray>().map_err(|_| {
-        PyTypeError::new_err(format!("the host array must be a numpy.ndarray, not {}", name(out)))
+        PyTypeError::new_err(format!(
+            "the host array must be a numpy.ndarray, not {}",
+            class_name(out)
+        ))
     })?;
     let dtype = source.dtype.to_numpy(py)?;
     check_like(source, &dtype, out)?;
@@ -207,8 +210,7 @@ pub(super) fn order_of(host: &Bound<'_, PyUntypedArray>) -> Option<Order> {
     }
 }
 
-/// A new array of NumPy, uninitialised, in memory of Arrow's pool, which hands pages out again that
-/// are mapped already.
+/// A new uninitialised NumPy array in memory of Arrow's pool, which reuses pages that are mapped already.
 fn empty<'py>(
     py: Python<'py>,
     like: &PyDeviceArray,
@@ -332,7 +334,7 @@ fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import(intern!(py, "numpy"))
 }
 
-/// Asked of NumPy's own field: the attribute of a subclass may change what was checked.
+/// Reads NumPy's own field: a subclass could change the array in its attribute.
 fn is_writable(host: &Bound<'_, PyUntypedArray>) -> bool {
     // SAFETY: a live array.
     unsafe { (*host.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
@@ -377,10 +379,6 @@ fn check_same_type(target: &PyDeviceArray, source: &PyDeviceArray, py: Python<'_
         target.dtype.to_numpy(py)?,
         source.dtype.to_numpy(py)?
     )))
-}
-
-fn name(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
 }
 
 /// The bytes of a contiguous array.  They are only ever copied from: others may write to them

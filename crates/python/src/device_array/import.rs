@@ -1,4 +1,4 @@
-//! Device arrays of other libraries, and those behind arguments.
+//! Device arrays from other libraries' arrays and from arguments.
 
 use super::class::PyDeviceArray;
 use crate::contexts::argument::context_or_number;

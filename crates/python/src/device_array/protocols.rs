@@ -1,4 +1,4 @@
-//! What other libraries and other processes take a device array by.
+//! The protocols by which other libraries and other processes take a device array.
 
 use super::class::PyDeviceArray;
 use crate::exchange::array_interface;

@@ -1,4 +1,4 @@
-//! An array of no dimensions, such as an element that was indexed, computes as its scalar.
+//! Operators of arrays without dimensions, such as an indexed element, which compute as their scalar.
 //!
 //! Each operation copies the element to the host and leaves the rest to NumPy.  Larger arrays have
 //! no operators: a kernel or another library computes on the device.
@@ -50,7 +50,7 @@ impl PyDeviceArray {
         }
     }
 
-    /// The only element, converted to a class of Python's.
+    /// The only element, converted to a builtin class.
     fn converted<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         if self.array.layout().count() != 1 {
             return Err(PyTypeError::new_err(
@@ -171,7 +171,7 @@ impl PyDeviceArray {
         self.binary(("operator", operator), other, false)
     }
 
-    // Arrays are told apart by identity, as those of other libraries: their elements may change.
+    // Arrays hash by identity, as those of other libraries do: their elements may change.
     fn __hash__(slf: &Bound<'_, Self>) -> isize {
         slf.as_ptr() as isize >> 4
     }

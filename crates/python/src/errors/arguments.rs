@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// An argument that lies outside its limits.
+/// An argument that is out of range.
 pub(crate) fn out_of_range(argument: &str) -> PyErr {
     PyValueError::new_err(format!("{argument} argument is out-of-range"))
 }
@@ -16,17 +16,17 @@ pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<u64> {
     })
 }
 
-/// An argument of the wrong class, in the words of pyarrow's own functions.
+/// An argument of the wrong class, with pyarrow's message.
 pub(crate) fn expected(class: &str, got: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected {class} instance, got {}", class_name(got)))
 }
 
-/// An object of pyarrow's that `__new__` alone has made.
+/// A pyarrow object that `__new__` has made and nobody has initialised.
 pub(crate) fn not_initialised(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("this {} was never initialised", class_name(object)))
 }
 
-/// An argument of the wrong class, in the words of Cython's argument checks.
+/// An argument of the wrong class, with the message of Cython's argument checks.
 pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "Argument '{argument}' has incorrect type (expected {class}, got {})",

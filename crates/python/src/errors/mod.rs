@@ -30,7 +30,7 @@ use std::io;
 pub(crate) enum Failure {
     /// A call of the driver.
     Driver(CallError),
-    /// One that libarrow and pyarrow have a class for.
+    /// A failure that libarrow and pyarrow have a class for.
     Fault(Fault),
     /// A file could not be read.
     Read(ReadError),
@@ -40,11 +40,11 @@ pub(crate) enum Failure {
     Unsupported(String),
     /// An array whose description is wrong.
     Invalid(String),
-    /// An index that leaves an array.
+    /// An index outside an array.
     Index(String),
-    /// A view that only a copy could be.
+    /// A view that requires a copy.
     NeedsCopy(String),
-    /// What Python code has raised below.
+    /// An exception of Python code that a lower layer called.
     Raised(PyErr),
 }
 
@@ -198,7 +198,7 @@ fn repr(object: &Bound<'_, PyAny>) -> String {
     object.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string_lossy().into_owned())
 }
 
-/// An exception of pyarrow's own.
+/// An exception of one of pyarrow's classes.
 pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> PyErr {
     let class = py
         .import("pyarrow.lib")

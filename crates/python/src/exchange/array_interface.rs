@@ -38,7 +38,7 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
-/// The interface of an object; none when it has no such attribute.
+/// The interface of an object; `None` if it has no such attribute.
 pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> {
     match entries_of(object)? {
         Some(dict) => from_dict(&dict).map(Some),

@@ -1,9 +1,9 @@
-//! What `numpy.asarray` asks of objects in device memory, by `__array__`.
+//! `__array__`, by which `numpy.asarray` converts objects in device memory.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Refuses NumPy's `copy=False` for what lies in device memory.
+/// Refuses NumPy's `copy=False` for data in device memory.
 pub(crate) fn check_copied(what: &str, copy: Option<bool>) -> PyResult<()> {
     match copy {
         Some(false) => Err(PyValueError::new_err(format!(

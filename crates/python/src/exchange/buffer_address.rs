@@ -5,7 +5,7 @@ use crate::pyarrow::pyarrow;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// The address of a buffer, whose device memory is exposed by this.
+/// The address of a buffer; marks its device memory as exposed.
 #[pyfunction]
 #[pyo3(name = "_expose_address")]
 pub(crate) fn expose_address(buffer: &Bound<'_, PyAny>) -> PyResult<u64> {
@@ -14,7 +14,7 @@ pub(crate) fn expose_address(buffer: &Bound<'_, PyAny>) -> PyResult<u64> {
     address.ok_or_else(|| PyTypeError::new_err("expected an initialised pyarrow.Buffer"))
 }
 
-/// Buffers are exposed only when their address is asked for, from now on.
+/// From now on, buffers are exposed only when their address is read.
 #[pyfunction]
 #[pyo3(name = "_watch_addresses")]
 pub(crate) fn watch_addresses() {

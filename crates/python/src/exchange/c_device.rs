@@ -18,8 +18,8 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY_SIZE: usize = 128;
 const SCHEMA_SIZE: usize = 72;
 
-/// An array, or a record batch if it `is_batch`, that pyarrow can export, or what is to be used
-/// instead: its nulls are counted, and all of its memory is on one device.
+/// An array, or a record batch if it `is_batch`, in the form that pyarrow can export: its nulls are counted,
+/// and all of its memory is on one device.
 #[pyfunction]
 #[pyo3(name = "_prepare")]
 pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Bound<'_, PyAny>> {
@@ -34,7 +34,7 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
     }
 }
 
-/// Where pyarrow is to export to, and what it is to be told instead of these pointers.
+/// The addresses that pyarrow exports to, in the form in which pyarrow gets them.
 #[pyfunction]
 #[pyo3(name = "_export_places")]
 pub(crate) fn export_places<'py>(
@@ -50,8 +50,8 @@ pub(crate) fn export_places<'py>(
     ))
 }
 
-/// Gives what pyarrow has just exported of an array or record batch an event, where work on it is
-/// not done yet.  A failure releases both structures.
+/// Adds an event to the structure of an array or record batch that pyarrow has just exported, if work on it
+/// is pending.  A failure releases both structures.
 #[pyfunction]
 #[pyo3(name = "_finish_export")]
 pub(crate) fn finish_export(
@@ -74,10 +74,9 @@ pub(crate) fn finish_export(
     unsafe { pyarrow(py)?.bridge.finish_export(object.as_ptr().cast(), array, schema) }.or_raise(py)
 }
 
-/// Waits for an array's event where libarrow reads the data while it imports the array, and counts
-/// the nulls of what is to be a record batch.  Returns what pyarrow is to import instead of `array`
-/// and `schema`.  A failure releases both structures; `schema` may be a type or schema of pyarrow's
-/// instead.
+/// Waits for an array's event where libarrow reads the data during the import, and counts the nulls of
+/// an array that becomes a record batch.  Returns the arguments with which pyarrow imports.  A failure
+/// releases both structures; `schema` may also be a `pyarrow.DataType` or `pyarrow.Schema`.
 #[pyfunction]
 #[pyo3(name = "_prepare_import")]
 pub(crate) fn prepare_import<'py>(
@@ -117,7 +116,7 @@ pub(crate) fn prepare_import<'py>(
     }
 }
 
-/// An array or record batch that libarrow has imported, or what is to be used instead.
+/// The array or record batch that libarrow has imported, or its replacement.
 #[pyfunction]
 #[pyo3(name = "_finish_import")]
 pub(crate) fn finish_import<'py>(

@@ -20,9 +20,8 @@ use std::ptr;
 const CUDA: i32 = 2;
 
 /// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
-/// stream if one is given.  `cls` is the class of pyarrow's that the method belongs to.  `None` if
-/// pyarrow is to make the copy, or to refuse the destination: no device memory takes part in it, and
-/// pyarrow has such a method.
+/// stream if one is given.  `cls` is the pyarrow class that the method belongs to.  `None` if pyarrow
+/// itself makes the copy or refuses the destination, because no device memory is involved.
 #[pyfunction]
 #[pyo3(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
@@ -177,7 +176,7 @@ fn in_contexts(
     Chosen::of(py, named, &contexts.iter().collect::<Vec<_>>())
 }
 
-/// As pyarrow says it.
+/// The exception for an invalid destination, with pyarrow's message.
 fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     Ok(PyTypeError::new_err(format!(
         "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \

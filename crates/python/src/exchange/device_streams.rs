@@ -40,7 +40,7 @@ impl Stream {
     }
 }
 
-/// Refuses what has no data, as an object of pyarrow's that `__new__` alone has made.
+/// Refuses objects without data, such as uninitialised ones that `__new__` has made.
 #[pyfunction]
 #[pyo3(name = "_check_has_data")]
 pub(crate) fn check_has_data(object: &Bound<'_, PyAny>) -> PyResult<()> {

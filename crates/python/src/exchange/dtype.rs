@@ -28,7 +28,7 @@ pub(crate) struct DType {
 impl DType {
     /// The dtype that an argument names, as `numpy.dtype` understands it.
     ///
-    /// Refuses what is not made of plain bytes of a fixed size, and text, which NumPy pads.
+    /// Refuses elements that are not plain bytes of a fixed size, and text, which NumPy pads.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         // Nearly every one is a number, whose typestr is parsed without NumPy.
         if let Ok(typestr) = object.extract::<&str>()
@@ -104,7 +104,7 @@ impl DType {
         structure.map(|dtype| dtype.getattr(intern!(py, "descr"))).transpose()
     }
 
-    /// The field of a structure that has a name; none of what is no structure.
+    /// The field of that name; `None` if the elements are not structures.
     pub(crate) fn field(&self, name: &Bound<'_, PyString>) -> PyResult<Option<Field>> {
         let py = name.py();
         let described = self.described.as_ref().map(|dtype| dtype.bind(py));

@@ -11,7 +11,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;
 
-/// What the driver says of an address that it does not know.
+/// The driver's code for an unknown address.
 const INVALID_VALUE: i32 = 1;
 
 /// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.

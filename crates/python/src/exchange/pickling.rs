@@ -65,8 +65,8 @@ pub(crate) fn read_only<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     wrap_slice(buffer, cuda_buffer_argument(buffer)?.read_only())
 }
 
-/// Names a buffer's memory to another process for as long as the buffer stays; its context's
-/// work is waited for.
+/// A handle of a buffer's memory for another process, valid as long as the buffer lives.  Waits for the work
+/// of its context.
 #[pyfunction]
 #[pyo3(name = "_lend")]
 pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
@@ -80,7 +80,7 @@ pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
     Ok(PyIpcMemHandle::new(handle.or_raise(py)?))
 }
 
-/// What identifies a device in every process.
+/// The UUID of a device, which is the same in every process.
 #[pyfunction]
 #[pyo3(name = "_uuid")]
 pub(crate) fn uuid(py: Python<'_>, device_number: u32) -> PyResult<Bound<'_, PyBytes>> {

@@ -1,7 +1,7 @@
 //! Addresses that callers pass as numbers.
 //!
-//! Nobody can tell whether the right thing lies at an address.  But what is no address, and memory
-//! that cannot be read, are refused here, where reading would end the process.
+//! Whether an address holds the right structure cannot be checked.  This module refuses other objects, and
+//! addresses of unreadable memory, which would crash the process.
 
 use arrow_cuda_context::is_readable;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,7 +13,7 @@ use std::ptr;
 /// Capsules from R, which pyarrow takes for plain pointers; older ones have no name.
 const FROM_R: &CStr = c"r_extptr";
 
-/// Where a structure lies, and the object that says so to pyarrow.
+/// The address of a structure, and the object that passes it to pyarrow.
 pub(crate) struct Pointer<'py> {
     pub(crate) place: *mut c_void,
     pub(crate) object: Bound<'py, PyAny>,
@@ -57,7 +57,7 @@ impl<'py> Pointer<'py> {
         Ok(Some(Self { place: address as *mut c_void, object }))
     }
 
-    /// The same for a pointer that may be null: without the structure, then.
+    /// As [`of`](Self::of), for a pointer that may be null.
     pub(crate) fn or_null(object: &Bound<'py, PyAny>, size: usize) -> PyResult<Option<Self>> {
         if object.is_exact_instance_of::<PyInt>() && !object.is_truthy()? {
             return Ok(Some(Self { place: ptr::null_mut(), object: object.clone() }));

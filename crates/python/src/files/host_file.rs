@@ -1,6 +1,6 @@
-//! Files on their way to device buffers and back.
+//! Copies between files and device buffers.
 //!
-//! The package opens them, and decides what is copied; see `_files/`.
+//! The Python package opens the files and chooses the ranges; see `_files/`.
 
 use super::regular_file::duplicate;
 use crate::errors::{incorrect_type, of_descriptor, of_file};
@@ -12,7 +12,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_host_io::HostFile;
 use pyo3::prelude::*;
 
-/// With a callback, so many bytes are copied between two of its calls.
+/// The bytes that are copied between two calls of a progress callback.
 const PIECE: u64 = 64 << 20;
 
 /// Copies an open file, from `offset` on, into a whole buffer.  Errors name the file as `name` does.

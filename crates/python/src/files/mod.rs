@@ -1,4 +1,4 @@
-//! Device buffers as files, and files on their way to device buffers and back.
+//! Device buffers as files, and copies between files and device buffers.
 
 mod host_file;
 pub(crate) mod reader;

@@ -1,4 +1,4 @@
-//! Files that can be read and written by their descriptors, past the objects that opened them.
+//! Regular files behind Python's file objects, which can be read and written by their descriptors.
 
 use crate::interpreter::call_out;
 use arrow_cuda_host_io::HostFile;
@@ -84,7 +84,7 @@ fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
     }
 }
 
-/// What a named temporary file has inside; any other object itself.
+/// The file inside a named temporary file; any other object itself.
 fn unwrapped<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let class = object.get_type();
     // The name is looked up first: few programs import the module.
@@ -100,8 +100,8 @@ fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<boo
     Ok(class.is(class.py().import(module)?.getattr(name)?.cast::<PyType>()?))
 }
 
-/// The flags with which a descriptor was opened.  Python's `fcntl` is a library of its own, which a program
-/// that has given its rights away may not be able to load.
+/// The flags with which a descriptor was opened.  Python's `fcntl` is a shared library, which a
+/// sandboxed program may be unable to load.
 #[pyfunction]
 #[pyo3(name = "_open_flags")]
 pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {

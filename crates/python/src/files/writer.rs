@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-/// How many bytes of a source are read at a time where nobody says, as pyarrow does.
+/// How many bytes of a source are read at a time by default, as in pyarrow.
 const PIECE: usize = 1 << 16;
 
 pub(crate) const CLASS: Class = Class {

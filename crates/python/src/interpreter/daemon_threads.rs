@@ -1,4 +1,4 @@
-//! Calls of Python code that take long enough for the interpreter to end meanwhile.
+//! Calls of Python code from daemon threads, during which the interpreter may end.
 //!
 //! Before Python 3.14, a daemon thread that wants the GIL when the interpreter ends is ended by `pthread_exit`.
 //! That unwinds the thread's stack, and aborts the process in the first frame that was compiled for calls which
@@ -29,8 +29,8 @@ where
         ) -> *mut ffi::PyObject;
     }
     let arguments = arguments.into_pyobject(callable.py()).map_err(Into::into)?;
-    // The compiler has one declaration of a name, and PyO3 declares this one as a function that never unwinds.  By
-    // a pointer of which it knows nothing, it goes by the pointer's type.
+    // PyO3 declares this function as one that never unwinds, and the compiler has one declaration for a name.  A
+    // call by a pointer that it cannot see through uses the pointer's type.
     let call = std::hint::black_box(PyObject_Call as Call);
     // SAFETY: the GIL is held, and the objects live during the call; the result is a new reference, or none and an
     // exception.
@@ -41,10 +41,10 @@ where
     }
 }
 
-/// Does what may run Python code.  A thread that Python ends meanwhile waits here for ever, without the GIL, as all such
-/// threads do from Python 3.14 on.
+/// Makes a call that may run Python code.  If Python ends the thread meanwhile, the thread waits here for ever,
+/// without the GIL, as all such threads do from Python 3.14 on.
 ///
-/// What is called has to be a `C-unwind` function, by a pointer: see `call_out`.
+/// `call` must call a `C-unwind` function by a pointer: see `call_out`.
 pub(crate) fn hang_if_ended<R>(call: impl FnOnce() -> R) -> R {
     let guard = Hang;
     let result = call();

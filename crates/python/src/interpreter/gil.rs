@@ -1,4 +1,4 @@
-//! Python's global interpreter lock: who holds it, and what runs with it and without.
+//! Python's global interpreter lock: whether this thread holds it, and work that runs with it or without it.
 
 use super::daemon_threads::hang_if_ended;
 use super::main_thread_queue::{Task, run_later};
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 
-/// Whether this thread holds the GIL; none when the interpreter cannot tell.
+/// Whether this thread holds the GIL; `None` if the interpreter cannot tell.
 ///
-/// `PyGILState_Check` would not do: once there has been a second interpreter in the process, it says yes on every
-/// thread.  So this asks what it asks else: whether the thread state that runs is this thread's.
+/// `PyGILState_Check` is not enough: once there has been a second interpreter in the process, it returns true on
+/// every thread.  So this makes its other check: whether the current thread state is this thread's.
 fn holds_gil() -> Option<bool> {
     type Running = unsafe extern "C" fn() -> *mut ffi::PyThreadState;
     static RUNNING: OnceLock<Option<Running>> = OnceLock::new();

@@ -1,7 +1,7 @@
-//! Work for the main thread, which has the GIL from time to time.
+//! A queue of work that needs the GIL, which the main thread runs.
 //!
-//! Python has 32 places for calls that are pending, for all libraries together.  So there is one queue here,
-//! and one pending call that empties it.
+//! Python has 32 slots for pending calls, for all libraries together.  So this module has one queue, and one
+//! pending call that empties it.
 
 use arrow_cuda_driver::is_exiting;
 use pyo3::ffi;
@@ -28,7 +28,7 @@ struct Node {
 /// the thread that is about to.
 static PENDING_IN: AtomicU32 = AtomicU32::new(0);
 
-/// How long to wait where other libraries have taken all places of Python's.
+/// How long to wait if other libraries occupy all of Python's slots.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// Runs a task on the main thread, a little later.
@@ -36,7 +36,7 @@ pub(super) fn run_later(task: Task) {
     add(task);
     let process = std::process::id();
     if PENDING_IN.swap(process, Ordering::SeqCst) != process && !announce() {
-        // No thread that needs to go on waits for a place.
+        // Only this thread waits for a slot.
         let waits = thread::Builder::new().name("cuda-releases".to_owned()).spawn(|| {
             while !is_exiting() && !announce() {
                 thread::sleep(RETRY);
@@ -48,7 +48,7 @@ pub(super) fn run_later(task: Task) {
     }
 }
 
-/// Has Python call [`run_all`] on the main thread.  Returns false if it has no place for that.
+/// Has Python call [`run_all`] on the main thread.  Returns false if it has no free slot.
 fn announce() -> bool {
     extern "C" fn call(_: *mut c_void) -> c_int {
         run_all();

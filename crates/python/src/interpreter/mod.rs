@@ -1,5 +1,5 @@
-//! Connects the layers below to the interpreter: destructors that block, releases that fail, owners
-//! that are Python objects, and interpreter exit.
+//! Connects the Rust crates to the Python interpreter: destructors that need the GIL, reports of failed
+//! releases, owners that are Python objects, and interpreter exit.
 //!
 //! Destructors run on any thread, also inside pyarrow functions that have released the GIL, and
 //! under locks of other layers.  So a destructor never waits for the GIL: its work runs at once if the
@@ -25,7 +25,7 @@ use pyo3::types::{PyCFunction, PyList};
 /// The writers that are open, as a `weakref.WeakSet`.
 static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Introduces the layers below to this interpreter.
+/// Registers this interpreter with the Rust crates.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     set_blocking_runner(without_gil);
     set_reporter(reports::report);
@@ -62,7 +62,7 @@ fn flush_writers(py: Python<'_>) {
     for writer in writers.try_iter().into_iter().flatten().flatten() {
         if !is_closed(&writer)
             && let Err(error) = writer.call_method0("flush")
-            // A thread that has closed it meanwhile hears of failures itself.
+            // A thread that has closed it meanwhile gets the failure itself.
             && !is_closed(&writer)
         {
             error.write_unraisable(py, Some(&writer));

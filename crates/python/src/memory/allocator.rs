@@ -1,8 +1,8 @@
-//! Memory of other libraries' allocators: `set_allocator`.
+//! `set_allocator`: buffers in the memory of other libraries' allocators.
 
 use crate::contexts::argument::context_or_first;
 use crate::contexts::context::PyContext;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, class_name};
 use crate::interpreter::{Owner, call_out, with_gil, with_interpreter};
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, with_own_memory};
@@ -68,9 +68,8 @@ fn address(given: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 fn not_an_address(given: &Bound<'_, PyAny>) -> PyErr {
-    let class = given.get_type();
-    let name = class.name().map(|name| name.to_string()).unwrap_or_default();
-    PyTypeError::new_err(format!("the allocator returned {name}, not the address of memory"))
+    let class = class_name(given);
+    PyTypeError::new_err(format!("the allocator returned {class}, not the address of memory"))
 }
 
 /// The address of an object that owns memory, as CuPy's pointers have it.
@@ -79,17 +78,16 @@ fn address_of(given: &Bound<'_, PyAny>) -> PyResult<u64> {
         if !error.is_instance_of::<PyAttributeError>(given.py()) {
             return error;
         }
-        let class = given.get_type();
-        let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+        let class = class_name(given);
         PyTypeError::new_err(format!(
-            "the allocator returned {name}, which has no 'ptr': set two functions if the first one \
+            "the allocator returned {class}, which has no 'ptr': set two functions if the first one \
              returns addresses"
         ))
     })?;
     self::address(&address)
 }
 
-/// What the allocator has raised, as a failure of the layers below.
+/// The allocator's exception, as an error of the Rust crates.
 fn failure(py: Python<'_>, error: PyErr) -> CudaError {
     let lacks_memory = error.is_instance_of::<PyMemoryError>(py);
     let text = format!("the allocator has failed: {error}");
@@ -123,9 +121,9 @@ impl Drop for Memory {
         let context = self.context.clone();
         with_gil(Box::new(move |py| {
             let raised = PyErr::take(py);
-            // Also in a context that is gone: the allocator has books to keep.
+            // Also in a destroyed context: the allocator counts its releases.
             let entered = context.enter();
-            // What it allocates is the context's own memory, as in `allocate`.
+            // Buffers that it allocates are in the context's own memory, as in `allocate`.
             with_own_memory(|| release.run(py));
             drop(entered);
             if let Some(raised) = raised {
@@ -247,11 +245,10 @@ fn functions(allocator: &Bound<'_, PyAny>) -> PyResult<PythonAllocator> {
 }
 
 fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
-    let class = object.get_type();
-    let name = class.name().map(|name| name.to_string()).unwrap_or_default();
+    let class = class_name(object);
     PyTypeError::new_err(format!(
         "an allocator is a memory resource, two functions, or one that returns objects which own \
-         memory, not {name}"
+         memory, not {class}"
     ))
 }
 

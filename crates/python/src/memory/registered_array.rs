@@ -1,4 +1,4 @@
-//! Arrays of NumPy that are pinned for a time: `pinned` and `mapped` of the package's module `memory`.
+//! NumPy arrays that are temporarily pinned, for `pinned` and `mapped` of the Python module `memory`.
 
 use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
@@ -51,7 +51,7 @@ impl PyRegisteredArray {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(memory) = memory else { return Ok(()) };
         py.detach(|| memory.unregister()).or_raise(py)?;
-        // What that work has retained goes here, with the GIL.
+        // Drops the objects that the work has retained here, with the GIL.
         drop(completed());
         Ok(())
     }

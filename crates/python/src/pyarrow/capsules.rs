@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 use std::ffi::{CStr, CString, c_void};
 
-/// The pointers that the bridge needs.  A capsule of pyarrow's names the C signature of what it
-/// holds; another signature means another pyarrow than the bridge was written for.
+/// The pointers that the bridge needs.  Each of pyarrow's capsules names the C signature of its function;
+/// another signature means another pyarrow than the bridge was written for.
 pub(crate) fn pointers(
     lib: &Bound<'_, PyModule>,
     buffer: &Bound<'_, PyType>,

@@ -1,4 +1,4 @@
-//! Classes with methods from this extension and the memory layout of pyarrow's.
+//! Subclasses of pyarrow's Cython classes, with methods from this extension.
 //!
 //! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an object's
 //! layout, so it can be one base of a class whose other base is pyarrow's: its `#[pymethods]` come
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyTuple, PyType};
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 
-/// What the new class is called, what it says of itself, and how it is constructed.
+/// The name, docstring and constructor of the new class.
 pub(crate) struct Class {
     pub(crate) name: &'static CStr,
     pub(crate) signature: &'static str,
@@ -95,8 +95,8 @@ pub(crate) fn new_instance<'py>(
     }
 }
 
-/// Refuses a Python class that extends another of pyarrow's classes besides `ours`: that one's
-/// methods would find fields that nobody has initialised.
+/// Refuses a Python class that extends another pyarrow class besides `ours`, whose methods would find
+/// uninitialised fields.
 pub(crate) fn check_bases(
     class: &Bound<'_, PyType>,
     ours: &Bound<'_, PyType>,

@@ -1,7 +1,7 @@
 //! Converts pyarrow's objects to Rust values, and checks arguments that must be such objects.
 //!
 //! Apart from `exchange/c_device.rs`, which works with arrays in C structures, only this file and
-//! `to_pyarrow.rs` access the contents of pyarrow's objects.
+//! `to_pyarrow.rs` access the contents of pyarrow objects.
 
 use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::classes::classes;
@@ -58,8 +58,7 @@ pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWri
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
-/// Refuses a buffer or tensor of pyarrow's that `__new__` alone has made: asked for its bytes, it
-/// crashes.
+/// Refuses an uninitialised pyarrow buffer or tensor, made by `__new__`: reading its bytes crashes.
 pub(crate) fn check_has_bytes(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if is_buffer(object)? && span(object).is_none() {
         return Err(not_initialised(object));
@@ -67,7 +66,7 @@ pub(crate) fn check_has_bytes(object: &Bound<'_, PyAny>) -> PyResult<()> {
     check_tensor(object)
 }
 
-/// The same for a tensor alone.
+/// Refuses an uninitialised `pyarrow.Tensor`.
 pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let class = &pyarrow(object.py())?.tensor;
     if !is_of(object, class) {
@@ -91,8 +90,7 @@ pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &pyarrow(object.py())?.array))
 }
 
-/// What a `pyarrow.Buffer` says of itself; none for other objects, and for those that were
-/// never initialised.
+/// The memory that a `pyarrow.Buffer` reports; `None` for other objects and for uninitialised ones.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     let pyarrow = pyarrow(object.py()).ok()?;
     if !is_of(object, &pyarrow.buffer) {
@@ -168,7 +166,7 @@ pub(crate) fn pool_of(object: &Bound<'_, PyAny>) -> PyResult<Option<&'static Hos
     Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(object.as_ptr().cast()) })
 }
 
-/// Refuses what is no `pyarrow.RecordBatch`, or one that was never initialised.
+/// Refuses other objects than initialised `pyarrow.RecordBatch`es.
 pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     // SAFETY: a live object, and the GIL is held.
@@ -179,7 +177,7 @@ pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if is_made { Ok(()) } else { Err(not_initialised(object)) }
 }
 
-/// Refuses what is no `pyarrow.Schema`, or one that was never initialised.
+/// Refuses other objects than initialised `pyarrow.Schema`s.
 pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     // SAFETY: a live object, and the GIL is held.
@@ -196,7 +194,7 @@ pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(unsafe { pyarrow(object.py())?.bridge.is_on_device(object.as_ptr().cast()) })
 }
 
-/// Refuses what has no arrays, or reads none, as an object of pyarrow's that `__new__` alone has made.
+/// Refuses an uninitialised object with arrays, or reader, made by `__new__`.
 pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     let (pointer, is_reader) = (object.as_ptr().cast(), is_of(object, &pyarrow.batch_reader));
@@ -210,15 +208,14 @@ pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
 }
 
-/// A record batch of the host's as the message that it is going to be.  To be dropped with the GIL
-/// held.
+/// The IPC message of a record batch on the host.  Must be dropped with the GIL held.
 pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let py = batch.py();
     // SAFETY: a live object, and the GIL is held.
     unsafe { pyarrow(py)?.bridge.payload(batch.as_ptr().cast()) }.or_raise(py)
 }
 
-/// Refuses what is no `DictionaryMemo`: its fields are read directly.
+/// Refuses other objects than a `DictionaryMemo`, whose fields are read directly.
 pub(crate) fn check_memo(memo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(memo) = memo else { return Ok(()) };
     let is_memo = is_of(memo, &pyarrow(memo.py())?.dictionary_memo);

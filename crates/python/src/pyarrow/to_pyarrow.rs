@@ -142,7 +142,7 @@ pub(crate) fn batch_in<'py>(
     }
 }
 
-/// Runs pyarrow's own code over a `BufferReader` that is told which message it finds at `position`.
+/// Runs pyarrow's own code over a `BufferReader` that gets the message at `position` in advance.
 pub(crate) fn with_message<'py>(
     reader: &Bound<'py, PyAny>,
     position: u64,

@@ -1,14 +1,13 @@
-//! Streams as arguments: ours, and those of other libraries.
+//! Arguments that name a stream: a `Stream`, or an object of another library with `__cuda_stream__`.
 
 use super::classes::PyStream;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, class_name};
 use crate::interpreter::Owner;
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
 /// The stream that an optional argument names, or without it, the one that this thread uses in place of
 /// the default stream; none for the default stream, which Numba calls 0.
@@ -87,7 +86,7 @@ pub(crate) fn stream_argument(
     ask(argument, object)?.within(object.py(), contexts)
 }
 
-/// What an argument says of the stream that it names.
+/// The stream that an argument names, before it is checked.
 pub(crate) enum Named {
     Ours(Stream),
     /// Its handle, and the object that owns it.
@@ -137,8 +136,7 @@ impl Named {
 }
 
 fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {
-    let class = object.get_type();
-    let class = class.name().unwrap_or_else(|_| PyString::new(object.py(), "?"));
+    let class = class_name(object);
     let mut text = format!(
         "'{argument}' must be a Stream, or an object of another library with __cuda_stream__, \
          not {class}"

@@ -4,10 +4,10 @@ use crate::errors::OrRaise;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use pyo3::prelude::*;
 
-/// What says that there is nothing to ask: after a fork, and in a context that is gone.
+/// Codes of failures of the call itself: after a fork, and in a destroyed context.
 const OWN_FAILURES: [i32; 2] = [codes::NOT_INITIALIZED, codes::INVALID_CONTEXT];
 
-/// Raises a failure of waiting or asking, which need not be the call's own.
+/// Raises the failure of a wait or query, which may be that of earlier work.
 pub(super) fn or_raise_late<T>(py: Python<'_>, outcome: CudaResult<T>) -> PyResult<T> {
     let code = outcome.as_ref().err().and_then(CudaError::code);
     outcome.or_raise(py).inspect_err(|error| {

@@ -12,7 +12,7 @@ use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_o
 use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
 
-/// What a consumer asks of `__dlpack__`.
+/// The arguments that a consumer passes to `__dlpack__`.
 #[derive(Default)]
 pub(crate) struct Request {
     pub(crate) stream: Option<i64>,
@@ -42,7 +42,7 @@ pub(crate) fn to_capsule<'py>(
             (buffer.clone().into(), array.layout().clone())
         }
         Some(place) => {
-            // What has gaps is copied without them.
+            // The copy of an array with gaps has none.
             let order = array.order().unwrap_or(Order::C);
             let shape = array.layout().shape().to_vec();
             let layout = Layout::dense(array.element(), shape, order).or_raise(py)?;
@@ -113,7 +113,7 @@ fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> P
             let copy = py.detach(|| array.copy_to(context, order)).or_raise(py)?;
             Ok(copy.buffer().clone().into())
         }
-        // In memory of Arrow's pool, which hands pages out again that are mapped already.
+        // In memory of Arrow's pool, which reuses pages that are mapped already.
         Place::Host => {
             let size = array.layout().size();
             let host = allocate_host(py, size)?;
