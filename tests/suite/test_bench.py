@@ -276,51 +276,81 @@ def patched(run_python, patch, what, path):
     return json.loads(path.read_text()), out
 
 
-@pytest.mark.parametrize(
-    ("patch", "row", "error"),
-    [
-        ("Other.upload = nothing", "up-pageable-4KiB", "WrongResult"),
-        ("Other.download = nothing", "down-pinned-4KiB", "WrongResult"),
-        ("Other.fresh = lambda *_: lambda: np.zeros(4096, 'u1')", "down-fresh-4KiB", "WrongResult"),
-        ("Other.device_copy = nothing", "device-4KiB", "WrongResult"),
-        (
-            # All but one piece of what is copied.
-            "upload = Ours.upload\ndef most(peer, device, host):\n    def run():\n"
-            "        for at in [0, 16384, 49152]:\n"
-            "            upload(peer, device.slice(at, 16384), host.part(at, 16384))()\n"
-            "    return run\nOther.upload = most",
-            "sweep-up-pageable-64KiB",
-            "WrongResult",
-        ),
-        ("Other.equal = lambda *_: lambda: True", "equal-4KiB", "WrongResult"),
-        ("Other.equal = lambda *_: lambda: True", "equal-early", "WrongResult"),
-        ("Other.equal_host = lambda *_: lambda: True", "equal-host", "WrongResult"),
-        ("Other.allocator = lambda *_: 1 / 0", "alloc-4KiB", "ZeroDivisionError"),
-        ("Other.serialize = lambda *_: lambda: 1 / 0", "serialize-256x100", "ZeroDivisionError"),
-        ("Other.both_ways = nothing", "stream-both-64MiB", "WrongResult"),
-        ("Other.upload = nothing", "threads-up-256KiB", "WrongResult"),
-        ("Other.download = nothing", "threads-both-4MiB", "WrongResult"),
-        ("Other.on_thread = lambda *_: 1 / 0", "threads-up-256KiB", "ZeroDivisionError"),
-        ("Other.upload = nothing", "beside-large-4KiB", "WrongResult"),
-        (SOME_UPLOADS.format("> 4096"), "beside-large-4KiB", "WrongResult"),
-        (SOME_UPLOADS.format("<= 4096"), "beside-large-4KiB", "WrongResult"),
-        ("Other.fresh = lambda *_: lambda: bytes(65536)", "down-kept-1GiB", "WrongResult"),
-        ("Other.upload = nothing", "processor-up-1GiB", "WrongResult"),
-        ("Other.download = nothing", "cores-down-1MiB", "WrongResult"),
-        ("Other.upload = nothing", "up-pause-1MiB", "WrongResult"),
-        (ONE_MEMORY, "random-sizes", "WrongResult"),
-        (ONE_MEMORY, "random-reserved", "WrongResult"),
-        (ONE_MEMORY, "small-1000x1KiB", "WrongResult"),
-    ],
-)
-def test_a_peer_that_fails_is_a_result(run_python, tmp_path, patch, row, error):
-    result, out = patched(run_python, patch, row, tmp_path / "result.json")
+FAILING = [
+    ("Other.upload = nothing", "up-pageable-4KiB", "WrongResult"),
+    ("Other.download = nothing", "down-pinned-4KiB", "WrongResult"),
+    ("Other.fresh = lambda *_: lambda: np.zeros(4096, 'u1')", "down-fresh-4KiB", "WrongResult"),
+    ("Other.device_copy = nothing", "device-4KiB", "WrongResult"),
+    (
+        # All but one piece of what is copied.
+        "upload = Ours.upload\ndef most(peer, device, host):\n    def run():\n"
+        "        for at in [0, 16384, 49152]:\n"
+        "            upload(peer, device.slice(at, 16384), host.part(at, 16384))()\n"
+        "    return run\nOther.upload = most",
+        "sweep-up-pageable-64KiB",
+        "WrongResult",
+    ),
+    ("Other.equal = lambda *_: lambda: True", "equal-4KiB", "WrongResult"),
+    ("Other.equal = lambda *_: lambda: True", "equal-early", "WrongResult"),
+    ("Other.equal_host = lambda *_: lambda: True", "equal-host", "WrongResult"),
+    ("Other.allocator = lambda *_: 1 / 0", "alloc-4KiB", "ZeroDivisionError"),
+    ("Other.serialize = lambda *_: lambda: 1 / 0", "serialize-256x100", "ZeroDivisionError"),
+    ("Other.both_ways = nothing", "stream-both-64MiB", "WrongResult"),
+    ("Other.upload = nothing", "threads-up-256KiB", "WrongResult"),
+    ("Other.download = nothing", "threads-both-4MiB", "WrongResult"),
+    ("Other.on_thread = lambda *_: 1 / 0", "threads-up-256KiB", "ZeroDivisionError"),
+    ("Other.upload = nothing", "beside-large-4KiB", "WrongResult"),
+    (SOME_UPLOADS.format("> 4096"), "beside-large-4KiB", "WrongResult"),
+    (SOME_UPLOADS.format("<= 4096"), "beside-large-4KiB", "WrongResult"),
+    ("Other.fresh = lambda *_: lambda: bytes(65536)", "down-kept-1GiB", "WrongResult"),
+    ("Other.upload = nothing", "processor-up-1GiB", "WrongResult"),
+    ("Other.download = nothing", "cores-down-1MiB", "WrongResult"),
+    ("Other.upload = nothing", "up-pause-1MiB", "WrongResult"),
+    (ONE_MEMORY, "random-sizes", "WrongResult"),
+    (ONE_MEMORY, "random-reserved", "WrongResult"),
+    (ONE_MEMORY, "small-1000x1KiB", "WrongResult"),
+]
+
+EACH_FAILING = """
+import json
+import sys
+sys.path.append(sys.argv[1])
+import numpy as np
+from cuda_bench import cli, peers
+from cuda_bench.peers.ours import Ours
+def nothing(*_): return lambda: None
+for number, (patch, row, _) in enumerate(json.loads(sys.argv[3])):
+    class Other(Ours):
+        title = "Other"
+    exec(patch)
+    peers.PEERS["cupy"] = Other
+    path = f"{sys.argv[2]}/{number}.json"
+    try:
+        cli.main([row, "--peers", "ours,cupy", "--quick", "--largest", "64K", "--json", path])
+    except SystemExit as done:
+        assert done.code == 0, (row, done.code)
+"""
+
+
+@pytest.fixture(scope="module")
+def failing_results(run_python, tmp_path_factory):
+    """The folder with the result of each, all of them measured by one process."""
+    folder = tmp_path_factory.mktemp("failing")
+    status, out, err = run_python(EACH_FAILING, BENCH, folder, json.dumps(FAILING))
+    assert status == 0, out + err
+    return folder
+
+
+@pytest.mark.parametrize("number", range(len(FAILING)), ids=[case[1] for case in FAILING])
+def test_a_peer_that_fails_is_a_result(failing_results, number):
+    _, row, error = FAILING[number]
+    result = json.loads((failing_results / f"{number}.json").read_text())
     (found,) = result["rows"]
     assert error in found["cells"]["cupy"]["error"]
     assert "median" not in found["cells"]["cupy"]
     assert "error" not in found["cells"]["ours"]
     assert found["ratio"] is None
-    assert f"failed: {row}, cupy: {error}" in out
+    assert f"failed: {row}, cupy: {error}" in table.terminal(result)
 
 
 def test_a_peer_that_ends_the_process_leaves_what_was_measured(run_python, tmp_path):

@@ -30,66 +30,6 @@ def test_rows_are_told_apart():
         assert len(seen) == len(set(seen))
 
 
-def test_goals():
-    goals = {row.name: row.goal for row in rows.ROWS if row.goal}
-    assert {name: goal.at_least for name, goal in goals.items() if goal.at_least} == {
-        "up-pageable-1GiB": 45e9,
-        "down-pageable-1GiB": 38e9,
-        "up-pinned-1GiB": 54e9,
-        "devices-1GiB": 390e9,
-        "batch-up-1000x100000": 42e9,
-        "batch-down-1000x100000": 42e9,
-        "file-up-1GiB": 40e9,
-        "file-new-1GiB": 40e9,
-        "file-parts-64KiB": 8e9,
-        "threads-both-4MiB": 30e9,
-        "threads-up-256KiB": 11e9,
-        "processes-64MiB": 52e9,
-        "down-kept-1GiB": 32e9,
-        "first-up-100MiB": 25e9,
-    }
-    at_most = {name: goal.at_most for name, goal in goals.items() if goal.at_most}
-    assert at_most == pytest.approx(
-        {
-            "up-pageable-4KiB": 8e-6,
-            "up-pageable-1MiB": 45e-6,
-            "alloc-64MiB": 2e-6,
-            "pinned-alloc-64MiB": 5e-6,
-            "equal-1GiB": 520e-6,
-            "equal-1GiB-1-1": 520e-6,
-            "equal-1GiB-0-1": 520e-6,
-            "equal-1GiB-3-8": 520e-6,
-            "serialize-64x100000": 1.6e-3,
-            "serialize-256x100": 120e-6,
-            "read-256x100": 100e-6,
-            "batch-up-1000x1000": 1e-3,
-            "batch-down-1000x1000": 0.8e-3,
-            "buffers-10000x1KiB": 15e-3,
-            "slice": 0.5e-6,
-            "address": 0.1e-6,
-            "context": 0.2e-6,
-            "array-index": 1e-6,
-            "array-slice": 1e-6,
-            "array-dlpack": 0.5e-6,
-            "stream-busy-512": 5e-6,
-            "alloc-busy-64MiB": 2e-6,
-            "up-busy-4KiB": 14e-6,
-            "beside-large-4KiB": 10e-6,
-            "down-pageable-4MiB": 150e-6,
-            "down-pageable-16MiB": 420e-6,
-            "random-sizes": 4e-6,
-            "random-reserved": 1.25,
-            "small-1000x1KiB": 64e6,
-            "processor-up-1GiB": 0.18,
-            "processor-down-1GiB": 0.18,
-            "cores-up-1MiB": 4,
-            "cores-down-1MiB": 4,
-        }
-    )
-    p99 = {name: goal.p99 for name, goal in goals.items() if goal.p99}
-    assert p99 == pytest.approx({"threads-both-4MiB": 5e-3, "beside-large-4KiB": 30e-6})
-
-
 def test_rows_refer_to_works_units_and_limits():
     for row in rows.ROWS:
         assert row.work in WORKS
@@ -277,4 +217,6 @@ def test_a_kept_result_is_of_these_rows(path):
         is_lacking = row["name"].startswith("devices-") and ours == {"not_offered": "one device"}
         assert "median" in ours or is_lacking, row["name"]
         assert judge.judged(row) == row
-        assert row["goal"] == (now.goal and now.goal.as_dict()), row["name"]
+        # A goal that changes takes a new result with it.
+        goal = now.goal and pytest.approx(now.goal.as_dict())
+        assert row["goal"] == goal, row["name"]
