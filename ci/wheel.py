@@ -1,7 +1,8 @@
 """Builds the wheel into dist/, unless the one there was built from the same files.
 
-By default the wheel is for the tests of a checkout: cargo builds the extension with its profile `dev`, and the wheel
-has one bridge, for the pyarrow of the Python that runs this program.  That Python needs maturin, too.
+By default the wheel is for the tests of a checkout: cargo builds the extension with its profile
+`dev`, and the wheel has one bridge, for the pyarrow of the Python that runs this program.  That
+Python needs maturin, too.
 """
 
 from __future__ import annotations
