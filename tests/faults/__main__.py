@@ -16,7 +16,7 @@ from .results import CACHES, Results
 def main():
     parser = argparse.ArgumentParser(prog="faults", description=__doc__)
     parser.add_argument("patterns", nargs="*", metavar="SCENARIO", help="such as 'files.*'")
-    parser.add_argument("--quick", action="store_true", help="one code for each call")
+    parser.add_argument("--quick", action="store_true", help="a sample: one call of each function")
     parser.add_argument("--list", action="store_true", help="only name the scenarios")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--json", type=Path, help="a file for what is wrong, by scenario")
