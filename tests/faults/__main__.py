@@ -44,6 +44,8 @@ def chosen(patterns):
 def run(results, wanted, processes):
     assert not simulator.calls(), "the driver is loaded, which forks do not survive"
     os.environ |= {"PYARROW_CUDA_DRIVER": "sim", "CUDA_SIM_DEVICES": str(simulator.DEVICES)}
+    # On a machine with many cores, the engine would begin in the middle of a scenario.
+    os.environ["PYARROW_CUDA_COPY_THREADS"] = "0"
     # What the imports have left is not garbage, and takes long to walk over each time.
     gc.collect()
     gc.freeze()
