@@ -159,9 +159,10 @@ environment() {
     echo "made: $venv"
 }
 
-# The wheel in dist/, built when something that goes into it has changed.
+# wheel [--release] [--all-bridges]: the wheel in dist/, built when one of its files has changed.  The
+# newest environment has to be there.
 wheel() {
-    "$PYTHON" ci/wheel.py
+    "$(venv_of "${PYARROW[-1]}")/bin/python" ci/wheel.py "$@"
 }
 
 # install_wheel PYARROW_VERSION: into its virtual environment, unless it is there already.

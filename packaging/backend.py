@@ -5,7 +5,7 @@
 * `libcuda_sim.so`: the simulated driver;
 * typing stubs, and the cases of the conformance suite, which lie elsewhere in the repository.
 
-Two settings, as in ``pip wheel . --config-settings=glibc=2.28``:
+Three settings, as in ``pip wheel . --config-settings=glibc=2.28``:
 
 ``glibc``
     The oldest glibc that the wheel has to run with; without it, the wheel is for systems like this
@@ -13,6 +13,8 @@ Two settings, as in ``pip wheel . --config-settings=glibc=2.28``:
 ``pyarrow``
     With ``installed``, the bridge is built only for the pyarrow in the environment of the build,
     whose headers it takes: nothing is fetched.
+``profile``
+    The profile of cargo's; ``release`` if not given.
 """
 
 from __future__ import annotations
@@ -126,24 +128,28 @@ def prepared(config_settings: Settings) -> Iterator[dict[str, str]]:
         sys.exit("pyarrow-cuda-compat does not support free-threaded Python: use one with the GIL")
     settings = dict(config_settings or {})
     glibc, pyarrow = settings.pop("glibc", ""), settings.pop("pyarrow", "")
+    profile = settings.pop("profile", "release")
     if pyarrow not in ("", "installed"):
         sys.exit(f"the setting 'pyarrow' is 'installed' or not given, not '{pyarrow}'")
-    build_libraries(glibc, only_installed=pyarrow == "installed")
+    build_libraries(glibc, profile, only_installed=pyarrow == "installed")
     copy_files()
     licenses.write()
     sbom.write()
+    settings["build-args"] = f"--profile {profile}"
     if glibc:
-        settings["build-args"] = f"--zig --compatibility manylinux_{glibc.replace('.', '_')}"
+        settings["build-args"] += f" --zig --compatibility manylinux_{glibc.replace('.', '_')}"
     try:
         yield settings
     finally:
         remove_copies()  # else tools would find old ones instead of what was edited since
 
 
-def build_libraries(glibc: str = "", *, only_installed: bool = False) -> None:
+def build_libraries(
+    glibc: str = "", profile: str = "release", *, only_installed: bool = False
+) -> None:
     """Builds what has changed since the last time, and nothing else."""
     LIBRARIES.mkdir(exist_ok=True)
-    built = [build_simulator(glibc)]
+    built = [build_simulator(glibc, profile)]
     bridge = load_bridge_builder()
     for pyarrow in [installed_pyarrow()] if only_installed else map(fetch_pyarrow, PYARROWS):
         out = TARGET / "bridge" / bridge.name_for(pyarrow)
@@ -156,16 +162,18 @@ def build_libraries(glibc: str = "", *, only_installed: bool = False) -> None:
         stale.unlink()
 
 
-def build_simulator(glibc: str) -> Path:
-    options = ["--release", "--package", "cuda-sim", "--locked"]
+def build_simulator(glibc: str, profile: str) -> Path:
+    options = ["--profile", profile, "--package", "cuda-sim", "--locked"]
+    # cargo's folder for its profile `dev` has another name.
+    folder = "debug" if profile == "dev" else profile
     if not glibc:
         subprocess.run(["cargo", "build", *options], cwd=ROOT, check=True)
-        return TARGET / "release" / "libcuda_sim.so"
+        return TARGET / folder / "libcuda_sim.so"
     target = f"{platform.machine()}-unknown-linux-gnu"
     subprocess.run(
         ["cargo", "zigbuild", *options, "--target", f"{target}.{glibc}"], cwd=ROOT, check=True
     )
-    return TARGET / target / "release" / "libcuda_sim.so"
+    return TARGET / target / folder / "libcuda_sim.so"
 
 
 def copy_files() -> None:

@@ -25,6 +25,10 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("tests"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tests"))
 
+# By default the number of threads that copy depends on the machine's cores; tests of them set it.
+if IS_SIMULATOR:
+    os.environ.setdefault("PYARROW_CUDA_COPY_THREADS", "0")
+
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
 TIMED = {"begin", "default_stream", "make_stream"}
@@ -221,6 +225,17 @@ def none_is_left_current(driver):
     yield
     while driver.current():
         driver.set_current(0)  # takes one off the thread's stack
+
+
+@pytest.fixture(autouse=True)
+def limits_are_restored(cuda):
+    """A test, or an example in the documentation, may set how copies are made."""
+    import pyarrow_cuda_compat
+
+    before = pyarrow_cuda_compat.transfer_limits()
+    yield
+    if pyarrow_cuda_compat.transfer_limits() != before:
+        pyarrow_cuda_compat.set_transfer_limits(**before)
 
 
 @pytest.fixture(autouse=True)

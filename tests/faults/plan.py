@@ -55,18 +55,19 @@ def whole(counts, is_cold):
 
 
 def quick(counts, is_cold):
-    """Each selected call with one code, or each function's first one in a new process.
+    """A sample: one call of each function, and every fourth function's first one in a new process.
 
-    The codes take turns, as do the hooks.  Sticky errors are few.
+    Calls, codes and hooks take turns.  The count of all calls differs between scenarios, so each
+    begins its turns elsewhere.  Sticky errors are few.
     """
-    places = _places(counts)
-    if is_cold:
-        places = [place for place in places if place[1] == 1]
-    single = [
-        Fault(function, nth, CODES[(turn + is_cold) % len(CODES)], has_busy_hook=turn % 4 == 3)
-        for turn, (function, nth) in enumerate(places)
-    ]
-    return single, [Fault(ANY, nth, STICKY, True) for nth in _spread(counts, 2)]
+    begin = counts.total()
+    functions = sorted(counts)[begin % 4 :: 4] if is_cold else sorted(counts)
+    single = []
+    for turn, function in enumerate(functions, begin):
+        nths = [1] if is_cold else selected(counts[function])
+        nth, code = nths[turn % len(nths)], CODES[turn % len(CODES)]
+        single.append(Fault(function, nth, code, has_busy_hook=turn % 4 == 3))
+    return single, [Fault(ANY, nth, STICKY, True) for nth in _spread(counts, 1 + is_cold)]
 
 
 def _places(counts):

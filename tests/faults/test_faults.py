@@ -1,4 +1,4 @@
-"""The quick selection: each call of each scenario fails once, the codes taking turns."""
+"""A sample of the faults: each function that a scenario calls fails once, with one of the codes."""
 
 import json
 import os

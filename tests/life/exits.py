@@ -256,7 +256,7 @@ def cases(is_quick):
             pairs = [
                 (places[(number + turn) % len(places)], end)
                 for turn, end in enumerate(ENDINGS)
-                if (number + turn) % 2 == 0
+                if (number + turn) % 4 == 0
             ]
         for where, end in pairs:
             name = f"{end}, with {state.name} in {where}"
@@ -266,7 +266,7 @@ def cases(is_quick):
             for daemon in (False, True):
                 if daemon and what in work.ABORTED:
                     continue
-                if is_quick and (number + turns) % 4:
+                if is_quick and (number + turns) % 5:
                     continue
                 kind = "daemon threads" if daemon else "threads"
                 name = f"{end}, while {kind} do {what}"

@@ -142,9 +142,9 @@ def cases(is_quick):
         for order, second in enumerate(IMPORTS):
             for moment in range(MOMENTS):
                 run = partial(at_a_moment, first, second, moment, pickled)
-                if not is_quick or (moment < 24 and (moment + order) % 4 == 0 and place < 2):
+                if not is_quick or (moment < 24 and (moment + order) % 8 == 0 and place < 2):
                     found.append(Case(f"{second} at moment {moment} of {first}", run))
-    for seed in range(16 if is_quick else 1000):
+    for seed in range(8 if is_quick else 1000):
         found.append(Case(f"at random, {seed}", partial(at_random, seed, pickled)))
     found.append(Case("many processes", in_many_processes))
     return found

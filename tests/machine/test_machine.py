@@ -499,5 +499,5 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 if settings.get_current_profile_name() == "tests":
-    TestMachine.settings = settings(max_examples=100, stateful_step_count=30)
+    TestMachine.settings = settings(max_examples=50, stateful_step_count=30)
 TestMachine.pytestmark = [pytest.mark.independent, pytest.mark.alone]

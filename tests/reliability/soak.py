@@ -46,7 +46,7 @@ def allocate(ctx, count, chance):
             alive[at], alive[-1] = alive[-1], alive[at]
             live -= alive.pop().size
         else:
-            alive.append(ctx.new_buffer(size_up_to(64 * MIB, chance)))
+            alive.append(ctx.new_buffer(size_up_to(8 * MIB, chance)))
             live += alive[-1].size
 
 
@@ -117,9 +117,11 @@ def main(allocations=1_000_000, copies=100_000, views=10_000):
     # What was exported to other processes stays allocated, so it is the same buffer each time.
     exported = ctx.buffer_from_data(bytes(range(256)) * 4)
     works = ((allocate, allocations), (copy, copies), (partial(view, exported), views))
-    # The first copy starts the threads.
+    # A large copy each way starts all threads.
     compat.set_transfer_limits(begin_after=0)
-    assert ctx.buffer_from_data(bytes(8 * MIB)).size == 8 * MIB
+    large = ctx.buffer_from_data(bytes(8 * MIB))
+    assert large.copy_to_host().size == 8 * MIB
+    del large
     for work, count in works:
         work(ctx, count // WARM_UP, chance)
     before = held(ctx)

@@ -113,6 +113,7 @@ def test_nulls_are_counted_when_the_stream_has_written_the_bitmap(ctx, begin):
 
 
 def test_queued_copies_keep_both_ends(cuda, ctx, hold):
+    gc.collect()
     before = ctx.bytes_allocated
     memory, array = device_array(ctx, 5)
     pinned = pinned_array(cuda, range(100))

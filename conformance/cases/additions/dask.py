@@ -8,6 +8,7 @@
 #   pyarrow_cuda_compat.dask.transfers: how often objects were sent in which way
 #   pyarrow_cuda_compat.dask.THRESHOLD: smaller buffers go as host frames
 #   pyarrow-cuda-compat.ipc: the Dask setting that sends everything through the host
+import logging
 import time
 
 import dask
@@ -63,7 +64,10 @@ def send(first, second):
     return client.run(transfers, workers=[first])[first]
 
 
-settings = {"distributed.logging": {"distributed": "critical"}}
+# On a busy machine, Dask logs lost heartbeats.
+logging.disable(logging.CRITICAL)
+loggers = ("distributed", "distributed.client", "tornado.application")
+settings = {"distributed.logging": dict.fromkeys(loggers, "critical")}
 options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
 pyarrow_cuda_compat.dask.THRESHOLD
 with (
