@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pyarrow as pa
 
-from .._pickling import lies_on_host
+from .._interop.pickling import lies_on_host
 
 
 def register(package: str) -> None:

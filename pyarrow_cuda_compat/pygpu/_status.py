@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import index
 from typing import TypeVar
 
-from ._codes import TEXTS
+from ._error_codes import TEXTS
 
 __all__ = [
     "cudaError_t",

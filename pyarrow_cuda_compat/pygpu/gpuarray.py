@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import ARRAYS, TypedArray
+from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
-from ._host import Host, Order, described, host_array, order_of
-from ._memory import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
+from ._host_memory import Host, Order, described, host_array, order_of
 from ._pointers import TypedPointer
 from ._status import SUCCESS, cudaError_t
+from ._typed_arrays import ARRAYS, TypedArray
 
 __all__ = [
     "SUPPORTED_DTYPES",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import _layouts
-from ._part import Part
-from ._sources import is_for_devices, new, of_object
+from .._device_array import layouts
+from ._construction import is_for_devices, new, of_object
 from ._two_sides import GPU, HOST, TwoSides
+from ._view import View
 
 #: Methods of NumPy's arrays that change them.
 _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
@@ -87,7 +87,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     __module__ = "pyarrow_cuda_compat"
 
     _sides: TwoSides
-    _part: Part | None = None
+    _view: View | None = None
 
     def __init__(
         self,
@@ -107,14 +107,14 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(obj, SmartArray):
             obj = obj.get(where)
         self._sides = of_object(obj, copy, dtype, order, where)
-        if shape is not None and _layouts.lengths(shape) != self.shape:
+        if shape is not None and layouts.lengths(shape) != self.shape:
             raise ValueError(f"the object has shape {self.shape}, not {shape}")
 
     @classmethod
-    def _over(cls, sides: TwoSides, part: Part | None = None) -> SmartArray:
+    def _over(cls, sides: TwoSides, view: View | None = None) -> SmartArray:
         made = cls.__new__(cls)
         made._sides = sides
-        made._part = part
+        made._view = view
         return made
 
     # --- the two sides ---------------------------------------------------------------------------
@@ -146,9 +146,9 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """
         _check_target(where)
         whole = self._sides.get(where)
-        if self._part is None:
+        if self._view is None:
             return whole
-        return self._part.on_host(whole) if where == HOST else self._part.on_device(whole)
+        return self._view.on_host(whole) if where == HOST else self._view.on_device(whole)
 
     def mark_changed(self, where: str = HOST) -> None:
         """Say that the data was changed on one side.
@@ -266,7 +266,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([[1, 2, 3]]).shape
         (1, 3)
         """
-        return (self._part or self._sides).shape
+        return (self._view or self._sides).shape
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -282,7 +282,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([[1, 2, 3]]).T.strides
         (8, 24)
         """
-        return (self._part or self._sides).strides
+        return (self._view or self._sides).strides
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -298,7 +298,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([1, 2, 3]).dtype
         dtype('int64')
         """
-        return (self._part or self._sides).dtype
+        return (self._view or self._sides).dtype
 
     @property
     def ndim(self) -> int:
@@ -473,7 +473,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """What a function makes of the host's array, which need not be up to date for a view."""
         if may_be_view:
             memory = self._sides.host_memory()
-            view = function(memory if self._part is None else self._part.on_host(memory))
+            view = function(memory if self._view is None else self._view.on_host(memory))
             if isinstance(view, np.ndarray) and self._shares(view):
                 return self._wrapped(view)
         return self._wrapped(function(self.get(HOST)))
@@ -494,7 +494,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if result is whole:
             return self._over(self._sides)
         offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-        return self._over(self._sides, Part(offset, result))
+        return self._over(self._sides, View(offset, result))
 
 
 def _check_target(where: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._device_array import layouts
 from .._native import DeviceArray, Event
-from ..memory import _layouts
-from ..memory._device import current_context
+from ..memory._current_device import current_context
 
 HOST, GPU = "host", "gpu"
 #: Streams that are ordered with copies without a stream: the legacy default one, by both its names.
@@ -135,7 +135,7 @@ class TwoSides:
         return DeviceArray.empty(self.shape, self.dtype, self._order(), context=current_context())
 
     def _order(self) -> Any:
-        return _layouts.like(self)["order"]
+        return layouts.like(self)["order"]
 
     def changed(self, where: str) -> None:
         """Has the other side be stale; refreshes it at once if somebody else refers to it."""

@@ -5,7 +5,7 @@ With a stand-in for Numba, in processes of their own: classes change for good.
 
 import pytest
 
-from pyarrow_cuda_compat._numba import kernels
+from pyarrow_cuda_compat._interop.numba import kernels
 
 LAUNCHES = """
 import sys, warnings

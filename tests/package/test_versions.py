@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from pyarrow_cuda_compat import _bridges
+from pyarrow_cuda_compat._runtime import bridges
 
 ROOT = Path(__file__).parents[2]
-OLDEST, *_, NEWEST = [major for major, _ in _bridges.releases()]
+OLDEST, *_, NEWEST = [major for major, _ in bridges.releases()]
 
 pytestmark = pytest.mark.independent
 

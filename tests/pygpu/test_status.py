@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
-from pyarrow_cuda_compat.pygpu._codes import TEXTS
+from pyarrow_cuda_compat.pygpu._error_codes import TEXTS
 
 
 def test_a_status_is_its_code():

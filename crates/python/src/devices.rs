@@ -1,4 +1,4 @@
-//! Queries of the driver and the devices, for `pyarrow_cuda_compat/info.py` and `pygpu/`, which also
+//! Queries of the driver and the devices, for `pyarrow_cuda_compat/_runtime/info.py` and `pygpu/`, which also
 //! chooses and resets devices.
 
 use crate::errors::OrRaise;

@@ -1,6 +1,6 @@
 //! Files on their way to device buffers and back.
 //!
-//! The package opens them, and decides what is copied; see `_files/`.
+//! The package opens them, and decides what is copied; see `_interop/files.py`.
 
 use super::regular_file::duplicate;
 use crate::errors::{incorrect_type, of_descriptor, of_file};

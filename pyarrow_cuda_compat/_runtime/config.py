@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
+from .extension import PACKAGE
+
 
 @overload
 def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
@@ -49,4 +51,4 @@ def show_config(mode: str = "stdout") -> dict[str, object] | None:
     return None
 
 
-show_config.__module__ = __package__
+show_config.__module__ = PACKAGE

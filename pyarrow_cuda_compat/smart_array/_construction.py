@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .._device_array import layouts
 from .._native import DeviceArray
-from ..memory import _layouts
-from ..memory._arrays import is_cuda_array, to_device
-from ..memory._device import current_context
+from ..memory._current_device import current_context
+from ..memory._device_memory import is_cuda_array, to_device
 from ._two_sides import GPU, TwoSides
 
 
 def new(shape: Any, dtype: Any, order: str, where: str) -> TwoSides:
     """An array of a shape and dtype, allocated on one side."""
-    shape, dtype, strides = _layouts.described(shape, dtype, None, order)
+    shape, dtype, strides = layouts.described(shape, dtype, None, order)
     _check_elements(dtype)
     sides = TwoSides(shape, dtype, strides)
     sides.allocate(where)
@@ -36,7 +36,7 @@ def of_object(obj: Any, copy: bool, dtype: Any, order: Any, where: str) -> TwoSi
     _check_elements(host.dtype)
     if not host.flags.c_contiguous and not host.flags.f_contiguous:
         if not copy:
-            raise ValueError(_layouts.NOT_CONTIGUOUS)
+            raise ValueError(layouts.NOT_CONTIGUOUS)
         host = np.ascontiguousarray(host)
     sides = TwoSides.of_host(host, is_adopted=not copy)
     sides.get(where)

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from . import _native
+from .. import _native
+from .extension import PACKAGE
 
 _LOG, _NVTX = 1, 2
 
 _loggers = {
-    area: logging.getLogger(f"{__package__}.{area}") for area in ("allocation", "transfer", "ipc")
+    area: logging.getLogger(f"{PACKAGE}.{area}") for area in ("allocation", "transfer", "ipc")
 }
 _traced = 0
 _push: Callable[..., object]
@@ -76,7 +77,7 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     _native._set_traced(_traced)
 
 
-set_tracing.__module__ = __package__
+set_tracing.__module__ = PACKAGE
 
 
 def tracing() -> dict[str, bool]:
@@ -96,13 +97,13 @@ def tracing() -> dict[str, bool]:
     return {"log": bool(_traced & _LOG), "nvtx": bool(_traced & _NVTX)}
 
 
-tracing.__module__ = __package__
+tracing.__module__ = PACKAGE
 
 
 def begin_call(traced: int, area: str, call: str) -> None:
     """To be called before a call that `end_call` records, with the same `traced`."""
     if traced & _NVTX:
-        _push(message=call, category=area, domain=__package__)
+        _push(message=call, category=area, domain=PACKAGE)
 
 
 def end_call(
@@ -116,7 +117,7 @@ def end_call(
 ) -> None:
     """Records a call, which has raised `error` if there is one."""
     if traced & _NVTX:
-        _pop(domain=__package__)
+        _pop(domain=PACKAGE)
     logger = _loggers[area]
     if not (traced & _LOG and logger.isEnabledFor(logging.DEBUG)):
         return
@@ -138,7 +139,7 @@ def _callers_level() -> int:
 
 
 def _is_ours(package: object) -> bool:
-    return isinstance(package, str) and package.partition(".")[0] == __package__
+    return isinstance(package, str) and package.partition(".")[0] == PACKAGE
 
 
 def _said(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import _pyarrow_cuda_compat_hook as beside  # type: ignore[import-untyped,unused-ignore]
 
-from . import _bridges
+from . import bridges
 
 # Not always beside the package: an editable install leaves that in the checkout, and some systems
 # have a folder for compiled packages and one for others.
@@ -41,7 +41,7 @@ def build() -> Path:
     """
     import pyarrow
 
-    library = Path(_bridges.path_for(pyarrow))
+    library = Path(bridges.path_for(pyarrow))
     with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as folder:
         built = Path(folder, library.name)
         compile_to(built, Path(pyarrow.__file__).parent)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _layouts
-from ._arrays import as_cuda_array
-from ._device import current_context
-from ._pinned import pinned_array
+from .._device_array import layouts
+from ._current_device import current_context
+from ._device_memory import as_cuda_array
+from ._pinned_memory import pinned_array
 
 
 def mapped_array(
@@ -89,7 +89,7 @@ def mapped_array_like(
     >>> memory.mapped_array_like(np.ones((2, 3), "f4")).shape
     (2, 3)
     """
-    return mapped_array(**_layouts.like(ary), stream=stream, portable=portable, wc=wc)
+    return mapped_array(**layouts.like(ary), stream=stream, portable=portable, wc=wc)
 
 
 class MappedNDArray(np.ndarray[Any, Any]):
@@ -195,7 +195,7 @@ class MappedNDArray(np.ndarray[Any, Any]):
 
 def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     """The addresses of the first byte of any element, and behind the last one."""
-    size, before = _layouts.extent(array.shape, array.strides, array.itemsize)
+    size, before = layouts.extent(array.shape, array.strides, array.itemsize)
     first = _address(array) - before
     return first, first + size
 

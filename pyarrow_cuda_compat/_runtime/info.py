@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from . import _bridges, _extension
+from . import bridges, extension
 
 # What moves device memory too; only their versions are looked up, nothing is imported.
 PACKAGES = (
@@ -68,7 +68,7 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
         },
     }
     try:
-        native = _extension.load()
+        native = extension.load()
     except ImportError as error:
         return facts | {"driver": {"error": str(error)}}
     facts["driver"] = driver_facts(native)
@@ -94,7 +94,7 @@ def pyarrow_facts() -> dict[str, object]:
     try:
         import pyarrow
     except Exception as error:
-        return {"error": str(error), "advice": f"install pyarrow {_bridges.supported()}"}
+        return {"error": str(error), "advice": f"install pyarrow {bridges.supported()}"}
     from _pyarrow_cuda_compat_hook import (  # type: ignore[import-untyped,unused-ignore]
         MODULE,
         Finder,
@@ -102,12 +102,12 @@ def pyarrow_facts() -> dict[str, object]:
 
     facts: dict[str, object] = {
         "version": getattr(pyarrow, "__version__", None),
-        "path": _bridges.place_of(pyarrow),
+        "path": bridges.place_of(pyarrow),
         "hook": Finder in sys.meta_path,
         "pyarrow.cuda": "none",
     }
     try:
-        from ._load import BRIDGE, WAS_HOOKED
+        from .load import BRIDGE, WAS_HOOKED
     except Exception as error:
         # An unsupported pyarrow, or a damaged installation: the error says which.
         return facts | {"error": str(error)}

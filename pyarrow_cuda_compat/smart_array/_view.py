@@ -9,7 +9,7 @@ import numpy as np
 from .._native import DeviceArray
 
 
-class Part:
+class View:
     """A view: where it begins in the memory of both sides, in bytes, and its layout."""
 
     __slots__ = ("dtype", "offset", "shape", "strides")

@@ -11,9 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from .._device_array.layouts import is_dense
+from .._interop.numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
 from .._native import DeviceArray
-from .._numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
-from ..memory._layouts import is_dense
 from ._array import SmartArray, _ArgHint
 from ._two_sides import GPU
 

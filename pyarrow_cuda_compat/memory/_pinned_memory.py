@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._device_array import layouts
 from .._native import DeviceArray, _RegisteredArray, new_host_buffer
-from . import _layouts
-from ._device import current_context
+from ._current_device import current_context
 
 
 def pinned_array(
@@ -50,10 +50,10 @@ def pinned_array(
     >>> memory.to_device(array).copy_to_host().sum()
     np.int64(42)
     """
-    shape, dtype, steps = _layouts.described(shape, dtype, strides, order)
+    shape, dtype, steps = layouts.described(shape, dtype, strides, order)
     if dtype.hasobject:  # for which NumPy would take whatever the memory has
         raise TypeError(f"pinned memory cannot have elements of {dtype!r}: they are Python objects")
-    size, before = _layouts.extent(shape, steps, dtype.itemsize)
+    size, before = layouts.extent(shape, steps, dtype.itemsize)
     memory = new_host_buffer(size, current_context().device_number)
     return np.ndarray(shape, dtype, memory, before, steps)
 
@@ -77,7 +77,7 @@ def pinned_array_like(ary: Any) -> np.ndarray[Any, Any]:
     >>> memory.pinned_array_like(np.ones((2, 3), "f4")).nbytes
     24
     """
-    return pinned_array(**_layouts.like(ary))
+    return pinned_array(**layouts.like(ary))
 
 
 @contextmanager
@@ -172,7 +172,7 @@ def _pin(array: np.ndarray[Any, Any], pins: ExitStack) -> int:
 
 
 def _on_device(array: np.ndarray[Any, Any], address: int) -> DeviceArray:
-    size, before = _layouts.extent(array.shape, array.strides, array.itemsize)
+    size, before = layouts.extent(array.shape, array.strides, array.itemsize)
     context = current_context()
     if not size:
         return DeviceArray.empty(array.shape, array.dtype, context=context)

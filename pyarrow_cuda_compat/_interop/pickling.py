@@ -26,7 +26,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import _native
+from .. import _native
+from .._runtime.extension import PACKAGE
 
 _NO_DEVICE = (
     "a pickle of device memory is loaded into device memory, and no CUDA device can be used here "
@@ -42,7 +43,7 @@ RESTORING: list[Callable[..., Any]] = []
 
 def restores(function: Callable[..., Any]) -> Callable[..., Any]:
     """Has pickles name a function as one of the package, whose import they wait for."""
-    function.__module__ = __package__
+    function.__module__ = PACKAGE
     RESTORING.append(function)
     return function
 
@@ -76,13 +77,6 @@ def reduce_buffer(buffer: Any, protocol: int) -> tuple[Any, ...]:
     """A `CudaBuffer` for `pickle`."""
     number = buffer.context.device_number
     return _restore_buffer, (_contents(buffer, protocol), number, buffer.is_mutable)
-
-
-def copy_buffer(buffer: Any) -> Any:
-    """A `CudaBuffer` of the same bytes, in memory of its own beside them."""
-    copied = buffer.context.new_buffer(buffer.size)
-    copied.copy_from_device(buffer)
-    return _as_mutable(copied, buffer.is_mutable)
 
 
 @restores

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
 import re
 
+from . import extension
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-FOLDER = os.path.join(os.path.dirname(__file__), "lib")  # noqa: PTH118, PTH120
+FOLDER = os.path.join(extension.FOLDER, "lib")  # noqa: PTH118
 # As `name_for` of the sources' build.py names them: 2100 for Arrow 21.0.
 _NAME = re.compile(r"libarrow_bridge_(\d+)(\d\d)\.so")
 

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from operator import index
 from typing import Any
 
-from .. import _native
+from ... import _native
 
 OTHER_DRIVER = (
     "{package} uses another CUDA driver than this package, whose driver PYARROW_CUDA_DRIVER "

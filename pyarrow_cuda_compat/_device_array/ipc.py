@@ -9,8 +9,8 @@ from typing import Any, SupportsIndex
 import pyarrow as pa
 
 from .. import _native
+from .._interop.pickling import restores
 from .._native import Context, DeviceArray, IpcMemHandle
-from .._pickling import restores
 
 
 def reduce_array(array: DeviceArray) -> tuple[Any, ...]:

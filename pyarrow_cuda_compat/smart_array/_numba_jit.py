@@ -17,8 +17,8 @@ from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
 from numba.np import numpy_support
 
-from .._numba.kernels import layout_of
-from ..memory._layouts import is_dense
+from .._device_array.layouts import is_dense
+from .._interop.numba.kernels import layout_of
 from ._array import SmartArray
 
 

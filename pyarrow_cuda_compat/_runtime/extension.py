@@ -9,8 +9,9 @@ from importlib import import_module
 from types import ModuleType
 
 OLDEST = (3, 11)
-NAME = f"{__package__}._native"
-FOLDER = os.path.dirname(__file__)  # noqa: PTH120
+PACKAGE = "pyarrow_cuda_compat"
+NAME = f"{PACKAGE}._native"
+FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
 
 # Of an ELF file: the class and the machine.
 MACHINES = {

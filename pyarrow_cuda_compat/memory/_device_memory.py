@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from .. import _native
-from .._native import DeviceArray, IpcMemHandle
-from . import _layouts
-from ._device import current_context
+from .._device_array import layouts
+from .._native import CudaBuffer, DeviceArray, IpcMemHandle
+from ._current_device import current_context
 
 
 def device_array(
@@ -57,11 +57,69 @@ def device_array(
     >>> memory.device_array((2, 3), dtype="f4", order="F").strides
     (4, 8)
     """
-    shape, dtype, steps = _layouts.described(shape, dtype, strides, order)
+    shape, dtype, steps = layouts.described(shape, dtype, strides, order)
     if strides is None:
         return DeviceArray.empty(shape, dtype, order, context=current_context())
-    size, before = _layouts.extent(shape, steps, dtype.itemsize)
+    size, before = layouts.extent(shape, steps, dtype.itemsize)
     return DeviceArray(current_context().new_buffer(size), dtype, shape, steps, offset=before)
+
+
+def DeviceNDArray(
+    shape: Any,
+    strides: Any,
+    dtype: Any,
+    stream: Any = 0,
+    writeback: Any = None,
+    gpu_data: Any = None,
+) -> DeviceArray:
+    """Make a device array as the constructor of Numba's class does.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The number of elements in each dimension.
+    strides : int or tuple of int
+        The distance between neighbours in each dimension, in bytes.
+    dtype : numpy.dtype
+        The type of the elements.
+    stream : Stream, optional
+        The stream that Numba binds the array to.
+    writeback : numpy.ndarray, optional
+        An array of the host, of the same shape and dtype, to which ``to_host()`` copies the
+        elements.
+    gpu_data : CudaBuffer or numba.cuda.cudadrv.driver.MemoryPointer, optional
+        The memory, which begins with the first element; newly allocated if not given.
+
+    Returns
+    -------
+    DeviceArray
+
+    Raises
+    ------
+    ValueError
+        If `strides` has another length than `shape`, or the elements do not lie within the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyarrow_cuda_compat import memory
+    >>> host = np.zeros(3, np.int16)
+    >>> array = memory.DeviceNDArray(3, 2, np.int16, writeback=host)
+    >>> array[:] = np.array([1, 2, 3], np.int16)  # or a kernel
+    >>> array.to_host()
+    >>> host
+    array([1, 2, 3], dtype=int16)
+    """
+    shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
+    if gpu_data is None:
+        array = device_array(shape, dtype, steps)
+    else:
+        if not isinstance(gpu_data, CudaBuffer):
+            gpu_data = CudaBuffer.from_numba(gpu_data)
+        array = DeviceArray(gpu_data, dtype, shape, steps)
+    if writeback is not None:
+        _native._set_writeback(array, writeback)
+    return array
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceArray:
@@ -86,7 +144,7 @@ def device_array_like(ary: Any, stream: Any = 0) -> DeviceArray:
     >>> memory.device_array_like(np.ones((2, 3), order="F")).strides
     (8, 16)
     """
-    return device_array(**_layouts.like(ary), stream=stream)
+    return device_array(**layouts.like(ary), stream=stream)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
@@ -139,12 +197,12 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         return DeviceArray(obj)
     _native._check_arrow(obj)
     host = np.asanyarray(obj)
-    _layouts.check_contiguous(host)
+    layouts.check_contiguous(host)
     return _uploaded(host, stream, copy)
 
 
 def _uploaded(host: np.ndarray[Any, Any], stream: Any, copy: bool) -> DeviceArray:
-    once = _layouts.without_repetition(host)
+    once = layouts.without_repetition(host)
     new = device_array_like(once)
     if copy:
         new.copy_to_device(once, stream)
@@ -296,8 +354,8 @@ def open_ipc_array(
     ...     print("not the handle of another process's memory")
     not the handle of another process's memory
     """
-    shape, dtype, steps = _layouts.described(shape, dtype, strides, "C")
-    size, before = _layouts.extent(shape, steps, dtype.itemsize)
+    shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
+    size, before = layouts.extent(shape, steps, dtype.itemsize)
     # As `IpcMemHandle.serialize` writes it: the size, then the driver's handle.
     whole = offset + size
     message = whole.to_bytes(8, "little") + bytes(handle)

@@ -11,7 +11,16 @@ import numpy as np
 from .. import _native
 from ._devices import current_context
 from ._dtypes import Typed
-from ._host import Host, Order, dense_strides, host_array, host_at, is_basic, order_of, reshaped
+from ._host_memory import (
+    Host,
+    Order,
+    dense_strides,
+    host_array,
+    host_at,
+    is_basic,
+    order_of,
+    reshaped,
+)
 from ._pointers import POINTERS, TypedPointer
 from ._status import SUCCESS, answer, attempt, cudaError_t
 

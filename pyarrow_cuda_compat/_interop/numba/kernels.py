@@ -5,7 +5,7 @@ than the type of the elements, which takes ten times as long as being told, and 
 describe structures and dates.  Streams, and arguments that want to hear of a launch, have to be of
 Numba's classes.
 
-Nothing here imports Numba: `_watch` calls these functions when the program has imported it.
+Nothing here imports Numba: `_runtime.import_hooks` calls these functions after the program has
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from .._native import DeviceArray
+from ..._native import DeviceArray
 
 #: Numba's packages, and where each has the modules that are named alike in both.
 PACKAGES = {"numba.cuda": "numba.cuda", "numba_cuda_mlir.cuda": "numba_cuda_mlir.numba_cuda"}

@@ -4,7 +4,7 @@
 the file                                          the way
 ================================================  ==================================================
 a regular one with a size                         several threads read it, one writes it
-                                                  (``_native``); or KvikIO does (``by_kvikio``)
+                                                  (``_native``); or KvikIO does (``kvikio``)
 what has no size: pipes, files of ``/proc``,      this thread, in pieces, until the end
 devices
 ================================================  ==================================================
@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import pyarrow
 
 from .. import _native
-from . import by_kvikio
+from . import kvikio as kvikio_files
 
 _Name: TypeAlias = str | bytes | int
 _Progress: TypeAlias = Callable[[int, int], object] | None
@@ -59,11 +59,11 @@ def buffer_from_file(
         if kvikio is None:
             kvikio = (
                 direct is not False
-                and by_kvikio.is_worth_it(nbytes)
+                and kvikio_files.is_worth_it(nbytes)
                 and not _native._is_cached(file, offset, nbytes)
             )
         if kvikio:
-            by_kvikio.read(buffer, file, name, offset, progress)
+            kvikio_files.read(buffer, file, name, offset, progress)
         else:
             _native._copy_from_file(buffer, file, name, offset, direct, progress)
         return buffer
@@ -78,7 +78,7 @@ def buffer_to_file(
     progress: _Progress,
 ) -> None:
     if kvikio:
-        by_kvikio.require()
+        kvikio_files.require()
     with _opened(path, os.O_WRONLY | os.O_CREAT) as (file, name):
         if _native._open_flags(file) & os.O_APPEND:
             raise ValueError(f"path argument must not be open for appending: {name!r}")
@@ -89,8 +89,8 @@ def buffer_to_file(
             os.ftruncate(file, 0)
         if not _has_positions(file):
             _write_pieces(buffer, file, name, offset or 0, progress)
-        elif kvikio or (kvikio is None and direct and by_kvikio.is_worth_it(buffer.size)):
-            by_kvikio.write(buffer, file, name, offset or 0, progress)
+        elif kvikio or (kvikio is None and direct and kvikio_files.is_worth_it(buffer.size)):
+            kvikio_files.write(buffer, file, name, offset or 0, progress)
         else:
             _native._copy_to_file(buffer, file, name, offset or 0, direct, progress)
 
