@@ -98,6 +98,13 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> t
     return size, before
 
 
+def is_basic(key: Any) -> bool:
+    """Whether an index expression has only integers, slices, ``...`` and None."""
+    entries = key if isinstance(key, tuple) else (key,)
+    basic = (int, np.integer, slice, type(...), type(None))
+    return all(isinstance(each, basic) and not isinstance(each, bool) for each in entries)
+
+
 def without_repetition(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The elements that a broadcast array repeats, once each."""
     if not array.size or 0 not in array.strides:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from .._device_array.mirrored import Order
 from ._devices import current_context
 from ._dtypes import supported
-from ._host_memory import Host, Order, described
+from ._host_memory import Host, described
 from ._pointers import POINTERS, TypedPointer
 from ._status import cudaError_t
 from ._typed_allocators import pinned

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from .. import _native
+from .._device_array.mirrored import Order
 from ._pointers import TypedPointer
 
 Host = np.ndarray[tuple[int, ...], np.dtype[Any]]
 Shape = list[int] | tuple[int, ...]
-Order = Literal["C", "F"]
 
 
 def host_array(data: Any) -> Host:
@@ -52,22 +52,6 @@ def described(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[i
 def order_of(array: Host) -> Order:
     """The order in which the elements lie close together: C unless it is Fortran's only."""
     return "F" if array.flags.fnc else "C"
-
-
-def is_basic(key: Any) -> bool:
-    """Whether an index expression has only integers, slices, ``...`` and None."""
-    entries = key if isinstance(key, tuple) else (key,)
-    basic = (int, np.integer, slice, type(...), type(None))
-    return all(isinstance(each, basic) and not isinstance(each, bool) for each in entries)
-
-
-def dense_strides(shape: tuple[int, ...], itemsize: int, order: Order) -> tuple[int, ...]:
-    """The distances between the elements of each dimension, in bytes, where there are no gaps."""
-    strides = []
-    for length in shape if order == "F" else reversed(shape):
-        strides.append(itemsize)
-        itemsize *= length
-    return tuple(strides if order == "F" else reversed(strides))
 
 
 def reshaped(array: Host, shape: Any) -> Host:

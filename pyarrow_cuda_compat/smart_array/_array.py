@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._device_array import layouts
+from .._device_array.mirrored import GPU, HOST
+from ._coherent import CoherentArray
 from ._construction import is_for_devices, new, of_object
-from ._two_sides import GPU, HOST, TwoSides
 from ._view import View
 
 #: Methods of NumPy's arrays that change them.
@@ -86,7 +87,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     __module__ = "pyarrow_cuda_compat"
 
-    _sides: TwoSides
+    _sides: CoherentArray
     _view: View | None = None
 
     def __init__(
@@ -111,7 +112,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError(f"the object has shape {self.shape}, not {shape}")
 
     @classmethod
-    def _over(cls, sides: TwoSides, view: View | None = None) -> SmartArray:
+    def _over(cls, sides: CoherentArray, view: View | None = None) -> SmartArray:
         made = cls.__new__(cls)
         made._sides = sides
         made._view = view
@@ -423,7 +424,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             object.__setattr__(self, name, value)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._view_or(_is_basic(key), lambda host: host[key])
+        return self._view_or(layouts.is_basic(key), lambda host: host[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.get(HOST)[key] = _on_host(value)
@@ -504,9 +505,3 @@ def _check_target(where: str) -> None:
 
 def _on_host(value: Any) -> Any:
     return value.get(HOST) if isinstance(value, SmartArray) else value
-
-
-def _is_basic(key: Any) -> bool:
-    keys = key if isinstance(key, tuple) else (key,)
-    basic = (int, np.integer, slice, type(None), type(Ellipsis))
-    return all(isinstance(each, basic) and not isinstance(each, bool) for each in keys)

@@ -14,7 +14,7 @@ from pyarrow_cuda_compat import Stream
 def test_the_current_device_is_the_drivers(driver, ctx, other_ctx):
     assert gpuarray.cudaSetDevice(1) == 0
     assert driver.current() == other_ctx.handle
-    assert gpuarray.to_gpu(np.zeros(3))._array._device.context.device_number == 1
+    assert gpuarray.to_gpu(np.zeros(3))._device.context.device_number == 1
     driver.set_current(ctx.handle)  # as another library does
     assert gpuarray.cudaGetDevice() == (0, 0)
     driver.set_current(0)
