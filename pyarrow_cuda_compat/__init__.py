@@ -43,7 +43,7 @@ try:
     # see the lists.
     _OF_PYTHON = ["IpcArrayHandle", "set_tracing", "show_config", "tracing"]
     globals()["__all__"] = sorted([*vars(_native)["__all__"], *_OF_PYTHON])
-    # What pickles name.
+    # The functions that pickles name.
     globals().update((each.__name__, each) for each in _RESTORING)
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.

@@ -77,7 +77,7 @@ def _flattened(array: Any) -> tuple[Any, list[int]]:
 
 
 def dtype_of(kind: Any) -> Any:
-    """What NumPy calls values of a type of Arrow's."""
+    """NumPy's dtype for values of an Arrow type."""
     types = pa.types
     if types.is_boolean(kind):
         return "|u1"  # the bytes of the bitmap

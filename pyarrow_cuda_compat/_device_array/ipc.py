@@ -26,7 +26,7 @@ def reduce_array(array: DeviceArray) -> tuple[Any, ...]:
 
 @restores
 def _restore_typed(kind: Any, buffer: Any, dtype: Any, shape: tuple[int, ...]) -> DeviceArray:
-    """An array with a type of Arrow's, from a pickle."""
+    """An array with an Arrow type, from a pickle."""
     return _native._array_of_arrow(kind, buffer, dtype, shape, 0, None, False)
 
 

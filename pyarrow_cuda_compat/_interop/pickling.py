@@ -98,7 +98,7 @@ def _restore_part(contents: Any, device_number: int) -> Any:
 
 
 def context_for(device_number: int) -> Any:
-    """The context of the device of that number, or of device 0 where there is none."""
+    """The context of the device of that number, or of device 0 if no device has it."""
     try:
         count = _device_count()
     except OSError as error:

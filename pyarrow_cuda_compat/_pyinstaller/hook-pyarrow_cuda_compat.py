@@ -1,7 +1,6 @@
-"""What PyInstaller cannot see: modules that are imported by name, and libraries.
+"""Files that PyInstaller cannot see: modules that are imported by name, and libraries.
 
-The examples stay out: they are replayed in processes of Python's own, which a frozen program has
-not.
+The examples stay out: they are replayed by a separate Python, which a frozen program does not have.
 """
 
 from PyInstaller import isolated  # type: ignore[import-untyped,unused-ignore]

@@ -1,4 +1,4 @@
-"""What forked processes change first: nothing can be pinned there."""
+"""Forked processes leave a pinned default pool: nothing can be pinned there."""
 
 from __future__ import annotations
 

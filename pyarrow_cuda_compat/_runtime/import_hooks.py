@@ -48,7 +48,7 @@ class _Watcher:
     """
 
     def __init__(self) -> None:
-        #: What to import, and the functions to call, after the import of each package.
+        #: Modules to import, and functions to call, after the import of each package.
         self.followers: dict[str, list[tuple[str, str | None]]] = {}
 
     def find_spec(

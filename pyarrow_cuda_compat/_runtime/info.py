@@ -18,7 +18,7 @@ from types import ModuleType
 
 from . import bridges, extension
 
-# What moves device memory too; only their versions are looked up, nothing is imported.
+# Other packages for device memory: only their versions are looked up, nothing is imported.
 PACKAGES = (
     "numpy",
     "numba",
@@ -42,7 +42,7 @@ VARIABLES = re.compile(
     r"CUDA_LAUNCH_BLOCKING|NUMBA_"
 )
 KERNEL_MODULE = Path("/proc/driver/nvidia/version")
-# By the name of the driver's error.
+# By the name of the driver error.
 ADVICE = {
     "CUDA_ERROR_NO_DEVICE": "check CUDA_VISIBLE_DEVICES, and that nvidia-smi shows a GPU",
     "CUDA_ERROR_STUB_LIBRARY": "take the CUDA toolkit's stubs out of LD_LIBRARY_PATH",
@@ -53,7 +53,7 @@ ADVICE = {
 def collect(*, free_memory: bool = True) -> dict[str, object]:
     """The facts, as plain values that JSON can hold.  A part that failed has an ``error``.
 
-    What memory is free takes a context on each device to know.
+    Asking for the free memory makes a context on each device.
     """
     facts: dict[str, object] = {
         "version": version_of("pyarrow-cuda-compat"),

@@ -1,4 +1,4 @@
-"""Records of the package's calls: for Python's ``logging``, and as ranges of NVTX."""
+"""Records of calls: for ``logging``, and as NVTX ranges."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     Parameters
     ----------
     log : bool, optional
-        Whether calls are told to Python's ``logging``, at the level DEBUG: to the loggers
-        ``pyarrow_cuda_compat.allocation``, ``.transfer`` and ``.ipc``.  Their levels and
-        handlers decide what becomes of it, as usual.  By default as it was.
+        Whether calls are logged by Python's ``logging``, at the level DEBUG, to the loggers
+        ``pyarrow_cuda_compat.allocation``, ``.transfer`` and ``.ipc``, whose levels and
+        handlers apply as usual.  By default as it was.
     nvtx : bool, optional
         Whether calls are ranges of NVTX, which Nsight Systems shows, in the domain
         ``pyarrow_cuda_compat``.  By default as it was.

@@ -1,7 +1,7 @@
 """Pickles whose device memory travels beside them.
 
 Each buffer of device memory is a part, which the pickle names by a number; memory that several
-objects share is one part.  What becomes of a part, the classes say that extend these.
+objects share is one part.  Subclasses decide how a part travels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
         super().__init__(self._file, protocol=5, buffer_callback=self._host.append)
         # By identity, with the object, so that the identity stays its own.
         self._numbers: dict[int, tuple[Any, int]] = {}
-        #: What the other side has to know of each part.
+        #: The facts that the other side needs about each part.
         self.parts: list[dict[str, Any]] = []
 
     def place(self, buffer: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 class PartsUnpickler(pickle.Unpickler):
-    """Loads such a pickle: the frames are those on the host, and then those of parts."""
+    """Loads such a pickle: first come the frames on the host, then the frames of parts."""
 
     def __init__(self, header: Mapping[str, Any], frames: list[Any]) -> None:
         parts, found = header["parts"], [*map(_size_of, frames)]

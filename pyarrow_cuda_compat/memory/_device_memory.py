@@ -72,7 +72,7 @@ def DeviceNDArray(
     writeback: Any = None,
     gpu_data: Any = None,
 ) -> DeviceArray:
-    """Make a device array as the constructor of Numba's class does.
+    """Make a device array with the arguments of Numba's constructor.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def from_cuda_array_interface(
     desc : dict
         The value of ``__cuda_array_interface__``.
     owner : object, optional
-        What keeps the memory valid.  The view retains it.
+        The object that keeps the memory valid.  The view retains it.
     sync : bool, default True
         Whether to wait for the stream that the interface names.
 

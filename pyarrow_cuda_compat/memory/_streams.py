@@ -30,7 +30,7 @@ class _Handle(int):
 
 
 class _NumbaStream:
-    """The place of Numba's own class among the bases of `Stream`, before Numba is imported."""
+    """Holds Numba's place among the bases of `Stream` until Numba is imported."""
 
 
 class Stream(_NumbaStream):

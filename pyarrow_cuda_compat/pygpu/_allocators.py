@@ -83,7 +83,7 @@ class HostAllocator(HostMemory):
     Raises
     ------
     UnsupportedDataType
-        If the type is none of them.
+        If the type is not one of them.
     ValueError
         If a length is negative.
 
@@ -118,7 +118,7 @@ class PagelockedAllocator(HostMemory):
     Raises
     ------
     UnsupportedDataType
-        If the type is none of them.
+        If the type is not one of them.
     ValueError
         If a length is negative.
 

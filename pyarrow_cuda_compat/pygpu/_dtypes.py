@@ -60,7 +60,7 @@ SUPPORTED_DTYPES = tuple(each.name for each in dtype)
 
 
 class UnsupportedDataType(TypeError):
-    """The type of the elements is none of `SUPPORTED_DTYPES`, or there are no elements.
+    """The type of the elements is not one of `SUPPORTED_DTYPES`, or there is no array.
 
     Examples
     --------

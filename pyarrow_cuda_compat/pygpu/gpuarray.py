@@ -364,7 +364,8 @@ def to_gpu(array: Any) -> GPUArray:
     Raises
     ------
     UnsupportedDataType
-        If the elements are of none of the `SUPPORTED_DTYPES`, or if there are none.
+        If the type is not one of the `SUPPORTED_DTYPES`, or `array` is neither an array nor a
+        buffer.
 
     Examples
     --------

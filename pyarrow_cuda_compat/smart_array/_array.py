@@ -15,19 +15,19 @@ from ._coherent import CoherentArray
 from ._construction import is_for_devices, new, of_object
 from ._view import View
 
-#: Methods of NumPy's arrays that change them.
+#: Methods of `numpy.ndarray` that change the array.
 _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
-#: What looks at the same memory in another way, and needs no element for that.
+#: Attributes and methods that return views, for which no element is read.
 _VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
 _VIEWING |= {"transpose", "view"}
-#: What gives the memory of the host away, to be written to.
+#: Attributes that give access to the memory of the host, for writing too.
 _LENDING = {"ctypes", "data", "flat"}
 #: The memory of the two sides stays where it is, and writable.
 _REFUSED = {"resize", "setflags"}
 
 
 class _ArgHint:
-    """The place of Numba's class among the bases of `SmartArray`, before Numba is imported."""
+    """Holds Numba's place among the bases of `SmartArray` until Numba is imported."""
 
 
 class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
@@ -483,7 +483,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         return np.may_share_memory(array, self._sides.host_memory())
 
     def _wrapped(self, result: Any) -> Any:
-        """A result of NumPy's: an array as a SmartArray, and everything else as it is."""
+        """A result from NumPy: an array as a SmartArray, and everything else as it is."""
         if isinstance(result, tuple):
             return tuple(map(self._wrapped, result))
         if not isinstance(result, np.ndarray) or not is_for_devices(result.dtype):

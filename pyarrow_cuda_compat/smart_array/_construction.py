@@ -1,4 +1,4 @@
-"""What a `SmartArray` is made of: a shape and a dtype, or another array."""
+"""Constructs the memory of a `SmartArray` from a shape and a dtype, or from another array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A `SmartArray` as an argument of Numba's kernels.
+"""A `SmartArray` as an argument of Numba kernels.
 
 Numba's own hints about arguments (``In``, ``Out``) are asked for the array on the device, and may
 leave functions to be called right after the launch.  A `SmartArray` is such a hint.  Kernels of
@@ -19,7 +19,7 @@ from ._array import SmartArray, _ArgHint
 
 
 def accept(package: str) -> None:
-    """Has the kernels of a package of Numba's take SmartArrays."""
+    """Makes the kernels of a Numba package accept SmartArrays."""
     type_of = array_types(package)
 
     @type_registry(package).register(SmartArray)  # type: ignore[untyped-decorator]

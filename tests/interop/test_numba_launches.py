@@ -1,4 +1,4 @@
-"""Kernels of Numba take arrays and streams by its classes, and SmartArrays hear of launches.
+"""Numba kernels take arrays and streams of its classes, and notify SmartArrays of launches.
 
 With a stand-in for Numba, in processes of their own: classes change for good.
 """

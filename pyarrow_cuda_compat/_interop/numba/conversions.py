@@ -38,7 +38,7 @@ def context_to_numba(context: Any) -> Any:
 
 
 def buffer_from_numba(mem: Any) -> Any:
-    """A `CudaBuffer` over the memory of Numba's pointer, which it keeps."""
+    """A `CudaBuffer` over the memory of a Numba pointer, which it retains."""
     try:
         address, size, context = mem.device_pointer_value, mem.size, mem.context
         own = allocated_part(mem)
@@ -60,7 +60,7 @@ def buffer_from_numba(mem: Any) -> Any:
 
 
 def buffer_to_numba(buffer: Any) -> Any:
-    """A pointer of Numba's to a `CudaBuffer`, which it keeps."""
+    """A Numba pointer to a `CudaBuffer`, which it keeps."""
     if not buffer.is_mutable:
         raise pa.ArrowInvalid(
             "the buffer is immutable, and Numba writes through its pointers: copy it, or pass the "
@@ -75,7 +75,7 @@ def buffer_to_numba(buffer: Any) -> Any:
 
 
 def _loaded() -> str:
-    """The package of Numba's that the program uses."""
+    """The Numba package that the program uses."""
     return _MLIR if _MLIR in sys.modules and _NUMBA not in sys.modules else _NUMBA
 
 
@@ -151,7 +151,7 @@ def _to_context(package: str, context: Any) -> Any:
 def _with_value(kind: Any) -> Any:
     """A class of handles that have `value`, as all had before numba-cuda 0.28.
 
-    What is written for `context.handle.value` goes on working, pyarrow's own tests included.
+    Code that reads `context.handle.value` still works, such as pyarrow's own tests.
     """
     if hasattr(kind, "value"):
         return kind

@@ -1,11 +1,12 @@
-"""What Numba's kernels take, where Numba asks for its own classes instead of protocols.
+"""Arguments of Numba kernels, for which Numba asks for its own classes instead of protocols.
 
 Kernels take device arrays by DLPack as they are.  But Numba then makes a tensor to learn no more
 than the type of the elements, which takes ten times as long as being told, and DLPack cannot
-describe structures and dates.  Streams, and arguments that want to hear of a launch, have to be of
-Numba's classes.
+describe structures and dates.  Streams, and arguments that Numba notifies of a launch, have to be
+of Numba's classes.
 
 Nothing here imports Numba: `_runtime.import_hooks` calls these functions after the program has
+imported it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def type_arrays(package: str) -> None:
 
 
 def type_registry(package: str) -> Any:
-    """Where a package of Numba's looks for functions that know the types of values."""
+    """The registry in which a Numba package looks up the types of values."""
     return import_module(f"{PACKAGES[package]}.typing.typeof").typeof_impl
 
 
@@ -57,7 +58,7 @@ def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:
 
 
 def rebase(ours: type, placeholder: type, base: type) -> None:
-    """Makes `ours` a subclass of a class of Numba's, and objects that exist already change along.
+    """Makes `ours` a subclass of a Numba class; existing objects change with it.
 
     `placeholder` is the first base of `ours` until then: Python exchanges that one for another of
     the same layout, and not ``object``.

@@ -21,7 +21,7 @@ OTHER_DRIVER = (
     "chooses: memory cannot be shared between them"
 )
 
-# What Numba's pointers stand for, by address: device addresses are unique within a process.
+# The buffers behind Numba's pointers, by address: device addresses are unique within a process.
 _buffers: dict[int, Any] = {}
 
 
@@ -32,7 +32,7 @@ class _Version:
 
 
 def manager_for(context: Any) -> Any:
-    """The memory manager for a context of Numba's; without one, what tells the version only."""
+    """The memory manager for a Numba context; without one, an object with only the version."""
     if context is None:
         return _Version()
     driver = sys.modules.get(type(context).__module__)
@@ -48,7 +48,7 @@ def _class_of(driver: Any) -> Any:
 
 
 def allocated_part(memory: Any) -> Any:
-    """The part of memory allocated here that a pointer of Numba's names, as a buffer; or None."""
+    """The part of memory allocated here to which a Numba pointer points, as a buffer; or None."""
     owner = getattr(memory, "owner", None)
     return _part(_buffers.get(getattr(owner, "device_pointer_value", None) or 0), memory)
 
@@ -165,7 +165,7 @@ def _forget(buffer: Any) -> None:
 
 
 def identity(context: Any) -> tuple[int, int]:
-    """Device number and handle of a context of Numba's.
+    """Device number and handle of a Numba context.
 
     The handle is a `ctypes.c_void_p` up to numba-cuda 0.27, and later a `CUcontext`.
     """
