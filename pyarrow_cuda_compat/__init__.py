@@ -28,22 +28,22 @@ import sys
 from typing import TYPE_CHECKING
 
 try:
-    from . import _load as _load  # first: it makes the classes
+    from ._runtime import load as _load  # noqa: F401  # isort: skip  (first: it makes the classes)
     from . import _native
-    from ._arrays.sharing import IpcArrayHandle as IpcArrayHandle
-    from ._config import show_config as show_config
+    from ._device_array.ipc import IpcArrayHandle as IpcArrayHandle
+    from ._interop.pickling import RESTORING as _RESTORING
     from ._native import *  # noqa: F403
     from ._native import __version__ as __version__
-    from ._pickling import RESTORING as _RESTORING
-    from ._tracing import set_tracing as set_tracing
-    from ._tracing import tracing as tracing
+    from ._runtime.config import show_config as show_config
+    from ._runtime.tracing import set_tracing as set_tracing
+    from ._runtime.tracing import tracing as tracing
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
     _OF_PYTHON = ["IpcArrayHandle", "set_tracing", "show_config", "tracing"]
     globals()["__all__"] = sorted([*vars(_native)["__all__"], *_OF_PYTHON])
-    # What pickles name.
+    # The functions that pickles name.
     globals().update((each.__name__, each) for each in _RESTORING)
 except Exception:
     # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from . import build_bridge, info
+from ._runtime import build_bridge, info
 from .conformance import runner
 
 

@@ -1,36 +1,20 @@
-"""Passes device memory and contexts to Numba and back.
+"""Numba's arrays in memory of this package's contexts.
 
-The bodies of ``Context.from_numba``, ``Context.to_numba``, ``CudaBuffer.from_numba`` and
-``CudaBuffer.to_numba``.  They work with numba-cuda from 0.27 on, and with numba-cuda-mlir,
-whose objects are of other classes with the same attributes.
-
-Importing this module does not import either package.  A Numba object shows which package it
-belongs to.  Without an object, this module uses the package that the program has imported, or
-`numba.cuda` if the program has imported both or neither.
-
-With this module as its external memory manager, Numba allocates its arrays in our memory::
+With this module as its external memory manager, Numba allocates its arrays there::
 
     NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba python program.py
 
-or, before Numba creates a context, ``numba.cuda.set_memory_manager(memory_manager)``.
+or, before Numba creates a context, ``numba.cuda.set_memory_manager(memory_manager)``.  It works
+with numba-cuda from 0.27 on, and with numba-cuda-mlir; importing this module imports neither.
 """
 
 from __future__ import annotations
 
-import sys
-from functools import cache
-from importlib import import_module
 from typing import Any
 
-import pyarrow as pa
-
-from . import _native
-from ._numba.memory_manager import OTHER_DRIVER, allocated_part, identity, integer, manager_for
+from ._interop.numba.memory_manager import manager_for
 
 __all__ = ["memory_manager"]
-
-_NUMBA = "numba.cuda"
-_MLIR = "numba_cuda_mlir.cuda"
 
 
 def memory_manager(context: Any = None) -> Any:
@@ -79,140 +63,3 @@ def memory_manager(context: Any = None) -> Any:
 
 # Where Numba looks for it.
 _numba_memory_manager = memory_manager
-
-
-def context_from_numba(context: Any) -> Any:
-    """A `Context` over Numba's, or over its current one when given None."""
-    if context is None:
-        return _of_context(_current_context(_loaded()))
-    return _of_context(context)
-
-
-def context_to_numba(context: Any) -> Any:
-    """Numba's view on a `Context`."""
-    return _to_context(_loaded(), context)
-
-
-def buffer_from_numba(mem: Any) -> Any:
-    """A `CudaBuffer` over the memory of Numba's pointer, which it keeps."""
-    try:
-        address, size, context = mem.device_pointer_value, mem.size, mem.context
-        own = allocated_part(mem)
-    except ReferenceError:
-        raise ValueError("a reset of its Numba context has released the memory") from None
-    except AttributeError:
-        raise TypeError(
-            "expected a Numba MemoryPointer, such as the gpu_data of a device array, "
-            f"got {_class_name(mem)}"
-        ) from None
-    if own is not None:
-        return own
-    if context is None:  # an external memory manager of Numba may leave it open
-        context = _current_context(_package_of(mem))
-    ours = _of_context(context)
-    if size == 0:
-        return ours.new_buffer(0)
-    return ours.foreign_buffer(address or 0, size, base=mem)
-
-
-def buffer_to_numba(buffer: Any) -> Any:
-    """A pointer of Numba's to a `CudaBuffer`, which it keeps."""
-    if not buffer.is_mutable:
-        raise pa.ArrowInvalid(
-            "the buffer is immutable, and Numba writes through its pointers: copy it, or pass the "
-            "buffer itself to a kernel, which Numba compiles only if it does not write to it"
-        )
-    package = _loaded()
-    driver = _driver(package)
-    context = _to_context(package, buffer.context)
-    # Not a `c_void_p`: Numba's constructor takes none that is null.
-    pointer = driver.binding.CUdeviceptr(buffer.address)
-    return driver.MemoryPointer(context, pointer, buffer.size, owner=buffer)
-
-
-def _loaded() -> str:
-    """The package of Numba's that the program uses."""
-    return _MLIR if _MLIR in sys.modules and _NUMBA not in sys.modules else _NUMBA
-
-
-def _package_of(mem: Any) -> str:
-    return _MLIR if type(mem).__module__.startswith("numba_cuda_mlir.") else _NUMBA
-
-
-def _import(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in ("numba", "numba.cuda"):
-            raise
-        raise ImportError(
-            "this needs Numba's CUDA support: install numba-cuda 0.27 or later "
-            "(pip install numba-cuda), or import numba_cuda_mlir.cuda beforehand",
-            name=error.name,
-        ) from error
-
-
-def _driver(package: str) -> Any:
-    """Its module with the classes `Context` and `MemoryPointer`."""
-    _import(package)
-    driver = import_module(f"{package}.cudadrv.driver")
-    if getattr(driver, "binding", None) is None:
-        raise ImportError(
-            f"{package} works without cuda-bindings here: numba-cuda is older than 0.27, or "
-            "Numba's own simulator is on (NUMBA_ENABLE_CUDASIM)"
-        )
-    return driver
-
-
-def _current_context(package: str) -> Any:
-    cuda = _import(package)
-    if cuda.gpus.current is None:
-        # Numba pushes the first device's context then, and leaves it to the thread.
-        return _native._in_primary_context(cuda.current_context, 0)
-    return cuda.current_context()
-
-
-def _of_context(context: Any) -> Any:
-    try:
-        number, handle = identity(context)
-    except (AttributeError, TypeError):
-        raise TypeError(f"expected a Numba CUDA context, got {_class_name(context)}") from None
-    if handle == 0:
-        raise ValueError("the Numba context has no handle")
-    return _native.Context(number, handle)
-
-
-def _to_context(package: str, context: Any) -> Any:
-    driver = _driver(package)
-    number = context.device_number
-    # Numba refuses to work in contexts that are not primary, and for the primary one it has to
-    # be its own object.  Making that one current first keeps Numba from leaving it current.
-    gpus = _import(package).gpus
-    if number >= len(gpus):
-        raise RuntimeError(OTHER_DRIVER.format(package=package))
-    own = _native._in_primary_context(gpus[number].get_primary_context, number)
-    handle = integer(own.handle)
-    kind_of_handle: Any = type(own.handle)
-    kind = _with_value(kind_of_handle)
-    if handle == context.handle:
-        if not isinstance(own.handle, kind):
-            own.handle = kind(handle)
-        return own
-    if _native.Context(number).handle == context.handle:
-        raise RuntimeError(OTHER_DRIVER.format(package=package))
-    return driver.Context(own.device, kind(context.handle))
-
-
-@cache
-def _with_value(kind: Any) -> Any:
-    """A class of handles that have `value`, as all had before numba-cuda 0.28.
-
-    What is written for `context.handle.value` goes on working, pyarrow's own tests included.
-    """
-    if hasattr(kind, "value"):
-        return kind
-    return type(kind.__name__, (kind,), {"value": property(int), "__module__": kind.__module__})
-
-
-def _class_name(value: object) -> str:
-    return type(value).__name__

@@ -42,7 +42,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .._pickling import lies_on_host
+from .._interop.pickling import lies_on_host
 from .patching import wrap
 
 _Method = Callable[..., Any]
@@ -124,7 +124,7 @@ def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
 
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
-    from .._arrays.arrow import (  # not with the package: it has to load quickly
+    from .._device_array.arrow import (  # not with the package: it has to load quickly
         dtype_of,
         values_type,
     )

@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .._pickling import lies_on_host
+from .._interop.pickling import lies_on_host
 from .patching import add, named, wrap
 
 _Method = Callable[..., Any]

@@ -1,7 +1,6 @@
-"""What PyInstaller cannot see: modules that are imported by name, and libraries.
+"""Files that PyInstaller cannot see: modules that are imported by name, and libraries.
 
-The examples stay out: they are replayed in processes of Python's own, which a frozen program has
-not.
+The examples stay out: they are replayed by a separate Python, which a frozen program does not have.
 """
 
 from PyInstaller import isolated  # type: ignore[import-untyped,unused-ignore]
@@ -11,20 +10,21 @@ from PyInstaller.utils.hooks import (  # type: ignore[import-untyped,unused-igno
 )
 
 PACKAGE = "pyarrow_cuda_compat"
-UNUSED = ("__main__", "_pyinstaller", "build_bridge", "conformance")
+UNUSED = ("__main__", "_pyinstaller", "_runtime.build_bridge", "conformance")
 
 
 def libraries() -> list[str]:
     """The bridge for the installed pyarrow, and the simulator; runs in a process of its own."""
     from pathlib import Path
 
-    from pyarrow_cuda_compat import _load
+    from pyarrow_cuda_compat._runtime.load import BRIDGE
 
-    return [_load.BRIDGE, str(Path(_load.__file__).parent / "lib" / "libcuda_sim.so")]
+    return [BRIDGE, str(Path(BRIDGE).with_name("libcuda_sim.so"))]
 
 
 def is_used(module: str) -> bool:
-    return module.split(".")[1:2] not in ([name] for name in UNUSED)
+    inner = module.partition(".")[2]
+    return not any(inner == name or inner.startswith(f"{name}.") for name in UNUSED)
 
 
 binaries = [(path, f"{PACKAGE}/lib") for path in isolated.call(libraries)]

@@ -37,11 +37,12 @@ from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
-from .. import _native, _watch
-from .._pickling import lies_on_host
+from .. import _native
+from .._interop.pickling import lies_on_host
+from .._runtime.import_hooks import follow
 from . import _device_frames, _tokens
-from ._parts import PartsPickler, PartsUnpickler
 from ._peers import NAME, devices, devices_of_borrower, openings, prepare
+from ._pickler import PartsPickler, PartsUnpickler
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
 
@@ -207,7 +208,7 @@ def _register() -> None:
     sizeof.register(pa.Array, _size_of_array)
     _device_frames.register()
     _tokens.register()
-    _watch.follow("dask_cuda", f"{__package__}._spilling", "register")
+    follow("dask_cuda", f"{__package__}._spilling", "register")
     distributed.worker.DEFAULT_EXTENSIONS[NAME] = prepare  # type: ignore[assignment]
     for worker in list(distributed.worker.Worker._instances):
         prepare(worker)

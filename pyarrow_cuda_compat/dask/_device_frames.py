@@ -12,8 +12,8 @@ import pyarrow as pa
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
 from .. import _native
-from .._pickling import lies_on_host
-from ._parts import PartsPickler, PartsUnpickler
+from .._interop.pickling import lies_on_host
+from ._pickler import PartsPickler, PartsUnpickler
 
 
 class _Framer(PartsPickler):

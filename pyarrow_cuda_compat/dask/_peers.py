@@ -23,9 +23,9 @@ from .. import _native
 
 logger = logging.getLogger(__name__)
 
-# What this package is called in handshakes, configuration and lists of extensions.
+# The name of this package in handshakes, configuration and lists of extensions.
 NAME = "pyarrow-cuda-compat"
-# What the two sides of a transfer have to agree on.
+# The version of the format on which both sides of a transfer have to agree.
 _FORMAT = 3
 # How long to wait for a connection that is in use, in seconds.
 _RENEWAL = 0.05

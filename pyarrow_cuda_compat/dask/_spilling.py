@@ -1,4 +1,4 @@
-"""What dask-cuda spills from devices to the host: it knows other libraries' objects only.
+"""Registers pyarrow's objects with dask-cuda, which spills device memory to the host.
 
 Buffers and device arrays have the CUDA array interface, by which dask-cuda finds them.
 """
@@ -9,11 +9,11 @@ from importlib import import_module
 
 import pyarrow as pa
 
-from .._pickling import lies_on_host
+from .._interop.pickling import lies_on_host
 
 
 def register(package: str) -> None:
-    """Tells dask-cuda of pyarrow's objects that may lie on a device."""
+    """Registers the classes whose objects may lie on a device."""
     is_device_object = import_module(f"{package}.is_device_object").is_device_object
     for kind in (pa.Array, pa.ChunkedArray, pa.RecordBatch, pa.Table):
         is_device_object.register(kind, lambda value: not lies_on_host(value))

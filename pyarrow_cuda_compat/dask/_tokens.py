@@ -8,7 +8,7 @@ import pyarrow as pa
 from dask.base import normalize_token
 
 from .. import _native
-from .._pickling import lies_on_host
+from .._interop.pickling import lies_on_host
 from .._pyarrow.guards.actions import to_host
 
 

@@ -20,7 +20,9 @@ array([1, 3])
 
 from __future__ import annotations
 
-from ._arrays import (
+from ._current_device import current_context, defer_cleanup, select_device, synchronize
+from ._device_memory import (
+    DeviceNDArray,
     as_cuda_array,
     device_array,
     device_array_like,
@@ -29,9 +31,8 @@ from ._arrays import (
     open_ipc_array,
     to_device,
 )
-from ._device import current_context, defer_cleanup, select_device, synchronize
-from ._mapped import MappedNDArray, mapped_array, mapped_array_like
-from ._pinned import mapped, pinned, pinned_array, pinned_array_like
+from ._mapped_memory import MappedNDArray, mapped_array, mapped_array_like
+from ._pinned_memory import mapped, pinned, pinned_array, pinned_array_like
 from ._streams import (
     Stream,
     default_stream,
@@ -42,7 +43,6 @@ from ._streams import (
     per_thread_default_stream,
     stream,
 )
-from ._writeback import DeviceNDArray
 
 __all__ = [
     "DeviceNDArray",

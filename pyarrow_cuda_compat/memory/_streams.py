@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any
 
 from .. import _native
+from .._interop.numba.kernels import PACKAGES, rebase
 from .._native import Context, Event
-from .._numba.kernels import PACKAGES, rebase
-from .._watch import follow
-from ._device import current_context
+from .._runtime.import_hooks import follow
+from ._current_device import current_context
 
 _DEFAULT, _LEGACY, _PER_THREAD = range(3)
 _DEFAULT_NAMES = {
@@ -30,7 +30,7 @@ class _Handle(int):
 
 
 class _NumbaStream:
-    """The place of Numba's own class among the bases of `Stream`, before Numba is imported."""
+    """Holds Numba's place among the bases of `Stream` until Numba is imported."""
 
 
 class Stream(_NumbaStream):

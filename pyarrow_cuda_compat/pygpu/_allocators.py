@@ -1,298 +1,255 @@
-"""Memory for elements of one type: on the host, pinned there, or on the device."""
+"""Memory to make a `GPUArray` of: for its side on the host, or for the one on the device."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import _native
-from ._devices import cudaGetDevice, current_context
-from ._dtypes import Typed
-from ._host import described
+from .._device_array.mirrored import Order
+from ._devices import current_context
+from ._dtypes import supported
+from ._host_memory import Host, described
 from ._pointers import POINTERS, TypedPointer
-from ._status import SUCCESS, answer, cudaError_t
+from ._status import cudaError_t
+from ._typed_allocators import pinned
 
-__all__ = [
-    "DeviceAllocator_complex64",
-    "DeviceAllocator_complex128",
-    "DeviceAllocator_float32",
-    "DeviceAllocator_float64",
-    "DeviceAllocator_int16",
-    "DeviceAllocator_int32",
-    "DeviceAllocator_int64",
-    "DeviceAllocator_uint16",
-    "DeviceAllocator_uint32",
-    "DeviceAllocator_uint64",
-    "HostAllocator_complex64",
-    "HostAllocator_complex128",
-    "HostAllocator_float32",
-    "HostAllocator_float64",
-    "HostAllocator_int16",
-    "HostAllocator_int32",
-    "HostAllocator_int64",
-    "HostAllocator_uint16",
-    "HostAllocator_uint32",
-    "HostAllocator_uint64",
-    "PagelockedAllocator_complex64",
-    "PagelockedAllocator_complex128",
-    "PagelockedAllocator_float32",
-    "PagelockedAllocator_float64",
-    "PagelockedAllocator_int16",
-    "PagelockedAllocator_int32",
-    "PagelockedAllocator_int64",
-    "PagelockedAllocator_uint16",
-    "PagelockedAllocator_uint32",
-    "PagelockedAllocator_uint64",
-]
+__all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
 
 
-def pinned(nbytes: int) -> tuple[_native.HostBuffer | None, cudaError_t]:
-    """Pinned memory of the host, by the current device's context."""
-    number, status = cudaGetDevice()
-    if status is not SUCCESS:
-        return None, status
-    return answer(lambda: _native.new_host_buffer(nbytes, number), None)
+class HostMemory:
+    """Memory of the host of a shape and a type."""
 
+    _array: Host | None
+    _shape: tuple[int, ...]
+    _dtype: np.dtype[Any]
 
-class _TypedAllocator(Typed):
-    """What the allocators of each kind have."""
+    def get(self) -> Host:
+        """Return the memory as an array.
 
-    def __init__(self) -> None:
-        self._pointer = POINTERS[self._dtype.name]()
+        Returns
+        -------
+        array : numpy.ndarray
+            The memory itself, not a copy.
+
+        Raises
+        ------
+        ValueError
+            If the memory could not be pinned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.PagelockedAllocator((2, 3), np.float32).get().shape
+        (2, 3)
+        """
+        if self._array is None:
+            raise ValueError("the memory could not be page-locked: see last_status")
+        return self._array
 
     def ptr(self) -> TypedPointer:
-        """Return the pointer to the memory.
+        """Return the pointer to the memory, which it retains.
 
         Returns
         -------
-        pointer : pointer_wrapper_int64
-            Null before memory is allocated.  It retains the memory, and is safe unless that is
-            on the device.
+        pointer : pointer_wrapper_float32
+            Of the memory's type.  It is safe, or null if the memory could not be pinned.
 
         Examples
         --------
+        >>> import numpy as np
         >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> allocator = gpuarray.PagelockedAllocator_int64()
-        >>> allocator.ptr()
-        <pointer_wrapper<int64>, is_safe=0, addr=0>
-        >>> allocator.allocate(3)
-        <cudaError: code=0>
-        >>> allocator.ptr().is_safe()
+        >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
+        >>> int(memory.ptr()) == memory.get().ctypes.data
         True
         """
-        return self._pointer
+        pointer = POINTERS[self._dtype.name]
+        return pointer() if self._array is None else pointer._to(self._array)
 
 
-class TypedHostAllocator(_TypedAllocator):
-    """Allocates memory of the host for elements of type ``int64``.
+class HostAllocator(HostMemory):
+    """Memory of the host for the host's side of a `GPUArray`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The number of elements in each dimension.
+    dtype : str, type or numpy.dtype
+        The type of the elements, one of `SUPPORTED_DTYPES`.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the type is not one of them.
+    ValueError
+        If a length is negative.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pyarrow_cuda_compat.pygpu as gpuarray
-    >>> allocator = gpuarray.HostAllocator_int64()
-    >>> allocator.allocate(3)
-    >>> allocator.ptr().get().shape
-    (3,)
+    >>> memory = gpuarray.HostAllocator((2, 3), np.float32)
+    >>> array = gpuarray.GPUArray(allocator=memory)
+    >>> array.get() is memory.get()
+    True
     """
 
-    def allocate(self, size: int) -> None:
-        """Allocate memory, and release what the allocator had before.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.HostAllocator_int64().allocate(3)
-        """
-        self._pointer = self._pointer._to(np.empty(size, self._dtype))
+    def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
+        self._array = np.empty(shape, supported(dtype))
+        self._shape, self._dtype = self._array.shape, self._array.dtype
 
 
-class TypedPagelockedAllocator(_TypedAllocator):
-    """Allocates pinned memory of the host for elements of type ``int64``.
+class PagelockedAllocator(HostMemory):
+    """Pinned memory of the host for the host's side of a `GPUArray`.
 
-    Copies between it and a device are the fastest, and kernels can use its address.
+    Copies between it and a device are the fastest.  Kernels can use its address; so an
+    `Allocator` can make the device's side of it, too.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The number of elements in each dimension.
+    dtype : str, type or numpy.dtype
+        The type of the elements, one of `SUPPORTED_DTYPES`.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the type is not one of them.
+    ValueError
+        If a length is negative.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pyarrow_cuda_compat.pygpu as gpuarray
-    >>> allocator = gpuarray.PagelockedAllocator_int64()
-    >>> allocator.allocate(3)
+    >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
+    >>> memory.last_status
     <cudaError: code=0>
-    >>> allocator.ptr().get().shape
-    (3,)
+    >>> array = gpuarray.GPUArray(allocator=memory)
+    >>> array.get() is memory.get()
+    True
     """
 
-    def allocate(self, size: int) -> cudaError_t:
-        """Allocate memory, and release what the allocator had before.
+    def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
+        self._dtype = supported(dtype)
+        self._shape, nbytes = described(shape, self._dtype)
+        self._buffer, self._status = pinned(nbytes)
+        self._array = None
+        if self._buffer is not None:
+            self._array = np.ndarray(self._shape, self._dtype, self._buffer)
 
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
+    @property
+    def last_status(self) -> cudaError_t:
+        """The status of the allocation.
 
         Returns
         -------
-        status : cudaError_t
+        cudaError_t
             ``cudaErrorMemoryAllocation`` (2) if so much memory cannot be pinned.
 
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
         Examples
         --------
+        >>> import numpy as np
         >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.PagelockedAllocator_int64().allocate(3)
+        >>> gpuarray.PagelockedAllocator(3, np.float32).last_status
         <cudaError: code=0>
         """
-        shape, nbytes = described(size, self._dtype)
-        self._pointer = type(self._pointer)()
-        memory, status = pinned(nbytes)
-        if memory is not None:
-            self._pointer = self._pointer._to(np.ndarray(shape, self._dtype, memory))
-        return status
+        return self._status
 
 
-class TypedDeviceAllocator(_TypedAllocator):
-    """Allocates memory of the current device for elements of type ``int64``.
+class Allocator:
+    """Existing memory of a device for the device's side of a `GPUArray`.
+
+    Parameters
+    ----------
+    data : GPUArray, PagelockedAllocator or device array
+        The memory, which is shared and retained: another array of this module, pinned
+        memory, or any array with the CUDA array interface or DLPack, such as CuPy's.
+    host_data : numpy.ndarray, optional
+        The side on the host, of the same shape and type; new memory if not given.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the elements are of none of the `SUPPORTED_DTYPES`.
+    TypeError
+        If `data` has no memory on a device.
+    ValueError
+        If `host_data` is of another shape or type.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pyarrow_cuda_compat.pygpu as gpuarray
-    >>> allocator = gpuarray.DeviceAllocator_int64()
-    >>> allocator.allocate(3)
+    >>> first = gpuarray.to_gpu(np.array([1, 2, 3]))
+    >>> second = gpuarray.GPUArray(allocator=gpuarray.Allocator(first))
+    >>> second.set_val(0, 9)
     <cudaError: code=0>
-    >>> int(allocator.ptr()) > 0, allocator.ptr().is_safe()
-    (True, False)
+    >>> first.get().tolist(), second.ptr == first.ptr
+    ([9, 2, 3], True)
     """
 
-    def allocate(self, size: int) -> cudaError_t:
-        """Allocate memory, and release what the allocator had before.
+    def __init__(self, data: Any, host_data: Host | None = None) -> None:
+        self._device = _device_side(data)
+        kind = supported(self._device.dtype)
+        if host_data is None:
+            host_data = np.empty(self._device.shape, kind, order_on_device(self._device))
+        if (host_data.shape, host_data.dtype) != (self._device.shape, kind):
+            raise ValueError(
+                f"host_data is of shape {host_data.shape} and type {host_data.dtype}, and the "
+                f"memory on the device of shape {self._device.shape} and type {kind}"
+            )
+        self._host = host_data
 
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
+    def ptr(self) -> int:
+        """Return the address of the memory on the device.
 
         Returns
         -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
+        address : int
 
         Examples
         --------
+        >>> import numpy as np
         >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.DeviceAllocator_int64().allocate(3)
-        <cudaError: code=0>
+        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
+        >>> gpuarray.Allocator(array).ptr() == array.ptr
+        True
         """
-        self._pointer = type(self._pointer)()
-        memory, status = answer(
-            lambda: _native.DeviceArray.empty(size, self._dtype, context=current_context()), None
-        )
-        if memory is not None:
-            self._pointer = self._pointer._of(memory.address, memory)
-        return status
+        return self._device.address
+
+    def host_ptr(self) -> int:
+        """Return the address of the memory on the host.
+
+        Returns
+        -------
+        address : int
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array, host = gpuarray.to_gpu(np.array([1, 2, 3])), np.zeros(3, dtype="int64")
+        >>> gpuarray.Allocator(array, host).host_ptr() == host.ctypes.data
+        True
+        """
+        return self._host.ctypes.data
 
 
-class HostAllocator_int16(TypedHostAllocator): ...
+def order_on_device(array: _native.DeviceArray) -> Order:
+    """The order in which the elements lie close together: C unless it is Fortran's only."""
+    return "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
 
 
-class HostAllocator_int32(TypedHostAllocator): ...
-
-
-class HostAllocator_int64(TypedHostAllocator): ...
-
-
-class HostAllocator_uint16(TypedHostAllocator): ...
-
-
-class HostAllocator_uint32(TypedHostAllocator): ...
-
-
-class HostAllocator_uint64(TypedHostAllocator): ...
-
-
-class HostAllocator_float32(TypedHostAllocator): ...
-
-
-class HostAllocator_float64(TypedHostAllocator): ...
-
-
-class HostAllocator_complex64(TypedHostAllocator): ...
-
-
-class HostAllocator_complex128(TypedHostAllocator): ...
-
-
-class PagelockedAllocator_int16(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_int32(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_int64(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_uint16(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_uint32(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_uint64(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_float32(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_float64(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_complex64(TypedPagelockedAllocator): ...
-
-
-class PagelockedAllocator_complex128(TypedPagelockedAllocator): ...
-
-
-class DeviceAllocator_int16(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_int32(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_int64(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_uint16(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_uint32(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_uint64(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_float32(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_float64(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_complex64(TypedDeviceAllocator): ...
-
-
-class DeviceAllocator_complex128(TypedDeviceAllocator): ...
+def _device_side(data: Any) -> _native.DeviceArray:
+    if isinstance(data, PagelockedAllocator) and data._buffer is not None:
+        buffer = current_context().buffer_from_object(data._buffer)
+        return _native.DeviceArray(buffer, data._dtype, data._shape)
+    try:
+        return _native.DeviceArray(data)
+    except TypeError:
+        raise TypeError(f"{type(data).__name__} has no memory on a device") from None

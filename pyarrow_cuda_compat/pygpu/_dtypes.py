@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -60,7 +60,7 @@ SUPPORTED_DTYPES = tuple(each.name for each in dtype)
 
 
 class UnsupportedDataType(TypeError):
-    """The type of the elements is none of `SUPPORTED_DTYPES`, or there are no elements.
+    """The type of the elements is not one of `SUPPORTED_DTYPES`, or there is no array.
 
     Examples
     --------
@@ -84,6 +84,15 @@ def supported(wanted: Any) -> np.dtype[Any]:
             f"it is none of {', '.join(SUPPORTED_DTYPES)} of this machine's byte order"
         )
     return found
+
+
+_Class = TypeVar("_Class")
+
+
+def for_each_type(base: type[_Class], prefix: str) -> list[type[_Class]]:
+    """A subclass of `base` for each of the types, in their order."""
+    contents = {"__module__": base.__module__}
+    return [type(f"{prefix}_{name}", (base,), contents) for name in SUPPORTED_DTYPES]
 
 
 class Typed:

@@ -11,20 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ._dtypes import Typed
-
-__all__ = [
-    "pointer_wrapper_complex64",
-    "pointer_wrapper_complex128",
-    "pointer_wrapper_float32",
-    "pointer_wrapper_float64",
-    "pointer_wrapper_int16",
-    "pointer_wrapper_int32",
-    "pointer_wrapper_int64",
-    "pointer_wrapper_uint16",
-    "pointer_wrapper_uint32",
-    "pointer_wrapper_uint64",
-]
+from ._dtypes import Typed, for_each_type
 
 
 class Pointer:
@@ -197,34 +184,19 @@ class TypedPointer(Typed, Pointer):
         self._address, self._owner = array.ctypes.data, array
 
 
-class pointer_wrapper_int16(TypedPointer): ...
-
-
-class pointer_wrapper_int32(TypedPointer): ...
-
-
-class pointer_wrapper_int64(TypedPointer): ...
-
-
-class pointer_wrapper_uint16(TypedPointer): ...
-
-
-class pointer_wrapper_uint32(TypedPointer): ...
-
-
-class pointer_wrapper_uint64(TypedPointer): ...
-
-
-class pointer_wrapper_float32(TypedPointer): ...
-
-
-class pointer_wrapper_float64(TypedPointer): ...
-
-
-class pointer_wrapper_complex64(TypedPointer): ...
-
-
-class pointer_wrapper_complex128(TypedPointer): ...
-
+(
+    pointer_wrapper_int16,
+    pointer_wrapper_int32,
+    pointer_wrapper_int64,
+    pointer_wrapper_uint16,
+    pointer_wrapper_uint32,
+    pointer_wrapper_uint64,
+    pointer_wrapper_float32,
+    pointer_wrapper_float64,
+    pointer_wrapper_complex64,
+    pointer_wrapper_complex128,
+) = for_each_type(TypedPointer, "pointer_wrapper")
 
 POINTERS = {pointer._dtype.name: pointer for pointer in TypedPointer.__subclasses__()}
+# Out of sight of type checkers, which would take a list that is not written out for an empty one.
+globals()["__all__"] = [pointer.__name__ for pointer in POINTERS.values()]

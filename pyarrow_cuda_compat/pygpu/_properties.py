@@ -51,7 +51,7 @@ class cudaDeviceProp:
     Parameters
     ----------
     device : int
-        The number of the device.  If there is no such device, `last_status` says so, names are
+        The number of the device.  If there is no such device, `last_status` is 101, names are
         empty and numbers are -1.
 
     Examples

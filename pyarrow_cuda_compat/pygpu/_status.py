@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import index
 from typing import TypeVar
 
-from ._codes import TEXTS
+from ._error_codes import TEXTS
 
 __all__ = [
     "cudaError_t",
@@ -146,7 +146,7 @@ def cudaGetErrorString(error: cudaError_t | int) -> str:
     Returns
     -------
     text : str
-        What the code means; ``"unrecognized error code"`` for a code that CUDA does not have.
+        The meaning of the code; ``"unrecognized error code"`` for a code that CUDA does not have.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
     Parameters
     ----------
     event : cudaEvent_t
-        What it had recorded before is forgotten.
+        Its earlier record is overwritten.
     stream : cudaStream_t or object with ``__cuda_stream__``, optional
         A stream of the event's device; the default stream if not given.
 

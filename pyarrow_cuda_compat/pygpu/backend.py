@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from . import _allocators, _arrays, _devices, _pointers, _properties, _status, _streams
-from ._allocators import *  # noqa: F403
-from ._arrays import *  # noqa: F403
+from . import _devices, _pointers, _properties, _status, _streams, _typed_allocators, _typed_arrays
 from ._devices import *  # noqa: F403
 from ._dtypes import dtype as dtype
 from ._pointers import *  # noqa: F403
 from ._properties import *  # noqa: F403
 from ._status import *  # noqa: F403
 from ._streams import *  # noqa: F403
+from ._typed_allocators import *  # noqa: F403
+from ._typed_arrays import *  # noqa: F403
 
 # The version of PyGPU whose interface this is.
 major_version, minor_version, release_version = 0, 2, 1
@@ -27,10 +27,10 @@ globals()["__all__"] = [
     "minor_version",
     "release_version",
     "use_hip",
-    *_allocators.__all__,
-    *_arrays.__all__,
+    *vars(_typed_allocators)["__all__"],
+    *vars(_typed_arrays)["__all__"],
     *_devices.__all__,
-    *_pointers.__all__,
+    *vars(_pointers)["__all__"],
     *_properties.__all__,
     *_status.__all__,
     *_streams.__all__,

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import ARRAYS, TypedArray
+from .. import _native
+from .._device_array.mirrored import Order
+from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
-from ._host import Host, Order, described, host_array, order_of
-from ._memory import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
+from ._host_and_device import HostAndDevice
+from ._host_memory import Host, described, host_array, order_of
 from ._pointers import TypedPointer
 from ._status import SUCCESS, cudaError_t
 
@@ -29,7 +31,7 @@ __all__ = [
 _HOST = 1
 
 
-class GPUArray:
+class GPUArray(HostAndDevice):
     """An array with a side on the host and a side on the current device, which is allocated.
 
     Nothing is copied unasked: `to_gpu` copies the host's side to the device, and `get` the
@@ -91,13 +93,13 @@ class GPUArray:
         if allocator is not None:
             if not (array is None and dtype is None and shape is None):
                 raise RuntimeError("allocator is given, so there can be no array, shape or dtype")
-            self._array = _allocated_by(allocator, order)
+            self._hold(*_sides_of(allocator, order))
         else:
             host = _new_host_side(shape if array is None else array, dtype, order, copy)
             if shape is not None and described(shape, host.dtype)[0] != host.shape:
                 raise ValueError(f"the array is of shape {host.shape}, not {shape}")
-            self._array = ARRAYS[supported(host.dtype).name]._over(host, order or order_of(host))
-        self._array.allocate()
+            self._hold(host, order or order_of(host))
+        self.allocate()
 
     @property
     def size(self) -> int:
@@ -113,7 +115,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).size
         6
         """
-        return self._array.size()
+        return self._host.size
 
     @property
     def nbytes(self) -> int:
@@ -129,7 +131,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).nbytes
         48
         """
-        return self._array.nbytes()
+        return self._host.nbytes
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,11 +151,11 @@ class GPUArray:
         >>> array.shape
         (3, 2)
         """
-        return self._array._host.shape
+        return self._host.shape
 
     @shape.setter
     def shape(self, shape: int | Sequence[int]) -> None:
-        self._array._reshape(shape)
+        self._reshape(shape)
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -170,7 +172,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3), order="F").strides
         (8, 16)
         """
-        return self._array._strides()
+        return self._strides()
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -186,7 +188,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).dtype
         dtype('float64')
         """
-        return self._array._dtype
+        return self._memory.dtype
 
     @property
     def flag_c_contiguous(self) -> int:
@@ -203,7 +205,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3), order="F").flag_c_contiguous
         0
         """
-        return int(self._array._is_c_contiguous())
+        return int(self._is_c_contiguous())
 
     @property
     def last_status(self) -> cudaError_t:
@@ -219,7 +221,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).last_status
         <cudaError: code=0>
         """
-        return self._array.last_status()
+        return self._status
 
     @property
     def host_data(self) -> TypedPointer:
@@ -236,7 +238,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).host_data.is_safe()
         True
         """
-        return self._array.host_data()
+        return self._host_pointer()
 
     @property
     def device_data(self) -> TypedPointer:
@@ -253,7 +255,7 @@ class GPUArray:
         >>> gpuarray.GPUArray((2, 3)).device_data.is_safe()
         False
         """
-        return self._array.device_data()
+        return self._device_pointer()
 
     @property
     def ptr(self) -> int:
@@ -274,39 +276,6 @@ class GPUArray:
         """
         return int(self.device_data)
 
-    def allocate(self) -> cudaError_t:
-        """Allocate memory on the current device, if there is none because that has failed before.
-
-        Returns
-        -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.GPUArray((2, 3)).allocate()
-        <cudaError: code=0>
-        """
-        return self._array.allocate()
-
-    def to_device(self) -> cudaError_t:
-        """Copy the side on the host to the device.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
-        <cudaError: code=0>
-        """
-        return self._array.to_device()
-
     def to_gpu(self) -> cudaError_t:
         """Copy the side on the host to the device: another name of `to_device`.
 
@@ -323,27 +292,6 @@ class GPUArray:
         <cudaError: code=0>
         """
         return self.to_device()
-
-    def to_host(self) -> cudaError_t:
-        """Copy the side on the device to the host, into the memory that it has there.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        ValueError
-            If the memory on the host is read-only.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.GPUArray((2, 3)).to_host()
-        <cudaError: code=0>
-        """
-        return self._array.to_host()
 
     def get(self, copy: bool = False) -> Host:
         """Copy the side on the device to the host, and return that side.
@@ -374,94 +322,26 @@ class GPUArray:
         True
         """
         self.to_host()
-        host = self._array._host
+        host = self._host
         return host.copy(order="K") if copy else host
 
-    def set(self, host_data: Any) -> cudaError_t:
-        """Copy another array of the host to the device.
-
-        The side on the host stays as it is.
-
-        Parameters
-        ----------
-        host_data : numpy.ndarray or buffer
-            Elements of the same type and shape.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        TypeError
-            If the elements are of another type.
-        ValueError
-            If the shape is another one.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> array = gpuarray.GPUArray((3,))
-        >>> array.set(np.array([0.5, 1.5, 2.5]))
-        <cudaError: code=0>
-        >>> array.get()
-        array([0.5, 1.5, 2.5])
-        """
-        return self._array.set(host_data)
-
-    def set_val(self, idx: int, val: Any) -> cudaError_t:
-        """Set one element on the device.
-
-        The side on the host stays as it is.
-
-        Parameters
-        ----------
-        idx : int
-            How many elements lie before it in memory.
-        val : scalar
-            What NumPy can convert to the type of the elements.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        IndexError
-            If there is no such element.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
-        >>> array.set_val(2, 9)
-        <cudaError: code=0>
-        >>> array.get()
-        array([1, 2, 9])
-        """
-        return self._array.set_val(idx, val)
-
     def __getitem__(self, key: Any) -> GPUArray:
-        host = np.empty_like(self._array._host[key], order="C", subok=False)
+        host = np.empty_like(self._host[key], order="C", subok=False)
         part = GPUArray(host)
-        if part._array._copy_part(self._array, key) is SUCCESS:
+        if part._copy_part(self, key) is SUCCESS:
             part.to_host()
         return part
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if self._array._device is None:
+        if self._device is None:
             raise AttributeError("the array has no memory on the device: see last_status")
-        return self._array._device.__cuda_array_interface__
+        return self._device.__cuda_array_interface__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Host:
-        if self._array._device is None:
+        if self._device is None:
             raise ValueError("the array has no memory on the device: see last_status")
-        host: Host = self._array._device.__array__(dtype, copy)
+        host: Host = self._device.__array__(dtype, copy)
         return host
 
     def __repr__(self) -> str:
@@ -484,7 +364,8 @@ def to_gpu(array: Any) -> GPUArray:
     Raises
     ------
     UnsupportedDataType
-        If the elements are of none of the `SUPPORTED_DTYPES`, or if there are none.
+        If the type is not one of the `SUPPORTED_DTYPES`, or `array` is neither an array nor a
+        buffer.
 
     Examples
     --------
@@ -530,11 +411,12 @@ def _new_host_side(data: Any, dtype: Any, order: Order | None, copy: bool) -> Ho
     return host.copy(order or "K") if copy else host
 
 
-def _allocated_by(allocator: Any, order: Order | None) -> TypedArray:
+def _sides_of(
+    allocator: Any, order: Order | None
+) -> tuple[Host, Order, _native.DeviceArray | None]:
     if isinstance(allocator, Allocator):
-        host, device = allocator._host, allocator._device
-        return ARRAYS[host.dtype.name]._over(host, order_on_device(device), device)
+        device = allocator._device
+        return allocator._host, order_on_device(device), device
     if isinstance(allocator, HostMemory):
-        host = allocator.get()
-        return ARRAYS[host.dtype.name]._over(host, order or "C")
+        return allocator.get(), order or "C", None
     raise TypeError(f"expected an Allocator, got {type(allocator).__name__}")

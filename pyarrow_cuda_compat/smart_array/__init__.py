@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import _watch
-from .._numba.kernels import PACKAGES
+from .._interop.numba.kernels import PACKAGES
+from .._runtime.import_hooks import follow
 from ._array import SmartArray as SmartArray
 
 for _package in PACKAGES:
-    _watch.follow(_package, f"{__package__}._kernels", "accept")
-_watch.follow("numba", f"{__package__}._functions")
+    follow(_package, f"{__package__}._numba_kernels", "accept")
+follow("numba", f"{__package__}._numba_jit")

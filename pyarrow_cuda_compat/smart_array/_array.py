@@ -9,24 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import _layouts
-from ._part import Part
-from ._sources import is_for_devices, new, of_object
-from ._two_sides import GPU, HOST, TwoSides
+from .._device_array import layouts
+from .._device_array.mirrored import GPU, HOST
+from ._coherent import CoherentArray
+from ._construction import is_for_devices, new, of_object
+from ._view import View
 
-#: Methods of NumPy's arrays that change them.
+#: Methods of `numpy.ndarray` that change the array.
 _CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
-#: What looks at the same memory in another way, and needs no element for that.
+#: Attributes and methods that return views, for which no element is read.
 _VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
 _VIEWING |= {"transpose", "view"}
-#: What gives the memory of the host away, to be written to.
+#: Attributes that give access to the memory of the host, for writing too.
 _LENDING = {"ctypes", "data", "flat"}
 #: The memory of the two sides stays where it is, and writable.
 _REFUSED = {"resize", "setflags"}
 
 
 class _ArgHint:
-    """The place of Numba's class among the bases of `SmartArray`, before Numba is imported."""
+    """Holds Numba's place among the bases of `SmartArray` until Numba is imported."""
 
 
 class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
@@ -86,8 +87,8 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     __module__ = "pyarrow_cuda_compat"
 
-    _sides: TwoSides
-    _part: Part | None = None
+    _sides: CoherentArray
+    _view: View | None = None
 
     def __init__(
         self,
@@ -107,14 +108,14 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(obj, SmartArray):
             obj = obj.get(where)
         self._sides = of_object(obj, copy, dtype, order, where)
-        if shape is not None and _layouts.lengths(shape) != self.shape:
+        if shape is not None and layouts.lengths(shape) != self.shape:
             raise ValueError(f"the object has shape {self.shape}, not {shape}")
 
     @classmethod
-    def _over(cls, sides: TwoSides, part: Part | None = None) -> SmartArray:
+    def _over(cls, sides: CoherentArray, view: View | None = None) -> SmartArray:
         made = cls.__new__(cls)
         made._sides = sides
-        made._part = part
+        made._view = view
         return made
 
     # --- the two sides ---------------------------------------------------------------------------
@@ -146,9 +147,9 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """
         _check_target(where)
         whole = self._sides.get(where)
-        if self._part is None:
+        if self._view is None:
             return whole
-        return self._part.on_host(whole) if where == HOST else self._part.on_device(whole)
+        return self._view.on_host(whole) if where == HOST else self._view.on_device(whole)
 
     def mark_changed(self, where: str = HOST) -> None:
         """Say that the data was changed on one side.
@@ -266,7 +267,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([[1, 2, 3]]).shape
         (1, 3)
         """
-        return (self._part or self._sides).shape
+        return (self._view or self._sides).shape
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -282,7 +283,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([[1, 2, 3]]).T.strides
         (8, 24)
         """
-        return (self._part or self._sides).strides
+        return (self._view or self._sides).strides
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -298,7 +299,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         >>> SmartArray([1, 2, 3]).dtype
         dtype('int64')
         """
-        return (self._part or self._sides).dtype
+        return (self._view or self._sides).dtype
 
     @property
     def ndim(self) -> int:
@@ -423,7 +424,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             object.__setattr__(self, name, value)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._view_or(_is_basic(key), lambda host: host[key])
+        return self._view_or(layouts.is_basic(key), lambda host: host[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.get(HOST)[key] = _on_host(value)
@@ -473,7 +474,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """What a function makes of the host's array, which need not be up to date for a view."""
         if may_be_view:
             memory = self._sides.host_memory()
-            view = function(memory if self._part is None else self._part.on_host(memory))
+            view = function(memory if self._view is None else self._view.on_host(memory))
             if isinstance(view, np.ndarray) and self._shares(view):
                 return self._wrapped(view)
         return self._wrapped(function(self.get(HOST)))
@@ -482,7 +483,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         return np.may_share_memory(array, self._sides.host_memory())
 
     def _wrapped(self, result: Any) -> Any:
-        """A result of NumPy's: an array as a SmartArray, and everything else as it is."""
+        """A result from NumPy: an array as a SmartArray, and everything else as it is."""
         if isinstance(result, tuple):
             return tuple(map(self._wrapped, result))
         if not isinstance(result, np.ndarray) or not is_for_devices(result.dtype):
@@ -494,7 +495,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         if result is whole:
             return self._over(self._sides)
         offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-        return self._over(self._sides, Part(offset, result))
+        return self._over(self._sides, View(offset, result))
 
 
 def _check_target(where: str) -> None:
@@ -504,9 +505,3 @@ def _check_target(where: str) -> None:
 
 def _on_host(value: Any) -> Any:
     return value.get(HOST) if isinstance(value, SmartArray) else value
-
-
-def _is_basic(key: Any) -> bool:
-    keys = key if isinstance(key, tuple) else (key,)
-    basic = (int, np.integer, slice, type(None), type(Ellipsis))
-    return all(isinstance(each, basic) and not isinstance(each, bool) for each in keys)

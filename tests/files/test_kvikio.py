@@ -73,7 +73,7 @@ def of_24_10(is_compatible, has_storage):
 @pytest.fixture
 def kvikio(monkeypatch):
     """Installs a version of it, and gives the list of calls."""
-    from pyarrow_cuda_compat._files import by_kvikio
+    from pyarrow_cuda_compat._interop import kvikio
 
     def install(version, is_compatible=False, has_storage=True):
         module = ModuleType("kvikio")
@@ -85,11 +85,11 @@ def kvikio(monkeypatch):
             part = ModuleType(f"kvikio.{name}")
             vars(part).update(content)
             monkeypatch.setitem(sys.modules, part.__name__, part)
-        by_kvikio._has_direct_storage.cache_clear()
+        kvikio._has_direct_storage.cache_clear()
         return module.CuFile.calls
 
     yield install
-    by_kvikio._has_direct_storage.cache_clear()
+    kvikio._has_direct_storage.cache_clear()
 
 
 @pytest.fixture

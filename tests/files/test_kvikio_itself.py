@@ -55,8 +55,8 @@ def test_its_copies_wait_for_what_was_queued_before(ctx, path, begin, stream):
 def test_whether_it_is_worth_it_is_as_kvikio_says():
     from kvikio import cufile_driver, defaults
 
-    from pyarrow_cuda_compat._files import by_kvikio
+    from pyarrow_cuda_compat._interop import kvikio
 
-    by_kvikio._has_direct_storage.cache_clear()
+    kvikio._has_direct_storage.cache_clear()
     expected = not defaults.is_compat_mode_preferred() and cufile_driver.get("is_gds_available")
-    assert by_kvikio._has_direct_storage() == bool(expected)
+    assert kvikio._has_direct_storage() == bool(expected)

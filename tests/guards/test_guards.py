@@ -19,10 +19,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pyarrow_cuda_compat import _bridges, _native
+from pyarrow_cuda_compat import _native
 from pyarrow_cuda_compat._pyarrow import guards
 from pyarrow_cuda_compat._pyarrow.guards import assertions
 from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
+from pyarrow_cuda_compat._runtime import bridges
 from support.samples import CPU
 
 TESTS = Path(__file__).parents[1]
@@ -68,7 +69,7 @@ def test_rows_name_members_of_pyarrow(module, name):
     found = member_of(module, name)
     if found is None:
         assert name in NEW
-        assert pa.cpp_version_info.major < max(_bridges.releases())[0]
+        assert pa.cpp_version_info.major < max(bridges.releases())[0]
     elif not inspect.isclass(found):  # of a construction nothing can be seen
         found = found.fget if isinstance(found, property) else found
         found = getattr(found, "__func__", found)

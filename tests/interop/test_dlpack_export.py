@@ -112,7 +112,7 @@ def test_another_stream_has_to_wait_for_queued_work(memory, default_stream, stre
 
 def test_work_on_streams_that_an_array_names_is_waited_for(ctx, memory, default_stream):
     said = [{"stream": 1}, {"stream": 2}, {"stream": 2**40}]
-    # What comes from older versions may be pending on any stream.
+    # Tensors of older versions may be pending on any stream.
     said += [{"version": 2}, {"version": None}, {"version": "x"}]
     for changed in said:
 

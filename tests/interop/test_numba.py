@@ -36,7 +36,7 @@ class MemoryPointer:
 
 
 class Gpu:
-    """A device of Numba's, with its one context."""
+    """A Numba device, with its one context."""
 
     def __init__(self, driver, kind, number):
         self.driver, self.kind, self.id = driver, kind, number
@@ -62,7 +62,7 @@ class Gpus(list):
 
 
 def stand_in(package, driver, kind, count):
-    """The modules of a package of Numba's, by their names."""
+    """The modules of a Numba package, by their names."""
     cuda = ModuleType(package)
     cuda.gpus = Gpus(Gpu(driver, kind, number) for number in range(count))
 
@@ -209,7 +209,7 @@ def test_empty_both_ways(cuda, ctx):
     assert (mem.device_pointer_value, mem.size) == (None, 0)
     back = cuda.CudaBuffer.from_numba(mem)
     assert (back.address, back.size, back.to_pybytes()) == (0, 0, b"")
-    # What is empty has no address, also where it is a part of something.
+    # Empty memory has no address, also as a part of something.
     part = cuda.CudaBuffer.from_numba(ctx.new_buffer(8).to_numba().view(8, 8))
     assert (part.address, part.size) == (0, 0)
     mem.size = 1

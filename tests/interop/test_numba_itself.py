@@ -3,7 +3,7 @@
 TEST_NUMBA names the package, `numba.cuda` or `numba_cuda_mlir.cuda`, which has to work then.  One
 process uses one of them.  With NUMBA_CUDA_MEMORY_MANAGER the same holds.
 
-What compiles kernels is for GPUs.  The rest needs only the host's side of Numba.
+Tests that compile kernels need a GPU.  The rest needs only the host side of Numba.
 """
 
 import gc

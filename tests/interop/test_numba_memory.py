@@ -30,7 +30,7 @@ def module(request, driver, monkeypatch):
 
 @pytest.fixture
 def contexts_of_numba(module, kind, contexts):
-    """A context of Numba's for each device."""
+    """A Numba context for each device."""
     made = []
     for number, ctx in enumerate(contexts):
         context = module.Context(SimpleNamespace(id=number), kind(ctx.handle))

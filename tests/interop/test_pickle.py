@@ -260,7 +260,7 @@ def test_where_there_is_no_device_the_error_says_what_to_do(ctx, run_python, wit
 
 
 def test_broken_pickles_are_errors(ctx):
-    from pyarrow_cuda_compat import _pickling as pickling
+    from pyarrow_cuda_compat._interop import pickling
 
     for function, arguments in (
         (pickling._restore_buffer, (b"x", -1, True)),
@@ -334,7 +334,7 @@ def test_a_forked_child_gets_an_error(run_python):
 
 
 def test_columns_that_do_not_fit_are_refused(ctx):
-    from pyarrow_cuda_compat import _pickling as pickling
+    from pyarrow_cuda_compat._interop import pickling
 
     there = pa.array([1, 2]).copy_to(ctx.memory_manager)
     (tree,) = pickling._trees([there])

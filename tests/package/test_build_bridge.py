@@ -9,7 +9,7 @@ import _pyarrow_cuda_compat_hook
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import _bridges, build_bridge
+from pyarrow_cuda_compat._runtime import bridges, build_bridge
 
 pytestmark = pytest.mark.independent
 
@@ -31,13 +31,13 @@ def run(**environment):
     ],
 )
 def test_what_the_compiler_lacks_is_said(compiler, said):
-    bridges = Path(_bridges.FOLDER)
-    before = {path: path.stat().st_mtime_ns for path in bridges.iterdir()}
+    folder = Path(bridges.FOLDER)
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     done = run(PATH="/usr/bin:/bin", PYTHONSAFEPATH="1", CXX=compiler)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("build-bridge: ")
     assert said in done.stderr
-    assert {path: path.stat().st_mtime_ns for path in bridges.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def installed(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pyarrow-cuda-compat\nVersion: 1\n")
     (info / "RECORD").write_text(f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(_bridges, "FOLDER", str(package / "lib"))
+    monkeypatch.setattr(bridges, "FOLDER", str(package / "lib"))
     monkeypatch.setattr(
         build_bridge, "compile_to", lambda out, pyarrow: out.write_text(f"for {pyarrow}")
     )
@@ -60,7 +60,7 @@ def test_what_is_built_is_on_the_list_of_installed_files(installed):
     for _ in range(2):
         library = build_bridge.build()
         assert library.read_text() == f"for {Path(pa.__file__).parent}"
-    assert _bridges.releases() == [_bridges.release_of(pa)]
+    assert bridges.releases() == [bridges.release_of(pa)]
     record = (installed / "pyarrow_cuda_compat-1.dist-info" / "RECORD").read_text()
     assert record.count(f"pyarrow_cuda_compat/lib/{library.name},,\n") == 1
 
@@ -69,17 +69,17 @@ def test_each_development_version_has_its_own(installed, monkeypatch):
     monkeypatch.setattr(pa, "__version__", "99.0.0.dev7")
     first = build_bridge.build()
     monkeypatch.setattr(pa, "__version__", "99.0.0.dev8")
-    assert not Path(_bridges.path_for(pa)).exists()
+    assert not Path(bridges.path_for(pa)).exists()
     assert build_bridge.build() != first
     # They are no releases.
-    assert _bridges.releases() == []
-    assert _bridges.refusal(pa).endswith("lib: reinstall it")
+    assert bridges.releases() == []
+    assert bridges.refusal(pa).endswith("lib: reinstall it")
 
 
 def test_a_package_beside_the_installed_one_is_on_no_list(installed, tmp_path_factory, monkeypatch):
     """Such as that of an editable install, which is in the checkout."""
     folder = tmp_path_factory.mktemp("checkout")
-    monkeypatch.setattr(_bridges, "FOLDER", str(folder))
+    monkeypatch.setattr(bridges, "FOLDER", str(folder))
     record = installed / "pyarrow_cuda_compat-1.dist-info" / "RECORD"
     before = record.read_text()
     assert build_bridge.build().parent == folder

@@ -320,7 +320,7 @@ FOLLOWED = """
 import sys, threading
 from pathlib import Path
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import _watch
+from pyarrow_cuda_compat._runtime import import_hooks
 sys.path.insert(0, sys.argv[1])
 package, follower = Path(sys.argv[1], "followed.py"), Path(sys.argv[1], "follower.py")
 follower.write_text("import followed; print('follows', followed.is_complete)")
@@ -330,7 +330,7 @@ follower.write_text("import followed; print('follows', followed.is_complete)")
 def test_the_list_of_finders_stays_while_others_may_walk_along_it(run_python, tmp_path):
     code = """
 package.write_text("import sys; during = list(sys.meta_path); is_complete = True")
-_watch.follow("followed", "follower")
+import_hooks.follow("followed", "follower")
 before = list(sys.meta_path)
 import followed
 print(before == followed.during == sys.meta_path)
@@ -347,7 +347,7 @@ thread = threading.Thread(target=__import__, args=("followed",))
 thread.start()
 begun.wait()
 threading.Timer(0.1, may_end.set).start()
-_watch.follow("followed", "follower")
+import_hooks.follow("followed", "follower")
 thread.join()
 """
     assert run_python(FOLLOWED + code, tmp_path) == (0, "follows True\n", "")

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import _bridges, info, show_config
+from pyarrow_cuda_compat import show_config
+from pyarrow_cuda_compat._runtime import bridges, info
 
 
 def run(*options, **env):
@@ -36,7 +37,7 @@ def test_the_facts(contexts, is_simulator):
     assert facts["pyarrow"]["version"] == pa.__version__
     assert facts["pyarrow"]["hook"] is True
     assert facts["pyarrow"]["pyarrow.cuda"] == "this package's"
-    assert facts["pyarrow"]["bridge"] == Path(_bridges.path_for(pa)).name
+    assert facts["pyarrow"]["bridge"] == Path(bridges.path_for(pa)).name
     assert facts["driver"]["simulated"] == is_simulator
     assert "CUDA " in facts["driver"]["version"]
     assert Path(facts["driver"]["path"]).name.startswith("libcuda")
@@ -69,7 +70,7 @@ def test_the_text_says_the_same():
 def test_nothing_else_is_imported(run_python):
     code = """if True:
         import sys
-        from pyarrow_cuda_compat import info
+        from pyarrow_cuda_compat._runtime import info
         facts = info.collect()
         found = {"numba", "cupy", "torch", "jax", "cudf", "pandas"} & set(sys.modules)
         assert not found, found
@@ -152,7 +153,7 @@ def pyarrow_of(folder, major):
     return {"PYTHONPATH": str(folder)}
 
 
-VERSIONS = f"{min(_bridges.releases())[0]} to {max(_bridges.releases())[0]}"
+VERSIONS = f"{min(bridges.releases())[0]} to {max(bridges.releases())[0]}"
 
 
 @pytest.mark.parametrize(("major", "buildable"), [(20, False), (99, True)])

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import _bridges
+from pyarrow_cuda_compat._runtime import bridges
 
 PACKAGE = Path(pyarrow_cuda_compat.__file__).parent
 (EXTENSION,) = PACKAGE.glob("_native*.so")
@@ -154,7 +154,7 @@ def test_info_says_the_same(folder, monkeypatch, tmp_path):
 def test_info_says_what_is_damaged(folder, monkeypatch, tmp_path):
     """Of a bridge that cannot be loaded, too."""
     shutil.copyfile(EXTENSION, folder / EXTENSION.name)
-    bridge = Path(_bridges.path_for(pyarrow)).name
+    bridge = Path(bridges.path_for(pyarrow)).name
     (folder / "lib").mkdir(exist_ok=True)
     (folder / "lib" / bridge).write_bytes(b"")
     monkeypatch.setenv("PYTHONPATH", str(folder.parent))

@@ -14,7 +14,7 @@ from pyarrow_cuda_compat import Stream
 def test_the_current_device_is_the_drivers(driver, ctx, other_ctx):
     assert gpuarray.cudaSetDevice(1) == 0
     assert driver.current() == other_ctx.handle
-    assert gpuarray.to_gpu(np.zeros(3))._array._device.context.device_number == 1
+    assert gpuarray.to_gpu(np.zeros(3))._device.context.device_number == 1
     driver.set_current(ctx.handle)  # as another library does
     assert gpuarray.cudaGetDevice() == (0, 0)
     driver.set_current(0)
@@ -62,14 +62,14 @@ event, stream = gpuarray.cudaEvent_t(), gpuarray.cudaStream_t()
 assert gpuarray.cudaEventRecord(event, stream) == gpuarray.cudaEventSynchronize(event) == 0
 assert gpuarray.cudaDeviceReset() == 0
 assert gpuarray.cudaGetDevice() == (number, 0)
-# What was there is gone, with everybody's contexts.
+# Earlier memory is gone, with all contexts.
 gone = 201
 assert array.to_device() == array.to_host() == array.set_val(0, 1) == array.last_status == gone
 assert array[1:].last_status == array.set(host) == gone
 assert gpuarray.cudaEventRecord(event) == gpuarray.cudaEventSynchronize(event) == gone
 assert gpuarray.cudaEventElapsedTime(event, event)[1] == gone
 assert host.tolist() == [0, 1, 2, 3], "nothing was written"
-# What is made from now on works, here and for others.
+# New objects work, here and for others.
 assert gpuarray.cudaGetDevice() == (number, 0)
 new = gpuarray.to_gpu(host)
 assert new.last_status == gpuarray.cudaEventRecord(gpuarray.cudaEvent_t()) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
-from pyarrow_cuda_compat.pygpu._codes import TEXTS
+from pyarrow_cuda_compat.pygpu._error_codes import TEXTS
 
 
 def test_a_status_is_its_code():
@@ -141,7 +141,7 @@ works = {
     "column": lambda: array[:, 1].last_status,
     "device memory": lambda: gpuarray.DeviceAllocator_int16().allocate(3),
     "page-locked memory": lambda: gpuarray.PagelockedAllocator_int16().allocate(3),
-    "adopted": lambda: gpuarray.DeviceArray_float64(array._array._host.ctypes.data, array.ptr,
+    "adopted": lambda: gpuarray.DeviceArray_float64(array._host.ctypes.data, array.ptr,
                                                     [2, 3]).last_status(),
 }
 for name, work in works.items():

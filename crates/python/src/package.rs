@@ -1,6 +1,7 @@
 //! Functions of the Python package that methods of the extension's classes call.
 //!
-//! The package passes them to `_start`; this extension does not import the package.
+//! `pyarrow_cuda_compat/_runtime/load.py` passes them to `_start`; this extension does not import the
+//! package.
 
 use crate::pyarrow::not_started;
 use pyo3::prelude::*;
@@ -17,12 +18,10 @@ pub(crate) struct PackageFunctions {
     pub(crate) buffer_from_file: Py<PyAny>,
     pub(crate) buffer_to_file: Py<PyAny>,
     pub(crate) reduce_buffer: Py<PyAny>,
-    pub(crate) copy_buffer: Py<PyAny>,
     pub(crate) array_from_arrow: Py<PyAny>,
     pub(crate) array_to_arrow: Py<PyAny>,
     pub(crate) reduce_array: Py<PyAny>,
     pub(crate) export_array: Py<PyAny>,
-    pub(crate) array_to_host: Py<PyAny>,
     pub(crate) begin_call: Py<PyAny>,
     pub(crate) end_call: Py<PyAny>,
 }

@@ -15,7 +15,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ... import _native, _watch
+from ... import _native
+from ..._runtime.import_hooks import follow
 from ..patching import replace
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
@@ -60,7 +61,7 @@ def install() -> None:
             import_module(module)  # another thread may be about to finish it
             guards |= _guard_members(module)
         else:
-            _watch.follow(module, __name__, "guard")
+            follow(module, __name__, "guard")
     # Any module may have imported the functions by their names before.
     _replace_functions(guards, sys.modules.values())
 

@@ -2,7 +2,7 @@
 
 use crate::contexts::context::PyContext;
 use crate::copies::{self, Target};
-use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
+use crate::errors::{OrRaise, available, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
@@ -13,7 +13,7 @@ use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
 use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
-use crate::pyarrow::to_pyarrow::{wrap_memory_of, wrap_slice};
+use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of, wrap_slice};
 use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, range};
@@ -840,7 +840,17 @@ impl Methods {
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.copy_buffer.bind(slf.py()), (slf,))
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let context = buffer.context();
+        let copy = || {
+            let copied = py
+                .detach(|| DeviceBuffer::allocate(context, buffer.size()))
+                .or_raise_explained(py, available(py, context))?;
+            py.detach(|| copied.copy_from_device(0, buffer)).or_raise(py)?;
+            wrap_buffer(py, if buffer.is_mutable() { copied } else { copied.read_only() })
+        };
+        let facts = |_: &_| facts_of(buffer, buffer.size());
+        traced(py, Area::Transfer, "CudaBuffer.__copy__", copy, facts)
     }
 
     fn __deepcopy__<'py>(

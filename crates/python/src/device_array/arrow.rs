@@ -19,7 +19,7 @@ impl PyDeviceArray {
         let bytes = bits.to_bytes(py)?;
         let dtype = DType::of_element(bytes.element());
         let arrow = ArrowData::new(boolean, bits.buffer.clone(), None, Some(bits.clone()));
-        Ok(Self { array: bytes, dtype, arrow: Some(Arc::new(arrow)) })
+        Ok(Self::with_arrow(bytes, dtype, Some(Arc::new(arrow))))
     }
 
     /// Refuses an array with nulls for a purpose that would show their values.
@@ -149,7 +149,7 @@ pub(super) fn array_of_arrow(
         }
     };
     let arrow = ArrowData::new(kind, values.clone(), validity, bits);
-    Ok(PyDeviceArray { array, dtype, arrow: Some(Arc::new(arrow)) })
+    Ok(PyDeviceArray::with_arrow(array, dtype, Some(Arc::new(arrow))))
 }
 
 /// Values, a validity bitmap, where in both an Arrow array begins, and its length in elements.

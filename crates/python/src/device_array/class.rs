@@ -8,6 +8,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use std::sync::Arc;
 
 /// An n-dimensional array in device memory, with NumPy's dtypes, shapes and strides.
@@ -61,20 +62,26 @@ pub(crate) struct PyDeviceArray {
     pub(super) dtype: DType,
     /// The elements' Arrow type and nulls, if the array came from Arrow.
     pub(super) arrow: Option<Arc<ArrowData>>,
+    /// The array of the host to which `to_host` copies.
+    pub(super) writeback: PyOnceLock<Py<PyAny>>,
 }
 
 impl PyDeviceArray {
     pub(crate) fn new(array: DeviceArray, dtype: DType) -> Self {
-        Self { array, dtype, arrow: None }
+        Self::with_arrow(array, dtype, None)
+    }
+
+    pub(super) fn with_arrow(
+        array: DeviceArray,
+        dtype: DType,
+        arrow: Option<Arc<ArrowData>>,
+    ) -> Self {
+        Self { array, dtype, arrow, writeback: PyOnceLock::new() }
     }
 
     /// The same array, as a view of its own.
     pub(super) fn view_of_all(&self, py: Python<'_>) -> Self {
-        Self {
-            array: self.array.clone(),
-            dtype: self.dtype.clone_ref(py),
-            arrow: self.arrow.clone(),
-        }
+        Self::with_arrow(self.array.clone(), self.dtype.clone_ref(py), self.arrow.clone())
     }
 
     /// For the records of calls that move the elements.

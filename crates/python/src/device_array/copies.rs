@@ -45,7 +45,7 @@ impl PyDeviceArray {
     /// >>> array[:, 1].copy_to_host()
     /// array([1, 4])
     #[pyo3(signature = (out=None, stream=None, *, ary=None))]
-    fn copy_to_host<'py>(
+    pub(super) fn copy_to_host<'py>(
         &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
@@ -127,7 +127,7 @@ impl PyDeviceArray {
         let copy = py.detach(|| self.array.copy_to(context, order));
         let array = copy.or_raise_explained(py, available(py, context))?;
         let arrow = self.arrow_of_copy(py, &array)?;
-        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow })
+        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }
 
     /// Set every element to a value.

@@ -59,7 +59,7 @@ impl PyDeviceArray {
     fn part(&self, py: Python<'_>, entries: &[Index]) -> PyResult<Self> {
         let array = self.array.index(entries).or_raise(py)?;
         let arrow = self.arrow_of_part(py, entries, &array)?;
-        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow })
+        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }
 }
 

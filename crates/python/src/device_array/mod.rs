@@ -26,5 +26,6 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         arrow::array_of_arrow,
         arrow::arrow_parts,
         host::check_arrow,
+        writeback::set_writeback,
     ))
 }

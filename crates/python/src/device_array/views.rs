@@ -290,7 +290,7 @@ impl PyDeviceArray {
         change: impl FnOnce(&Layout) -> Result<Layout, Error>,
     ) -> PyResult<Self> {
         let array = self.array.with_layout(change).or_raise(py)?;
-        Ok(Self { array, dtype: self.dtype.clone_ref(py), arrow: self.arrow_of_view(py)? })
+        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), self.arrow_of_view(py)?))
     }
 }
 

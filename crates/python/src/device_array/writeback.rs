@@ -1,9 +1,15 @@
-//! Copies to the host array that `memory.DeviceNDArray` was given for them.
+//! Copies to the array of the host that a device array was made with.
 
 use super::class::PyDeviceArray;
-use crate::interpreter::call_out;
-use crate::package::package;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+/// Has `to_host` copy the elements of an array to `host`.
+#[pyfunction]
+#[pyo3(name = "_set_writeback")]
+pub(super) fn set_writeback(py: Python<'_>, array: &PyDeviceArray, host: Py<PyAny>) {
+    array.writeback.get_or_init(py, || host);
+}
 
 #[pymethods]
 impl PyDeviceArray {
@@ -31,7 +37,10 @@ impl PyDeviceArray {
     /// >>> host
     /// array([1.5, 1.5, 1.5])
     #[pyo3(signature = (stream=None))]
-    fn to_host(slf: &Bound<'_, Self>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        call_out(package(slf.py())?.array_to_host.bind(slf.py()), (slf, stream)).map(drop)
+    fn to_host(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let Some(host) = self.writeback.get(py) else {
+            return Err(PyValueError::new_err("no associated writeback array"));
+        };
+        self.copy_to_host(py, Some(host.bind(py)), stream, None).map(drop)
     }
 }

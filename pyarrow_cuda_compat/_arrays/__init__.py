@@ -1,1 +1,0 @@
-"""What `DeviceArray` does in Python: Arrow's arrays, pickles, and handles for other processes."""

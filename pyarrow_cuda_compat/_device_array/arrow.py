@@ -1,0 +1,217 @@
+"""Arrow arrays as device arrays, and back: the bodies of `DeviceArray.from_arrow` and `to_arrow`.
+
+Arrow says more of an array than NumPy does: that integers are dates, that booleans are bits, which
+elements are null.  A `DeviceArray` keeps all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from .._native import Context, CudaBuffer, DeviceArray
+
+#: Values for which NumPy has no number: structures of integers, the lowest word first.
+_WORDS_128 = [("low", "<u8"), ("high", "<i8")]
+_WORDS_256 = [("low", "<u8"), ("second", "<u8"), ("third", "<u8"), ("high", "<i8")]
+_INTERVAL = [("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")]
+#: What Arrow counts times and durations in, one at a time; NumPy counts in any number of any unit.
+_UNITS = ("s", "ms", "us", "ns")
+
+
+def array_from_arrow(array: Any) -> DeviceArray:
+    """`DeviceArray.from_arrow`."""
+    if isinstance(array, pa.ChunkedArray):
+        raise TypeError("expected a pyarrow.Array, got ChunkedArray, each of whose chunks is one")
+    if not isinstance(array, pa.Array):
+        raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
+    dtype_of(values_type(array.type))  # before anything is copied
+    if not _native._is_on_device(array):
+        array = array.copy_to(Context(0).memory_manager)
+    values, shape = _flattened(array)
+    validity, data = values.buffers()
+    if validity is not None and len(shape) > 1:
+        _check_no_nulls(values)  # a bitmap for each element has no place in several dimensions
+        validity = None
+    return _native._array_of_arrow(
+        array.type,
+        _on_device(data),
+        dtype_of(values.type),
+        shape,
+        values.offset,
+        None if validity is None else _on_device(validity),
+        pa.types.is_boolean(values.type),
+    )
+
+
+def values_type(kind: Any) -> Any:
+    """The type of the elements behind extensions and fixed-size lists."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return values_type(kind.storage_type)
+    if pa.types.is_fixed_size_list(kind):
+        values = values_type(kind.value_type)
+        if pa.types.is_boolean(values):
+            raise _refused(kind, "bits in lists have no strides")
+        return values
+    return kind
+
+
+def _flattened(array: Any) -> tuple[Any, list[int]]:
+    """The elements behind extensions and fixed-size lists, and their shape."""
+    shape, kind = [len(array)], array.type
+    while True:
+        if isinstance(array, pa.ExtensionArray):
+            array = array.storage
+        elif pa.types.is_fixed_size_list(array.type):
+            _check_no_nulls(array)
+            size = array.type.list_size
+            shape.append(size)
+            array = array.values.slice(array.offset * size, len(array) * size)
+        else:
+            break
+    if isinstance(kind, pa.FixedShapeTensorType):
+        shape[1:] = kind.shape  # as the elements lie in memory, whatever the order of dimensions
+    return array, shape
+
+
+def dtype_of(kind: Any) -> Any:
+    """NumPy's dtype for values of an Arrow type."""
+    types = pa.types
+    if types.is_boolean(kind):
+        return "|u1"  # the bytes of the bitmap
+    if types.is_integer(kind) or types.is_floating(kind):
+        letter = "f" if types.is_floating(kind) else "i" if types.is_signed_integer(kind) else "u"
+        return f"<{letter}{kind.bit_width // 8}"
+    if types.is_interval(kind):
+        return _INTERVAL
+    if types.is_temporal(kind) or types.is_decimal(kind):
+        return {32: "<i4", 64: "<i8", 128: _WORDS_128, 256: _WORDS_256}[kind.bit_width]
+    if types.is_fixed_size_binary(kind) and kind.byte_width > 0:
+        return f"|V{kind.byte_width}"
+    if types.is_null(kind) or types.is_fixed_size_binary(kind):
+        raise _refused(kind, "they have no bytes")
+    if types.is_dictionary(kind):
+        raise _refused(kind, "its indices and its dictionary are two arrays")
+    if types.is_nested(kind):
+        raise _refused(kind, "its fields or values are arrays of their own")
+    raise _refused(kind, "they are not of a fixed size; buffers() has their offsets and bytes")
+
+
+def _refused(kind: Any, why: str) -> TypeError:
+    return TypeError(f"values of type {kind} cannot be a device array: {why}")
+
+
+def _check_no_nulls(array: Any) -> None:
+    bitmap = array.buffers()[0]
+    if bitmap is None or len(array) == 0:
+        return
+    # pyarrow counts nulls on the host only.
+    start, end = array.offset // 8, (array.offset + len(array) + 7) // 8
+    bits = _on_device(bitmap).copy_to_host(start, end - start)
+    valid = pa.Array.from_buffers(pa.bool_(), len(array), [None, bits], offset=array.offset % 8)
+    nulls = len(array) - valid.true_count
+    if nulls:
+        raise ValueError(
+            f"lists with nulls ({nulls} of {len(array)}) cannot be a device array: its elements "
+            "have no validity bitmap in several dimensions"
+        )
+
+
+def _on_device(buffer: Any) -> CudaBuffer:
+    if buffer is None:
+        return Context(0).new_buffer(0)  # of an empty array, which says nothing of its device
+    return CudaBuffer.from_buffer(buffer)
+
+
+def array_to_arrow(array: DeviceArray, type: Any = None) -> Any:
+    """`DeviceArray.to_arrow`."""
+    if type is not None and not isinstance(type, pa.DataType):
+        raise TypeError(f"type must be a pyarrow.DataType, not {type!r}")
+    if not array.is_c_contiguous():
+        raise ValueError(
+            "Arrow's elements are contiguous in C order, those of the array are not: "
+            "array.copy().to_arrow() copies them first"
+        )
+    values, validity, offset, length = _native._arrow_parts(array)
+    kind = type or array.arrow_type or _arrow_type(array)
+    return _built(kind, array, length, [validity, values], offset, array.shape[1:])
+
+
+def _built(
+    kind: Any, array: DeviceArray, length: int, buffers: list[Any], offset: int, rest: Any
+) -> Any:
+    """An Arrow array of a type, with a dimension for each of its fixed-size lists."""
+    if isinstance(kind, pa.BaseExtensionType):
+        if isinstance(kind, pa.FixedShapeTensorType) and list(kind.shape) == list(rest):
+            rest = [_product(rest)]
+        storage = _built(kind.storage_type, array, length, buffers, offset, rest)
+        return pa.ExtensionArray.from_storage(kind, storage)
+    if not rest:
+        if pa.types.is_fixed_size_list(kind) and array.dtype.kind == "c":
+            order = array.dtype.str[0]
+            half = array.view(f"{order}f{array.itemsize // 2}").reshape(*array.shape, 2)
+            return _built(kind, half, length, buffers, offset, [2])
+        _check_width(kind, array)
+        return pa.Array.from_buffers(kind, length, buffers, offset=offset)
+    is_list = pa.types.is_fixed_size_list(kind)
+    values = kind.value_type if is_list else kind
+    child = _built(values, array, length * rest[0], buffers, offset, rest[1:])
+    lists = kind if is_list else pa.list_(child.type, rest[0])
+    if lists.list_size != rest[0] or lists.value_type != child.type:
+        raise TypeError(f"an array of shape {array.shape} cannot be lists of type {kind}")
+    return pa.Array.from_buffers(lists, length, [None], children=[child])
+
+
+def _product(lengths: Any) -> int:
+    product = 1
+    for length in lengths:
+        product *= length
+    return product
+
+
+def _check_width(kind: Any, array: DeviceArray) -> None:
+    bits = 1 if array.bit_length is not None else 8 * array.itemsize
+    try:
+        width = kind.bit_width
+    except ValueError:  # of no fixed width
+        width = None
+    if width != bits or pa.types.is_nested(kind) or pa.types.is_dictionary(kind):
+        raise TypeError(
+            f"elements of dtype {array.dtype} cannot be values of type {kind}, which have "
+            f"{width or 'no fixed number of'} bits"
+        )
+    if not array.dtype.isnative and not pa.types.is_fixed_size_binary(kind):
+        raise TypeError(
+            f"elements of dtype {array.dtype} cannot be values of type {kind}, whose bytes are in "
+            f"this machine's order: to_arrow(pyarrow.binary({array.itemsize})) keeps their bytes"
+        )
+
+
+def _arrow_type(array: DeviceArray) -> Any:
+    """Arrow's type for elements of a dtype."""
+    dtype = array.dtype
+    if dtype.kind == "b":
+        raise TypeError(
+            "NumPy's booleans are bytes, Arrow's are bits: "
+            "to_arrow(pyarrow.uint8()) keeps the bytes"
+        )
+    if dtype.kind in "Mm" and dtype.str[4:-1] not in _UNITS:
+        raise TypeError(
+            f"Arrow has no values of dtype {dtype}, only counts of {', '.join(_UNITS)}: "
+            "to_arrow(pyarrow.int64()) keeps the numbers"
+        )
+    if dtype.kind == "c" and dtype.itemsize <= 16:
+        raise TypeError(
+            f"Arrow has no complex numbers: to_arrow(pyarrow.list_(pyarrow.float"
+            f"{4 * dtype.itemsize}(), 2)) has pairs of their parts"
+        )
+    if dtype.kind == "V" and dtype.names is None:
+        return pa.binary(dtype.itemsize)
+    if not dtype.isnative or dtype.kind in "Vc" or (dtype.kind, dtype.itemsize) == ("f", 16):
+        raise TypeError(
+            f"Arrow has no values of dtype {dtype}: to_arrow(pyarrow.binary({dtype.itemsize})) "
+            "keeps their bytes"
+        )
+    return pa.from_numpy_dtype(dtype)

@@ -1,1 +1,0 @@
-"""Files that are read into device memory, and written from it."""

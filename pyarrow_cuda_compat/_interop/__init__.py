@@ -1,0 +1,1 @@
+"""Exchange with other libraries and formats: Numba, KvikIO, files and pickles."""

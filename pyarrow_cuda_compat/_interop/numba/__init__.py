@@ -1,0 +1,1 @@
+"""Numba: its contexts and pointers, the types of kernel arguments, and its memory manager."""

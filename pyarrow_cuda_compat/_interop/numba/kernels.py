@@ -1,0 +1,68 @@
+"""Arguments of Numba kernels, for which Numba asks for its own classes instead of protocols.
+
+Kernels take device arrays by DLPack as they are.  But Numba then makes a tensor to learn no more
+than the type of the elements, which takes ten times as long as being told, and DLPack cannot
+describe structures and dates.  Streams, and arguments that Numba notifies of a launch, have to be
+of Numba's classes.
+
+Nothing here imports Numba: `_runtime.import_hooks` calls these functions after the program has
+imported it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ..._native import DeviceArray
+
+#: Numba's packages, and where each has the modules that are named alike in both.
+PACKAGES = {"numba.cuda": "numba.cuda", "numba_cuda_mlir.cuda": "numba_cuda_mlir.numba_cuda"}
+
+
+def type_arrays(package: str) -> None:
+    """Has Numba ask here for the type of a `DeviceArray`."""
+    type_of = array_types(package)
+
+    @type_registry(package).register(DeviceArray)  # type: ignore[untyped-decorator]
+    def type_of_array(array: DeviceArray, _context: object) -> Any:
+        layout = layout_of(array.is_c_contiguous(), array.is_f_contiguous())
+        return type_of(array.dtype, array.ndim, layout, not array.is_mutable)
+
+
+def type_registry(package: str) -> Any:
+    """The registry in which a Numba package looks up the types of values."""
+    return import_module(f"{PACKAGES[package]}.typing.typeof").typeof_impl
+
+
+def array_types(package: str) -> Callable[[Any, int, str, bool], Any]:
+    """A function that names the package's type for a dtype, a number of dimensions and a layout."""
+    root = PACKAGES[package]
+    numba_types = import_module(f"{root}.types")
+    from_dtype = import_module(f"{root}.np.numpy_support").from_dtype
+
+    @cache
+    def type_of(dtype: Any, ndim: int, layout: str, is_read_only: bool) -> Any:
+        return numba_types.Array(from_dtype(dtype), ndim, layout, readonly=is_read_only)
+
+    return type_of
+
+
+def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:
+    """Numba's letter for the order of an array's elements."""
+    if is_c_contiguous:
+        return "C"
+    return "F" if is_f_contiguous else "A"
+
+
+def rebase(ours: type, placeholder: type, base: type) -> None:
+    """Makes `ours` a subclass of a Numba class; existing objects change with it.
+
+    `placeholder` is the first base of `ours` until then: Python exchanges that one for another of
+    the same layout, and not ``object``.
+    """
+    first, *rest = ours.__bases__
+    kept = [] if first is placeholder else [first]
+    ours.__bases__ = (*kept, base, *rest)

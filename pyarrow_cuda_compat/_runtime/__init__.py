@@ -1,0 +1,1 @@
+"""How the package starts: the extension, the bridge, and hooks into Python."""

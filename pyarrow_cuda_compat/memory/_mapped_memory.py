@@ -1,0 +1,205 @@
+"""Arrays in host memory that the device can access, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._device_array import layouts
+from ._current_device import current_context
+from ._device_memory import as_cuda_array
+from ._pinned_memory import pinned_array
+
+
+def mapped_array(
+    shape: Any,
+    dtype: Any = np.float64,
+    strides: Any = None,
+    order: str = "C",
+    stream: Any = 0,
+    portable: bool = False,
+    wc: bool = False,
+) -> MappedNDArray:
+    """Allocate an array that the host and the device share, uninitialised.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The number of elements in each dimension.
+    dtype : numpy.dtype, default numpy.float64
+        The type of the elements.
+    strides : tuple of int, optional
+        The distance between neighbours in each dimension, in bytes.
+    order : {'C', 'F'}, default 'C'
+        Whether the last or the first dimension is the densest, without `strides`.
+    stream : Stream, optional
+        The stream that Numba binds the array to.
+    portable : bool, default False
+        Whether all devices are to have access to the memory, which they have in any case.
+    wc : bool, default False
+        Whether the memory is to be write-combined.  As in Numba, it is not.
+
+    Returns
+    -------
+    MappedNDArray
+        A NumPy array in pinned memory, which kernels take as an array on the device.
+
+    Raises
+    ------
+    TypeError
+        If the elements are Python objects.
+    OSError
+        If the driver cannot pin so much memory.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> array = memory.mapped_array(3)
+    >>> array[:] = 1.5
+    >>> memory.as_cuda_array(array).copy_to_host()
+    array([1.5, 1.5, 1.5])
+    """
+    array = pinned_array(shape, dtype, strides, order)
+    return MappedNDArray._over(array)
+
+
+def mapped_array_like(
+    ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False
+) -> MappedNDArray:
+    """Allocate an array like another one that the host and the device share, uninitialised.
+
+    Parameters
+    ----------
+    ary : array
+        An array on the host or on a device, whose shape, dtype and order the new one has.
+    stream : Stream, optional
+        As for `mapped_array`.
+    portable, wc : bool, default False
+        As for `mapped_array`.
+
+    Returns
+    -------
+    MappedNDArray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyarrow_cuda_compat import memory
+    >>> memory.mapped_array_like(np.ones((2, 3), "f4")).shape
+    (2, 3)
+    """
+    return mapped_array(**layouts.like(ary), stream=stream, portable=portable, wc=wc)
+
+
+class MappedNDArray(np.ndarray[Any, Any]):
+    """A NumPy array whose memory the device can access, too, from `mapped_array`.
+
+    Views and slices are such arrays, too.  What NumPy computes is an ordinary array.  Kernels write
+    while the host continues: wait for them before the host reads.
+
+    Examples
+    --------
+    >>> from pyarrow_cuda_compat import memory
+    >>> array = memory.mapped_array(4, dtype="i4")
+    >>> array[:] = range(4)
+    >>> memory.as_cuda_array(array[1::2]).copy_to_host()
+    array([1, 3], dtype=int32)
+    """
+
+    #: Where the memory begins and ends on the host, and how far from there the device has it.
+    _memory: tuple[int, int, int] | None = None
+
+    @classmethod
+    def _over(cls, array: np.ndarray[Any, Any]) -> MappedNDArray:
+        mapped = array.view(cls)
+        if array.nbytes:
+            first, end = _bounds(array)
+            mapped._memory = first, end, current_context().get_device_address(first) - first
+        return mapped
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self._memory = getattr(obj, "_memory", None)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # New memory is not mapped.
+        return array[()] if return_scalar else np.asarray(array)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory as the device sees it.  Copies are not mapped, and have none."""
+        shift = self._shift()
+        if shift is None:
+            raise AttributeError("a copy of a mapped array is not mapped")
+        interface = dict(self.__array_interface__)
+        address, is_read_only = interface["data"]
+        interface.update(data=(address + shift, is_read_only), version=3, stream=None)
+        return interface
+
+    def _shift(self) -> int | None:
+        """How far from its place on the host the device has the array; none for a copy."""
+        if not self.nbytes:
+            return -_address(self)
+        if self._memory is None:
+            return None
+        first, end, shift = self._memory
+        own_first, own_end = _bounds(self)
+        return shift if first <= own_first and own_end <= end else None
+
+    def copy_to_host(self, ary: Any = None, stream: Any = 0) -> np.ndarray[Any, Any]:
+        """Copy the elements as a device array's.
+
+        Parameters
+        ----------
+        ary : numpy.ndarray, optional
+            Where to copy them, of the same shape and dtype; a new array if not given.
+        stream : Stream, optional
+            Queue the copy on this stream.
+
+        Returns
+        -------
+        numpy.ndarray
+            `ary`, or a new array.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import memory
+        >>> array = memory.mapped_array(2)
+        >>> array[:] = 1.5
+        >>> array.copy_to_host()
+        array([1.5, 1.5])
+        """
+        copied: np.ndarray[Any, Any] = as_cuda_array(self).copy_to_host(ary, stream)
+        return copied
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        """Copy elements into this array as into a device array.
+
+        Parameters
+        ----------
+        ary : array_like
+            An array of the same shape and dtype, on the host or on a device.
+        stream : Stream, optional
+            Queue the copy on this stream.
+
+        Examples
+        --------
+        >>> from pyarrow_cuda_compat import memory
+        >>> array = memory.mapped_array(2)
+        >>> array.copy_to_device([1.5, 2.5])
+        >>> array.sum()
+        np.float64(4.0)
+        """
+        as_cuda_array(self).copy_to_device(ary, stream)
+
+
+def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The addresses of the first byte of any element, and behind the last one."""
+    size, before = layouts.extent(array.shape, array.strides, array.itemsize)
+    first = _address(array) - before
+    return first, first + size
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

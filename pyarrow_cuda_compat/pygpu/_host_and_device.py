@@ -1,0 +1,223 @@
+"""Arrays with a side on the host and a side on the device, and the status of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from .._device_array.layouts import is_basic
+from .._device_array.mirrored import MirroredArray, Order
+from ._devices import current_context
+from ._host_memory import Host, host_array, host_at, reshaped
+from ._pointers import POINTERS, TypedPointer
+from ._status import SUCCESS, answer, attempt, cudaError_t
+
+
+class HostAndDevice:
+    """An array whose calls copy between its two sides, and return a status."""
+
+    _memory: MirroredArray
+    # Of the last call of the device, and of the allocation.
+    _status = _allocation = SUCCESS
+
+    def _hold(self, host: Host, order: Order, device: _native.DeviceArray | None = None) -> None:
+        self._memory = MirroredArray(host.shape, host.dtype, order, host=host, device=device)
+
+    @property
+    def _host(self) -> Host:
+        host = self._memory.host
+        assert host is not None
+        return host
+
+    @property
+    def _device(self) -> _native.DeviceArray | None:
+        return self._memory.device
+
+    def _host_pointer(self) -> TypedPointer:
+        return POINTERS[self._memory.dtype.name]._to(self._host)
+
+    def _device_pointer(self) -> TypedPointer:
+        pointer, device = POINTERS[self._memory.dtype.name], self._device
+        return pointer() if device is None else pointer._of(device.address, device)
+
+    def _strides(self) -> tuple[int, ...]:
+        return self._memory.strides if self._device is None else self._device.strides
+
+    def _is_c_contiguous(self) -> bool:
+        return self._memory.order == "C" if self._device is None else self._device.is_c_contiguous()
+
+    def _reshape(self, shape: Any) -> None:
+        host, device = reshaped(self._host, shape), self._device
+        self._hold(host, self._memory.order, None if device is None else device.reshape(host.shape))
+
+    def allocate(self) -> cudaError_t:
+        """Allocate memory on the current device, unless there is some already.
+
+        Returns
+        -------
+        status : cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.DeviceArray_int64(3).allocate()
+        <cudaError: code=0>
+        """
+        if self._device is None:
+            self._note_allocation(lambda: self._memory.allocate_device(current_context()))
+        return self._allocation
+
+    def _note_allocation(self, allocate: Callable[[], _native.DeviceArray]) -> None:
+        self._memory.device, self._allocation = answer(allocate, None)
+        self._status = self._allocation
+
+    def to_device(self) -> cudaError_t:
+        """Copy the side on the host to the device.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        ValueError
+            If the array is low-level, and `allocate` was not called.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
+        <cudaError: code=0>
+        """
+        return self._call(lambda _: self._memory.to_device())
+
+    def to_host(self) -> cudaError_t:
+        """Copy the side on the device to the host, into the memory that it has there.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        ValueError
+            If the memory on the host is read-only; if the array is low-level, and `allocate` was
+            not called.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.DeviceArray_int64(3)
+        >>> array.allocate(), array.to_host()
+        (<cudaError: code=0>, <cudaError: code=0>)
+        """
+        return self._call(lambda _: self._memory.to_host())
+
+    def set(self, host_data: Any) -> cudaError_t:
+        """Copy other memory of the host to the device.
+
+        The side on the host stays as it is.
+
+        Parameters
+        ----------
+        host_data : numpy.ndarray, buffer, pointer or int
+            As many elements of the same type and shape, or where they begin.  The caller vouches
+            for a bare address.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        TypeError
+            If the elements are of another type.
+        ValueError
+            If the shape is another one; if the array is low-level, and `allocate` was not called.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.GPUArray((3,))
+        >>> array.set(np.array([0.5, 1.5, 2.5]))
+        <cudaError: code=0>
+        >>> array.get()
+        array([0.5, 1.5, 2.5])
+        """
+        if isinstance(host_data, (TypedPointer, int)):
+            memory = self._memory
+            source = host_at(host_data, memory.shape, memory.dtype, memory.order)
+        else:
+            source = host_array(host_data)
+        return self._call(lambda device: device.copy_to_device(source))
+
+    def set_val(self, idx: int, val: Any) -> cudaError_t:
+        """Set one element on the device.
+
+        The side on the host stays as it is.
+
+        Parameters
+        ----------
+        idx : int
+            How many elements lie before it in memory.
+        val : scalar
+            What NumPy can convert to the type of the elements.
+
+        Returns
+        -------
+        status : cudaError_t
+            That of the allocation, if it has failed.
+
+        Raises
+        ------
+        IndexError
+            If there is no such element.
+        ValueError
+            If the array is low-level, and `allocate` was not called.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
+        >>> array.set_val(2, 9)
+        <cudaError: code=0>
+        >>> array.get()
+        array([1, 2, 9])
+        """
+        position, size = index(idx), self._host.size
+        if not 0 <= position < size:
+            raise IndexError(f"index {position} is out of bounds for axis 0 with size {size}")
+        place = np.unravel_index(position, self._host.shape, self._memory.order)
+        return self._call(lambda device: device.__setitem__(tuple(map(int, place)), val))
+
+    def _call(self, call: Callable[[_native.DeviceArray], object]) -> cudaError_t:
+        device = self._device
+        if device is not None:
+            self._status = attempt(lambda: call(device))
+            return self._status
+        if self._allocation is SUCCESS:
+            raise ValueError("the array has no memory on the device: call allocate() first")
+        return self._allocation
+
+    def _copy_part(self, other: HostAndDevice, key: Any) -> cudaError_t:
+        """Copies the part of another array that an index expression names, on the device."""
+        source = other._device
+        if source is None:
+            self._status = other._allocation
+            return self._status
+        return self._call(
+            lambda target: target.copy_to_device(
+                source[key] if is_basic(key) else source.copy_to_host()[key]
+            )
+        )

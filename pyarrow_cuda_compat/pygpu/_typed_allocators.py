@@ -1,0 +1,219 @@
+"""Memory for elements of one type: on the host, pinned there, or on the device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _native
+from ._devices import cudaGetDevice, current_context
+from ._dtypes import Typed, for_each_type
+from ._host_memory import described
+from ._pointers import POINTERS, TypedPointer
+from ._status import SUCCESS, answer, cudaError_t
+
+
+def pinned(nbytes: int) -> tuple[_native.HostBuffer | None, cudaError_t]:
+    """Pinned memory of the host, by the current device's context."""
+    number, status = cudaGetDevice()
+    if status is not SUCCESS:
+        return None, status
+    return answer(lambda: _native.new_host_buffer(nbytes, number), None)
+
+
+class _TypedAllocator(Typed):
+    """What the allocators of each kind have."""
+
+    def __init__(self) -> None:
+        self._pointer = POINTERS[self._dtype.name]()
+
+    def ptr(self) -> TypedPointer:
+        """Return the pointer to the memory.
+
+        Returns
+        -------
+        pointer : pointer_wrapper_int64
+            Null before memory is allocated.  It retains the memory, and is safe unless that is
+            on the device.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> allocator = gpuarray.PagelockedAllocator_int64()
+        >>> allocator.ptr()
+        <pointer_wrapper<int64>, is_safe=0, addr=0>
+        >>> allocator.allocate(3)
+        <cudaError: code=0>
+        >>> allocator.ptr().is_safe()
+        True
+        """
+        return self._pointer
+
+
+class TypedHostAllocator(_TypedAllocator):
+    """Allocates memory of the host for elements of type ``int64``.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> allocator = gpuarray.HostAllocator_int64()
+    >>> allocator.allocate(3)
+    >>> allocator.ptr().get().shape
+    (3,)
+    """
+
+    def allocate(self, size: int) -> None:
+        """Allocate memory, and release what the allocator had before.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements, which are not initialised.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.HostAllocator_int64().allocate(3)
+        """
+        self._pointer = self._pointer._to(np.empty(size, self._dtype))
+
+
+class TypedPagelockedAllocator(_TypedAllocator):
+    """Allocates pinned memory of the host for elements of type ``int64``.
+
+    Copies between it and a device are the fastest, and kernels can use its address.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> allocator = gpuarray.PagelockedAllocator_int64()
+    >>> allocator.allocate(3)
+    <cudaError: code=0>
+    >>> allocator.ptr().get().shape
+    (3,)
+    """
+
+    def allocate(self, size: int) -> cudaError_t:
+        """Allocate memory, and release what the allocator had before.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements, which are not initialised.
+
+        Returns
+        -------
+        status : cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if so much memory cannot be pinned.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.PagelockedAllocator_int64().allocate(3)
+        <cudaError: code=0>
+        """
+        shape, nbytes = described(size, self._dtype)
+        self._pointer = type(self._pointer)()
+        memory, status = pinned(nbytes)
+        if memory is not None:
+            self._pointer = self._pointer._to(np.ndarray(shape, self._dtype, memory))
+        return status
+
+
+class TypedDeviceAllocator(_TypedAllocator):
+    """Allocates memory of the current device for elements of type ``int64``.
+
+    Examples
+    --------
+    >>> import pyarrow_cuda_compat.pygpu as gpuarray
+    >>> allocator = gpuarray.DeviceAllocator_int64()
+    >>> allocator.allocate(3)
+    <cudaError: code=0>
+    >>> int(allocator.ptr()) > 0, allocator.ptr().is_safe()
+    (True, False)
+    """
+
+    def allocate(self, size: int) -> cudaError_t:
+        """Allocate memory, and release what the allocator had before.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements, which are not initialised.
+
+        Returns
+        -------
+        status : cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.DeviceAllocator_int64().allocate(3)
+        <cudaError: code=0>
+        """
+        self._pointer = type(self._pointer)()
+        memory, status = answer(
+            lambda: _native.DeviceArray.empty(size, self._dtype, context=current_context()), None
+        )
+        if memory is not None:
+            self._pointer = self._pointer._of(memory.address, memory)
+        return status
+
+
+(
+    HostAllocator_int16,
+    HostAllocator_int32,
+    HostAllocator_int64,
+    HostAllocator_uint16,
+    HostAllocator_uint32,
+    HostAllocator_uint64,
+    HostAllocator_float32,
+    HostAllocator_float64,
+    HostAllocator_complex64,
+    HostAllocator_complex128,
+) = for_each_type(TypedHostAllocator, "HostAllocator")
+
+(
+    PagelockedAllocator_int16,
+    PagelockedAllocator_int32,
+    PagelockedAllocator_int64,
+    PagelockedAllocator_uint16,
+    PagelockedAllocator_uint32,
+    PagelockedAllocator_uint64,
+    PagelockedAllocator_float32,
+    PagelockedAllocator_float64,
+    PagelockedAllocator_complex64,
+    PagelockedAllocator_complex128,
+) = for_each_type(TypedPagelockedAllocator, "PagelockedAllocator")
+
+(
+    DeviceAllocator_int16,
+    DeviceAllocator_int32,
+    DeviceAllocator_int64,
+    DeviceAllocator_uint16,
+    DeviceAllocator_uint32,
+    DeviceAllocator_uint64,
+    DeviceAllocator_float32,
+    DeviceAllocator_float64,
+    DeviceAllocator_complex64,
+    DeviceAllocator_complex128,
+) = for_each_type(TypedDeviceAllocator, "DeviceAllocator")
+
+_BASES = (TypedHostAllocator, TypedPagelockedAllocator, TypedDeviceAllocator)
+# As in `_pointers`, out of sight of type checkers.
+globals()["__all__"] = [each.__name__ for base in _BASES for each in base.__subclasses__()]

@@ -1,0 +1,168 @@
+"""The memory of a `SmartArray`: each side is brought up to date when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+from .._device_array import layouts
+from .._device_array.mirrored import GPU, HOST, MirroredArray, Order
+from .._native import DeviceArray, Event
+from ..memory._current_device import current_context
+
+#: Streams that are ordered with copies without a stream: the legacy default one, by both its names.
+_ORDERED = (0, 1)
+
+
+class CoherentArray(MirroredArray):
+    """An array whose stale side is copied when it is asked for.  Threads may share it.
+
+    A side that was handed out is refreshed as soon as the other one changes, because nobody asks
+    for it again.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...],
+        **memory: Any,
+    ) -> None:
+        is_c = layouts.is_dense(shape, strides, dtype.itemsize, "C")
+        order: Order = "C" if is_c else "F"
+        super().__init__(shape, dtype, order, **memory)
+        self._strides = strides
+        # References to views of views go to the memory's owner, which nobody counts here.
+        self._host_may_be_lent = False
+        #: The last kernel on a stream that is not ordered with copies; whether it may still run.
+        self._last_launch: Event | None = None
+        self._may_run = False
+        # While a thread copies, others wait until the side is complete.
+        self._lock = threading.RLock()
+
+    @classmethod
+    def of_host(cls, array: np.ndarray[Any, Any], *, is_adopted: bool) -> CoherentArray:
+        """Takes an array of the host; others may refer to the memory of an adopted one."""
+        made = cls(array.shape, array.dtype, array.strides, host=array)
+        made._host_may_be_lent = is_adopted and array.base is not None
+        return made
+
+    @classmethod
+    def of_device(cls, array: DeviceArray) -> CoherentArray:
+        """Takes an array of the device."""
+        return cls(array.shape, array.dtype, array.strides, device=array)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The distance between neighbours in each dimension, in bytes."""
+        return self._strides
+
+    def allocate(self, where: str) -> None:
+        """Allocates the first side."""
+        if where == HOST:
+            self.allocate_host()
+        else:
+            self.allocate_device(current_context())
+
+    def get(self, where: str) -> Any:
+        """The array of a side, up to date."""
+        with self._lock:
+            return self._on_host() if where == HOST else self._on_device()
+
+    def host_memory(self) -> np.ndarray[Any, Any]:
+        """The array of the host, up to date or not."""
+        with self._lock:
+            if self.host is None:
+                self.allocate_host()
+                self.stale = HOST
+            assert self.host is not None
+            return self.host
+
+    def _on_host(self) -> np.ndarray[Any, Any]:
+        array = self.host_memory()
+        if self.stale == HOST:
+            if not array.flags.writeable:  # somebody's constant
+                array = self.allocate_host()
+            self._wait()
+            self.to_host()
+        return array
+
+    def _on_device(self) -> DeviceArray:
+        if self.device is None:
+            self.allocate_device(current_context())
+            self.stale = GPU
+        if self.stale == GPU:
+            self._wait()
+            self.to_device()
+        assert self.device is not None
+        return self.device
+
+    def _wait(self) -> None:
+        """Waits for the last kernel, if copies are not ordered behind it anyway."""
+        if self._may_run and self._last_launch is not None:
+            self._last_launch.synchronize()
+            self._may_run = False
+
+    def changed(self, where: str) -> None:
+        """Marks the other side as stale, and refreshes it at once if others refer to it."""
+        with self._lock:
+            side, other = (self.host, self.device) if where == HOST else (self.device, self.host)
+            if side is None:
+                return  # memory that does not exist was not changed
+            self.stale = None
+            if other is not None:
+                self.stale = GPU if where == HOST else HOST
+                side = other = None  # references that would count below
+                if self._is_lent(self.stale):
+                    self.get(self.stale)
+
+    def _is_lent(self, where: str) -> bool:
+        """Whether others refer to the array of a side, or may do so."""
+        if where == HOST:
+            return self._host_may_be_lent or _references(self, "host") > _UNLENT
+        return _references(self, "device") > _UNLENT
+
+    def may_change_on_host(self) -> None:
+        """Marks the device's side as stale: others have got the host's, and may write to it."""
+        with self._lock:
+            if self.device is not None:
+                self._on_host()
+                self.stale = GPU
+
+    def may_change_on_device(self) -> None:
+        """Marks the host's side as stale: others have got the device's, and may write to it."""
+        with self._lock:
+            if self.host is not None:
+                self.stale = HOST
+
+    def launched(self, stream: Any) -> None:
+        """Records that a kernel which writes to the device's side was queued on a stream."""
+        with self._lock:
+            assert self.device is not None
+            if _number(stream) not in _ORDERED:
+                if self._last_launch is None:
+                    self._last_launch = Event(self.device.context)
+                self._last_launch.record(stream)
+                self._may_run = True
+            self.changed(GPU)
+
+
+def _number(stream: Any) -> int:
+    protocol = getattr(stream, "__cuda_stream__", None)
+    return int(stream if protocol is None else protocol()[1])
+
+
+def _references(array: Any, name: str) -> int:
+    return sys.getrefcount(getattr(array, name))
+
+
+class _Unlent:
+    def __init__(self) -> None:
+        self.host = object()
+
+
+# As many as this version of Python counts for an array that only a `CoherentArray` refers to.
+_UNLENT = _references(_Unlent(), "host")

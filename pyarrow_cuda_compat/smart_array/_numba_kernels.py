@@ -1,0 +1,46 @@
+"""A `SmartArray` as an argument of Numba kernels.
+
+Numba's own hints about arguments (``In``, ``Out``) are asked for the array on the device, and may
+leave functions to be called right after the launch.  A `SmartArray` is such a hint.  Kernels of
+numba-cuda-mlir take it by its CUDA array interface instead.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from .._device_array.layouts import is_dense
+from .._device_array.mirrored import GPU
+from .._interop.numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
+from .._native import DeviceArray
+from ._array import SmartArray, _ArgHint
+
+
+def accept(package: str) -> None:
+    """Makes the kernels of a Numba package accept SmartArrays."""
+    type_of = array_types(package)
+
+    @type_registry(package).register(SmartArray)  # type: ignore[untyped-decorator]
+    def type_of_smart_array(array: SmartArray, _context: object) -> Any:
+        in_c, in_f = (is_dense(array.shape, array.strides, array.itemsize, order) for order in "CF")
+        return type_of(array.dtype, array.ndim, layout_of(in_c, in_f), False)
+
+    if package == "numba.cuda":
+        rebase(SmartArray, _ArgHint, _hint_class(import_module(f"{PACKAGES[package]}.args")))
+
+
+def _hint_class(hints: Any) -> type:
+    class KernelArgument(hints.ArgHint):  # type: ignore[misc]
+        @property
+        def _numba_type_(self) -> Any:
+            raise AttributeError  # compiled functions of the host ask for it as well
+
+        def to_device(self, retr: list[Any], stream: Any = 0) -> Any:
+            assert isinstance(self, SmartArray)
+            array: DeviceArray = self.get(GPU)
+            retr.append(partial(self._sides.launched, stream))
+            return hints.In(array).to_device(retr, stream)
+
+    return KernelArgument

@@ -1,0 +1,28 @@
+"""A view of a `SmartArray`, which shares both sides with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._native import DeviceArray
+
+
+class View:
+    """A view: where it begins in the memory of both sides, in bytes, and its layout."""
+
+    __slots__ = ("dtype", "offset", "shape", "strides")
+
+    def __init__(self, offset: int, view: np.ndarray[Any, Any]) -> None:
+        self.offset = offset
+        self.shape = view.shape
+        self.strides = view.strides
+        self.dtype = view.dtype
+
+    def on_host(self, whole: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        flat = whole.reshape(-1, order="A").view(np.uint8)
+        return np.ndarray(self.shape, self.dtype, flat, self.offset, self.strides)
+
+    def on_device(self, whole: DeviceArray) -> DeviceArray:
+        return DeviceArray(whole.buffer, self.dtype, self.shape, self.strides, offset=self.offset)
