@@ -3,28 +3,38 @@
 //! The driver knows its own allocations, but a request may be smaller, and a released block may
 //! still be allocated.  Checks of an address against its allocation must therefore look here first.
 
+use super::Source;
 use super::ledger::Ledger;
-use super::manager::Manager;
+use super::pools::Pools;
 use crate::address_range::AddressRange;
-use crate::{Attribute, Context, Current, contexts, pinned};
+use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
 
-static RANGE: AddressRange = AddressRange::new();
+/// The addresses of device memory and of host memory, which lie far apart.
+static DEVICE: AddressRange = AddressRange::new();
+static HOST: AddressRange = AddressRange::new();
+
+fn range_of(source: Source) -> &'static AddressRange {
+    if source == Source::Device { &DEVICE } else { &HOST }
+}
 
 /// Extends the range of addresses that may hold blocks.
-pub(super) fn extend_range(address: u64, capacity: u64) {
-    RANGE.add(address, capacity);
+pub(super) fn extend_range(source: Source, address: u64, capacity: u64) {
+    range_of(source).add(address, capacity);
 }
 
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.
 pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
-    if !RANGE.contains(address) {
+    let may_have = |source: &Source| range_of(*source).contains(address);
+    if !Source::ALL.iter().any(may_have) {
         return Vec::new();
     }
     let answer = |context: &Context| {
-        let manager = context.extension::<Manager>()?;
-        let answer = question(&mut *manager.ledger.lock().ok()?)?;
+        let pools = context.extension::<Pools>()?;
+        let sources = Source::ALL.into_iter().filter(may_have);
+        let answer =
+            sources.filter_map(|source| question(&mut *pools.get(source).ledger().ok()?)).next()?;
         // Asks the driver, so not under the lock, and only where it matters.
         context.is_alive().then_some(answer)
     };
@@ -37,8 +47,7 @@ pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>
 /// assert!(!arrow_cuda_context::is_released(0x1000));
 /// ```
 pub fn is_released(address: u64) -> bool {
-    pinned::is_released(address)
-        || !query(address, |ledger| ledger.is_idle(address).then_some(())).is_empty()
+    !query(address, |ledger| ledger.is_idle(address).then_some(())).is_empty()
 }
 
 /// The address and requested size, in bytes, of the block that contains `address`.  The driver
@@ -51,7 +60,7 @@ pub fn is_released(address: u64) -> bool {
 pub fn block_at(address: u64, reserved_from: u64) -> Option<(u64, u64)> {
     // Contexts of one device have adjacent blocks: the nearest one counts.
     let on_devices = query(address, |ledger| ledger.block_at(address, reserved_from));
-    on_devices.into_iter().max().or_else(|| pinned::block_at(address))
+    on_devices.into_iter().max()
 }
 
 impl Current<'_> {

@@ -1,11 +1,8 @@
-//! The ledger of a context's memory: one entry for each block, with its state, and the statistics.
-//! It only keeps books: it calls no driver and takes no lock.
-//!
-//! A *segment* is memory that the driver has allocated; a *block* is the part of a segment that
-//! serves an allocation.
+//! The ledger of a pool: one entry for each block, with its state, and the statistics.  It calls no
+//! driver and takes no lock.
 
 mod blocks;
-pub(crate) mod classes;
+mod classes;
 mod idle;
 mod request;
 mod sharing;
@@ -18,6 +15,7 @@ use classes::Class;
 use slack::Slack;
 
 pub(crate) use blocks::Segment;
+pub(crate) use classes::ALIGNMENT;
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 
@@ -34,7 +32,7 @@ pub(crate) enum Access {
 
 /// The result of looking for a ready block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IdleLookup {
+pub(crate) enum Lookup {
     /// A block, in use from now on, and its segment.
     Hit { address: u64, segment: u64 },
     /// Perhaps, once work in flight is complete.
@@ -48,13 +46,19 @@ pub(crate) enum IdleLookup {
 /// context needed at its peak.
 const PARTS_DIVISOR: u64 = 12;
 
-/// The blocks of one context.
+/// The blocks of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     blocks: Blocks,
     slack: Slack,
     /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
+    /// How many bytes other pools cache that share the limit.
+    elsewhere: u64,
+    /// Released memory goes back to the driver, whatever the limit.
+    caches_nothing: bool,
+    /// Blocks share segments even where nothing may be cached.
+    always_shares: bool,
     /// The most that was in use since the cache was emptied last: what the program is known to need.
     peak: u64,
     stats: MemoryStats,
@@ -62,10 +66,10 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Takes a ready block for a request.
-    pub(crate) fn reuse(&mut self, request: &Request) -> IdleLookup {
+    pub(crate) fn reuse(&mut self, request: &Request) -> Lookup {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
-            return IdleLookup::Miss;
+            return Lookup::Miss;
         }
         let vacant = alone.and_then(|alone| {
             let room = self.slack.room().checked_sub(alone - size)?;
@@ -86,10 +90,10 @@ impl Ledger {
             Some((address, request)) => {
                 let segment = self.take(address, &request);
                 self.stats.cache_hits += 1;
-                IdleLookup::Hit { address, segment }
+                Lookup::Hit { address, segment }
             }
-            None if self.blocks.idle().in_flight_bytes(class) >= capacity => IdleLookup::InFlight,
-            None => IdleLookup::Miss,
+            None if self.blocks.idle().in_flight_bytes(class) >= capacity => Lookup::InFlight,
+            None => Lookup::Miss,
         }
     }
 
@@ -122,7 +126,7 @@ impl Ledger {
         let segment = Segment { address, capacity, class: request.class };
         self.blocks.add_segment(segment, request.is_cacheable);
         self.stats.driver_allocations += 1;
-        self.count_reserved(capacity);
+        self.stats.count_reserved(capacity);
         self.take(address, request);
     }
 
@@ -144,23 +148,14 @@ impl Ledger {
         self.blocks.divide(address, sizes.iter().map(|size| (*size, aligned(*size))));
     }
 
-    fn count_reserved(&mut self, bytes: u64) {
-        self.stats.reserved_bytes += bytes;
-        self.stats.peak_reserved_bytes =
-            self.stats.peak_reserved_bytes.max(self.stats.reserved_bytes);
-    }
-
     /// Forgets the highest values that the statistics show, but not what decides what is kept.
     pub(crate) fn reset_peaks(&mut self) {
-        self.stats.peak_reserved_bytes = self.stats.reserved_bytes;
-        self.stats.peak_allocated_bytes = self.stats.allocated_bytes;
+        self.stats.reset_peaks();
     }
 
     fn count_allocated(&mut self, size: u64) {
-        let stats = &mut self.stats;
-        stats.allocated_bytes += size;
-        stats.peak_allocated_bytes = stats.peak_allocated_bytes.max(stats.allocated_bytes);
-        self.peak = self.peak.max(stats.allocated_bytes);
+        self.stats.count_allocated(size);
+        self.peak = self.peak.max(self.stats.allocated_bytes);
     }
 
     /// Releases the block at an address.  If it is *exposed*, work that is still in flight may use
@@ -207,7 +202,7 @@ impl Ledger {
     /// Restores a segment that the driver has failed to free.
     pub(crate) fn restore_segment(&mut self, segment: &Segment) {
         self.stats.driver_frees -= 1;
-        self.count_reserved(segment.capacity);
+        self.stats.count_reserved(segment.capacity);
     }
 
     /// Whether work in flight may still use released memory.
@@ -228,6 +223,46 @@ impl Ledger {
         block.is_some_and(|(_, block)| block.state.is_idle() || block.state == State::Wiping)
     }
 
+    /// The start of the block that contains an address.
+    pub(crate) fn start_of(&self, address: u64) -> Option<u64> {
+        self.blocks.containing(address).map(|(start, _)| start)
+    }
+
+    /// Resizes the block in use at an address where it is.  If it shrinks, work in flight may still use
+    /// the rest.  Returns false if there is no room behind it, or if its segment is for blocks of another
+    /// class of sizes.
+    pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
+        let Some(block) = self.blocks.get(address) else { return false };
+        let old_size = block.size;
+        if !self.blocks.resize(address, size) {
+            return false;
+        }
+        self.stats.allocated_bytes -= old_size;
+        self.count_allocated(size);
+        true
+    }
+
+    /// Lets blocks share segments even where nothing may be cached: for many small allocations.
+    pub(crate) fn sharing_always() -> Self {
+        Self { always_shares: true, ..Self::default() }
+    }
+
+    /// Takes the limit that it shares with other pools, which cache `elsewhere` bytes.
+    pub(crate) fn share_limit(&mut self, limit: u64, elsewhere: u64) {
+        (self.limit, self.elsewhere) = (Some(limit), elsewhere);
+    }
+
+    /// Caches nothing from now on.
+    pub(crate) fn cache_nothing(&mut self) {
+        self.caches_nothing = true;
+    }
+
+    /// How many bytes may be cached here, if a limit is set.
+    fn allowance(&self) -> Option<u64> {
+        let limit = self.limit.map(|limit| limit.saturating_sub(self.elsewhere));
+        if self.caches_nothing { limit.map(|_| 0) } else { limit }
+    }
+
     /// How many bytes may be cached, if a limit is set.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.limit
@@ -240,11 +275,19 @@ impl Ledger {
         self.remove_unused(bytes)
     }
 
-    /// Forgets all blocks, which a reset of the device has destroyed.
-    pub(crate) fn abandon(&mut self) {
-        self.blocks = Blocks::default();
-        self.slack = Slack::default();
-        self.limit = Some(0);
+    /// Forgets all blocks, which a reset of the device has destroyed.  If the memory outlives the context, blocks in
+    /// use stay; the other segments are returned.
+    #[must_use = "what is returned must be freed"]
+    pub(crate) fn abandon(&mut self, keeps_memory: bool) -> Vec<Segment> {
+        self.caches_nothing = true;
+        if keeps_memory {
+            let unused = self.remove_unused(0);
+            self.blocks.close_all();
+            return unused;
+        }
+        (self.blocks, self.slack) = (Blocks::default(), Slack::default());
+        (self.stats.allocated_bytes, self.stats.reserved_bytes) = (0, 0);
+        Vec::new()
     }
 
     /// The number of the last release of a block that was exposed.

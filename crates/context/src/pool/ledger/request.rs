@@ -35,7 +35,8 @@ impl Ledger {
     /// The request for an allocation of `size` bytes.
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
         let class = Class::of(size);
-        let is_cacheable = self.limit.is_some_and(|limit| limit > 0);
+        let may_cache = !self.caches_nothing && self.limit.is_some_and(|limit| limit > 0);
+        let is_cacheable = may_cache || self.always_shares;
         let (alone, is_alone) = (None, false);
         let request = Request { size, capacity: size, class, alone, is_alone, is_cacheable };
         if !is_cacheable {

@@ -1,7 +1,7 @@
 //! Statistics and limits of a context's memory.
 
-use super::MemoryStats;
-use super::limit::default_limit;
+use super::budget::default_device_limit;
+use super::{MemoryStats, Source};
 use crate::Context;
 use arrow_cuda_driver::CudaResult;
 
@@ -13,7 +13,7 @@ impl Context {
     ///
     /// In a forked child.
     pub fn bytes_allocated(&self) -> CudaResult<u64> {
-        Ok(self.manager().ledger.lock()?.stats().allocated_bytes)
+        Ok(self.pool(Source::Device).ledger()?.stats().allocated_bytes)
     }
 
     /// How much memory is and was in use and cached, and how often cached memory was reused.
@@ -23,7 +23,7 @@ impl Context {
     /// In a forked child; or when the driver cannot tell the device's memory.
     pub fn memory_stats(&self) -> CudaResult<MemoryStats> {
         let cache_limit = self.cache_limit()?;
-        Ok(MemoryStats { cache_limit, ..self.manager().ledger.lock()?.stats() })
+        Ok(MemoryStats { cache_limit, ..self.pool(Source::Device).ledger()?.stats() })
     }
 
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
@@ -43,7 +43,7 @@ impl Context {
     ///
     /// In a forked child.
     pub fn reset_peak_memory_stats(&self) -> CudaResult<()> {
-        self.manager().ledger.lock()?.reset_peaks();
+        self.pool(Source::Device).ledger()?.reset_peaks();
         Ok(())
     }
 
@@ -57,15 +57,15 @@ impl Context {
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
     pub fn cache_limit(&self) -> CudaResult<u64> {
-        let known = self.manager().ledger.lock()?.limit();
+        let known = self.pool(Source::Device).ledger()?.limit();
         if !self.may_cache() {
             return Ok(0);
         }
         if let Some(bytes) = known {
             return Ok(bytes);
         }
-        let bytes = default_limit(self.total_memory()?);
-        let mut ledger = self.manager().ledger.lock()?;
+        let bytes = default_device_limit(self.total_memory()?);
+        let mut ledger = self.pool(Source::Device).ledger()?;
         match ledger.limit() {
             Some(decided) => Ok(decided),
             None => {
@@ -98,8 +98,9 @@ impl Context {
         if !self.may_cache() {
             return Ok(());
         }
-        drop(self.manager().ledger.lock()?); // fails in a forked child
-        self.free_removed(|| Ok(self.manager().ledger.lock()?.set_limit(bytes))).1
+        drop(self.pool(Source::Device).ledger()?); // fails in a forked child
+        let set = || Ok(self.pool(Source::Device).ledger()?.set_limit(bytes));
+        self.free_removed(Source::Device, set).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns
@@ -120,15 +121,33 @@ impl Context {
     /// In a forked child, or if the context cannot be entered: nothing is released then.  Or the first
     /// error of a release, once all were tried.
     pub fn empty_cache(&self) -> CudaResult<u64> {
-        let fences = std::mem::take(&mut *self.manager().fences.lock()?);
-        drop(fences); // under no lock
-        let (bytes, outcome) = self.free_idle();
+        drop(self.pool(Source::Device).fences.lock()?); // fails in a forked child
+        let (bytes, outcome) = self.empty_pool(Source::Device);
         outcome.map(|()| bytes)
     }
 
-    /// Gives all idle blocks back to the driver.  Returns how many bytes, and the first failure.
-    pub(super) fn free_idle(&self) -> (u64, CudaResult<()>) {
-        self.free_removed(|| Ok(self.manager().ledger.lock()?.clear()))
+    /// Gives all cached memory of a pool back to the driver, with the events that it has kept for reuse.
+    pub(super) fn empty_pool(&self, source: Source) -> (u64, CudaResult<()>) {
+        let fences = self.pool(source).fences.lock().map(|mut fences| std::mem::take(&mut *fences));
+        drop(fences); // under no lock
+        self.free_unused(source)
+    }
+
+    /// Gives all unused segments of a pool back to the driver.  Returns how many bytes, and the first failure.
+    pub(super) fn free_unused(&self, source: Source) -> (u64, CudaResult<()>) {
+        self.free_removed(source, || Ok(self.pool(source).ledger()?.clear()))
+    }
+
+    /// Sets the default limit of a pool at its first allocation.  Contexts that may not cache get none.
+    pub(super) fn ensure_limit(&self, source: Source) -> CudaResult<()> {
+        match source {
+            Source::Device => self.cache_limit().map(drop),
+            _ if self.may_cache() => Ok(()),
+            _ => {
+                self.pool(source).ledger()?.cache_nothing();
+                Ok(())
+            }
+        }
     }
 
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may

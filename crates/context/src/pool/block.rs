@@ -1,11 +1,12 @@
-//! A block of device memory in use.
+//! A block of memory in use.
 
+use super::Source;
 use crate::Context;
 use crate::exposure::Exposure;
 use arrow_cuda_driver::{may_release, report_failure};
 
-/// An allocation. Dropping it gives the memory back: to its context, which caches it, or to the
-/// driver.
+/// An allocation of device memory or pinned host memory. Dropping it gives the memory back: to its
+/// pool, which caches it, or to the driver.
 ///
 /// As long as nobody outside this project has its address, the memory can serve again as soon as it
 /// is released: every copy, fill and kernel of this project is complete when its call returns, or
@@ -27,22 +28,28 @@ pub struct Block {
     /// Where its segment begins.
     pub(super) segment: u64,
     pub(super) context: Context,
+    pub(super) source: Source,
     exposure: Exposure,
 }
 
 impl Block {
-    pub(super) fn new(context: &Context, (address, segment): (u64, u64), size: u64) -> Self {
+    pub(super) fn new(
+        context: &Context,
+        source: Source,
+        (address, segment): (u64, u64),
+        size: u64,
+    ) -> Self {
         let (context, exposure) = (context.clone(), Exposure::default());
-        Self { address, size, segment, context, exposure }
+        Self { address, size, segment, context, source, exposure }
     }
 
-    /// The device address, for whoever asks: this exposes the block.
+    /// The address, for whoever asks: this exposes the block.
     pub fn address(&self) -> u64 {
         self.expose();
         self.address
     }
 
-    /// The device address, for work that is complete, or retains the block, when its caller returns
+    /// The address, for work that is complete, or retains the block, when its caller returns
     /// or fails.  It must not reach anybody else.
     pub fn private_address(&self) -> u64 {
         self.address
@@ -63,6 +70,11 @@ impl Block {
         self.size
     }
 
+    /// Whether it is pinned host memory.
+    pub(crate) fn is_on_host(&self) -> bool {
+        self.source != Source::Device
+    }
+
     /// Whether both lie in one segment, so that one copy may reach from one to the other.
     pub fn shares_segment(&self, other: &Self) -> bool {
         self.segment == other.segment && self.context.is_same(&other.context)
@@ -77,8 +89,8 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if may_release() {
-            let freed = self.context.release_block(self.address, self.is_exposed());
-            report_failure("device memory", freed);
+            let released = self.context.release_block(self.source, self.address, self.is_exposed());
+            report_failure(self.source.name(), released);
         }
     }
 }

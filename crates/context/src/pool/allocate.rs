@@ -1,10 +1,8 @@
 //! How an allocation is served: by released memory, by the driver, or by the driver once memory was
 //! reclaimed.
 
-use super::Placement;
-use super::block::Block;
-use super::ledger::{IdleLookup, Request, aligned};
-use super::lookup;
+use super::ledger::{Lookup, Request, aligned};
+use super::{Block, Placement, Source, lookup, pinned};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, LongLock, blocking, report_failure};
@@ -22,10 +20,18 @@ impl Context {
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY` when the device has no room; an error when the context is gone.
     pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
-        let request =
-            |context: &Self| Ok(context.manager().ledger.lock()?.request(size, placement));
-        let place = self.allocate_for(request)?;
-        zeroing::prepared(Block::new(self, place, size))
+        self.allocate_block(Source::Device, size, placement)
+    }
+
+    pub(super) fn allocate_block(
+        &self,
+        source: Source,
+        size: u64,
+        placement: Placement,
+    ) -> CudaResult<Block> {
+        let request = |context: &Self| Ok(context.pool(source).ledger()?.request(size, placement));
+        let place = self.allocate_for(source, request)?;
+        zeroing::prepared(Block::new(self, source, place, size))
     }
 
     /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
@@ -48,11 +54,12 @@ impl Context {
         if sizes.is_empty() {
             return Ok(Vec::new());
         }
-        let request = |context: &Self| Ok(context.manager().ledger.lock()?.request_adjacent(sizes));
-        let (mut next, segment) = self.allocate_for(request)?;
-        self.manager().ledger.lock()?.divide(next, sizes);
+        let source = Source::Device;
+        let request = |context: &Self| Ok(context.pool(source).ledger()?.request_adjacent(sizes));
+        let (mut next, segment) = self.allocate_for(source, request)?;
+        self.pool(source).ledger()?.divide(next, sizes);
         let blocks = sizes.iter().map(|size| {
-            let block = Block::new(self, (next, segment), *size);
+            let block = Block::new(self, source, (next, segment), *size);
             next += aligned(*size);
             block
         });
@@ -61,8 +68,9 @@ impl Context {
     }
 
     /// The address of a block for a request, and that of its segment.
-    fn allocate_for(
+    pub(super) fn allocate_for(
         &self,
+        source: Source,
         request: impl FnOnce(&Self) -> CudaResult<Request>,
     ) -> CudaResult<(u64, u64)> {
         let current = self.enter().inspect_err(|error| {
@@ -70,32 +78,40 @@ impl Context {
                 self.abandon();
             }
         })?;
-        self.cache_limit()?; // sets the default limit at the first allocation
+        self.ensure_limit(source)?;
         let request = request(self)?;
-        match self.reuse(&current, &request)? {
+        match self.reuse(source, &current, &request)? {
             Some(place) => Ok(place),
-            None => self.allocate_from_driver(&current, &request),
+            None => self.allocate_from_driver(source, &current, &request),
         }
     }
 
     /// A block of released memory that no work can use any more.
-    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<(u64, u64)>> {
-        let manager = self.manager();
+    fn reuse(
+        &self,
+        source: Source,
+        current: &Current<'_>,
+        request: &Request,
+    ) -> CudaResult<Option<(u64, u64)>> {
+        let pool = self.pool(source);
         loop {
             let (last_release, has_to_wait) = {
-                let mut ledger = manager.ledger.lock()?;
+                let mut ledger = pool.ledger()?;
                 match ledger.reuse(request) {
-                    IdleLookup::Hit { address, segment } => return Ok(Some((address, segment))),
+                    Lookup::Hit { address, segment } => return Ok(Some((address, segment))),
                     // The fences below do not cover what is released from here on.
-                    IdleLookup::InFlight => (ledger.last_release(), ledger.has_to_wait()),
-                    IdleLookup::Miss => {
+                    Lookup::InFlight => {
+                        let has_to_wait = source.may_wait() && ledger.has_to_wait();
+                        (ledger.last_release(), has_to_wait)
+                    }
+                    Lookup::Miss => {
                         ledger.count_miss(request);
                         return Ok(None);
                     }
                 }
             };
             let (complete, oldest, useless) = {
-                let mut fences = manager.fences.lock()?;
+                let mut fences = pool.fences.lock()?;
                 let complete = fences.complete_up_to(current, last_release);
                 (complete, fences.oldest(), fences.take_useless())
             };
@@ -106,14 +122,14 @@ impl Context {
                 Err(_) if has_to_wait => wait_for_work(current, last_release),
                 Err(_) => 0,
             };
-            let mut ledger = manager.ledger.lock()?;
+            let mut ledger = pool.ledger()?;
             ledger.mark_complete(complete);
             let found = ledger.reuse(request);
-            if let IdleLookup::Hit { address, segment } = found {
+            if let Lookup::Hit { address, segment } = found {
                 return Ok(Some((address, segment)));
             }
             // What is in flight has to become less with each turn.
-            if complete == 0 || !ledger.has_to_wait() {
+            if complete == 0 || !source.may_wait() || !ledger.has_to_wait() {
                 ledger.count_miss(request);
                 return Ok(None);
             }
@@ -124,18 +140,22 @@ impl Context {
     /// above.
     fn allocate_from_driver(
         &self,
+        source: Source,
         current: &Current<'_>,
         request: &Request,
     ) -> CudaResult<(u64, u64)> {
-        let size = self.manager().ledger.lock()?.segment_size(request);
-        self.return_surplus(current, size).map_err(|error| error.while_allocating(request.size))?;
-        let ask = |size| current.allocate_memory(size).map(|address| (address, size));
+        let pool = self.pool(source);
+        let size = pool.ledger()?.segment_size(request);
+        let needed = if source.is_scarce() { size } else { 0 };
+        self.return_surplus(source, current, needed)
+            .map_err(|error| error.while_allocating(request.size))?;
+        let ask = |size| source.obtain(current, size).map(|address| (address, size));
         let mut allocated = ask(size);
         for _ in 0..MAX_ATTEMPTS {
-            if !is_out_of_memory(&allocated) || !self.reclaim(current) {
+            if !is_out_of_memory(&allocated) || !self.reclaim(source, current) {
                 break;
             }
-            if let Some(place) = self.take_ready(request)? {
+            if let Some(place) = pool.take_ready(request)? {
                 return Ok(place);
             }
             allocated = ask(size);
@@ -143,9 +163,9 @@ impl Context {
         let mut request = *request;
         if is_out_of_memory(&allocated) {
             // The room that is left may be less than a whole segment.
-            let packed = self.manager().ledger.lock()?.pack(&request);
+            let packed = pool.ledger()?.pack(&request);
             if let Some(packed) = packed {
-                if let Some(place) = self.take_ready(&packed)? {
+                if let Some(place) = pool.take_ready(&packed)? {
                     return Ok(place);
                 }
                 request = packed;
@@ -154,26 +174,17 @@ impl Context {
         }
         let (address, capacity) =
             allocated.map_err(|error| error.while_allocating(request.size))?;
-        self.manager().ledger.lock()?.add(address, capacity, &request);
-        lookup::extend_range(address, capacity);
+        pool.ledger()?.add(address, capacity, &request);
+        lookup::extend_range(source, address, capacity);
         Ok((address, address))
     }
 
-    /// A block of memory that was not ready when the request was made, but is now.
-    fn take_ready(&self, request: &Request) -> CudaResult<Option<(u64, u64)>> {
-        let found = self.manager().ledger.lock()?.reuse(request);
-        Ok(match found {
-            IdleLookup::Hit { address, segment } => Some((address, segment)),
-            IdleLookup::InFlight | IdleLookup::Miss => None,
-        })
-    }
-
-    /// Reclaims memory of the device: gives back everything that this process has cached on it,
-    /// including what work in flight retains, once that work is complete.  If that is nothing, waits
-    /// for what is in flight in segments that cannot go back.  Returns whether there is more memory
+    /// Reclaims memory: gives back everything that this process has cached of it, including what work in
+    /// flight retains, once that work is complete.  If that is nothing, waits for what is in flight in
+    /// segments that cannot go back.  Returns whether there is more memory
     /// now, or was for another thread meanwhile.
-    fn reclaim(&self, current: &Current<'_>) -> bool {
-        let has_completed = wait_for_work_in_flight();
+    fn reclaim(&self, source: Source, current: &Current<'_>) -> bool {
+        let has_completed = source.may_wait() && wait_for_work_in_flight();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
             // either.
@@ -182,36 +193,43 @@ impl Context {
                 Ok(Some(guard)) => (Ok(guard), false),
                 _ => (ONE_AT_A_TIME.lock(), true),
             };
-            let (bytes, outcome) = self.empty_caches_of_the_device();
+            let (bytes, outcome) = self.empty_caches(source);
             (bytes, has_waited, outcome)
         });
         // Not under the lock: the handler of a failure report may allocate.
-        report_failure("device memory", outcome);
+        report_failure(source.name(), outcome);
         if bytes > 0
-            && let Ok(mut ledger) = self.manager().ledger.lock()
+            && let Ok(mut ledger) = self.pool(source).ledger()
         {
             ledger.count_retry();
         }
-        bytes > 0 || has_completed || has_waited || self.complete_in_flight(current)
+        bytes > 0
+            || has_completed
+            || has_waited
+            || source.may_wait() && self.complete_in_flight(source, current)
     }
 
     /// Waits for all work that may use released memory.  Returns whether any became ready.
-    fn complete_in_flight(&self, current: &Current<'_>) -> bool {
-        let last_release = match self.manager().ledger.lock() {
+    fn complete_in_flight(&self, source: Source, current: &Current<'_>) -> bool {
+        let last_release = match self.pool(source).ledger() {
             Ok(ledger) if ledger.has_in_flight() => ledger.last_release(),
             _ => return false,
         };
         let complete = wait_for_work(current, last_release);
-        if let Ok(mut ledger) = self.manager().ledger.lock() {
+        if let Ok(mut ledger) = self.pool(source).ledger() {
             ledger.mark_complete(complete);
         }
         complete > 0
     }
 
-    fn empty_caches_of_the_device(&self) -> (u64, CudaResult<()>) {
+    /// Empties the caches that take room from this source.
+    fn empty_caches(&self, source: Source) -> (u64, CudaResult<()>) {
+        if source != Source::Device {
+            return pinned::for_each_pool(Context::free_unused);
+        }
         let on_this_device = |context: &Self| context.device() == self.device();
         Self::primaries().into_iter().filter(on_this_device).fold((0, Ok(())), |sum, context| {
-            let (bytes, outcome) = context.free_idle();
+            let (bytes, outcome) = context.free_unused(source);
             (sum.0 + bytes, sum.1.and(outcome))
         })
     }

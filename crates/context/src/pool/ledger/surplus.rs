@@ -41,13 +41,13 @@ impl Ledger {
 
     /// Whether more is cached than the limit allows.
     pub(crate) fn exceeds_limit(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.unused_total().0 > limit)
+        self.allowance().is_some_and(|bytes| self.blocks.unused_total().0 > bytes)
     }
 
     /// Whether work in flight may still use more than the limit.  To wait for it then is better
     /// than to take ever more memory.
     pub(crate) fn has_to_wait(&self) -> bool {
-        self.limit.is_some_and(|limit| self.blocks.idle().all_in_flight_bytes() > limit)
+        self.allowance().is_some_and(|bytes| self.blocks.idle().all_in_flight_bytes() > bytes)
     }
 
     /// Removes the segments that have been vacant for longest and are not worth keeping: those
@@ -58,7 +58,7 @@ impl Ledger {
         let mut surplus = Vec::new();
         // What is too large to be kept at all displaces nothing else.
         if let Some((newest, capacity)) = self.blocks.idle().newest_vacant()
-            && self.limit.is_some_and(|limit| capacity > limit)
+            && self.allowance().is_some_and(|bytes| capacity > bytes)
         {
             surplus.push(self.remove_segment(newest));
         }
@@ -81,7 +81,7 @@ impl Ledger {
     /// Removes segments in which nothing is in use until the rest is within the limit.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
-        self.limit.map_or_else(Vec::new, |limit| self.remove_unused(limit))
+        self.allowance().map_or_else(Vec::new, |bytes| self.remove_unused(bytes))
     }
 
     /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver

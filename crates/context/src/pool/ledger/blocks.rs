@@ -302,6 +302,54 @@ impl Blocks {
         }
     }
 
+    /// Closes all segments, in each of which something is in use.
+    pub(super) fn close_all(&mut self) {
+        let segments: Vec<_> = self.segments.keys().copied().collect();
+        segments.into_iter().for_each(|segment| self.close(segment));
+    }
+
+    /// Resizes a block in use to hold `size` bytes, if its segment is for blocks of that class.
+    pub(super) fn resize(&mut self, address: u64, size: u64) -> bool {
+        let Block { segment, capacity, state, .. } = self.blocks[&address];
+        let Tiling { segment: Segment { class, .. }, is_open, .. } = self.segments[&segment];
+        let wanted = class.capacity(size);
+        if !matches!(state, State::InUse(_)) || !is_open || Class::of(size) != class {
+            return false;
+        }
+        if wanted > capacity && !self.grow(address, wanted - capacity) {
+            return false;
+        }
+        let block = self.block_mut(address);
+        block.size = size;
+        let (end, rest) = (address + wanted, block.capacity - wanted);
+        if rest >= class.step() {
+            block.capacity = wanted;
+            let rest = Block { size: 0, capacity: rest, is_alone: false, ..*block };
+            self.blocks.insert(end, rest);
+            self.begin_use(segment);
+            match wanted > capacity {
+                true => self.return_ready(end),
+                false => self.return_in_flight(end),
+            }
+        }
+        true
+    }
+
+    /// Adds the ready block behind a block to it, if that has `more` bytes.
+    fn grow(&mut self, address: u64, more: u64) -> bool {
+        let Block { segment, capacity, .. } = self.blocks[&address];
+        let end = address + capacity;
+        let behind =
+            self.blocks.get(&end).filter(|it| it.segment == segment && it.state == State::Ready);
+        let Some(behind) = behind.filter(|it| it.capacity >= more).copied() else { return false };
+        self.forget_idle(end, behind.capacity, State::Ready, self.segments[&segment].segment.class);
+        self.blocks.remove(&end);
+        let block = self.block_mut(address);
+        block.capacity += behind.capacity;
+        block.has_residue |= behind.has_residue;
+        true
+    }
+
     /// Whether a segment is closed and nothing in it is in use any more.
     pub(super) fn is_finished(&self, segment: u64) -> bool {
         let tiling = &self.segments[&segment];
