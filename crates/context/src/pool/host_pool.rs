@@ -4,15 +4,13 @@
 //! gives up Python's GIL nor waits for it: libarrow allocates on threads of its own, and while it reads
 //! Python's objects.
 
-use super::ledger::{ALIGNMENT, Lookup};
+use super::ledger::{ALIGNMENT, Lookup, SEGMENT};
 use super::{Placement, Source};
 use crate::{Context, Extension, empty_pinned_cache, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, keeping_interpreter, may_release, report_failure};
 use std::convert::Infallible;
 use std::ptr::{self, NonNull};
 
-/// Blocks begin at multiples of this at most.
-const MAX_ALIGNMENT: usize = 2 << 20;
 const PAGES: Source = Source::Pages;
 
 /// Allocates pinned host memory of any size.  There is one for each context, and it is never dropped:
@@ -63,7 +61,7 @@ impl HostPool {
     ///
     /// When the driver cannot pin so much memory, when the context is gone, and in a forked child.
     pub fn allocate(&self, size: usize, alignment: usize) -> CudaResult<NonNull<u8>> {
-        debug_assert!(size > 0 && alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT);
+        debug_assert!(size > 0 && alignment.is_power_of_two() && alignment as u64 <= SEGMENT);
         // Blocks are aligned already, or have room for an aligned start.
         let room = alignment.saturating_sub(ALIGNMENT as usize);
         let bytes = size.saturating_add(room) as u64;

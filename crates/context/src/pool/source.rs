@@ -1,15 +1,11 @@
 //! Where the memory of a pool comes from, and goes back to.
 
-use super::ledger::Segment;
+use super::ledger::{MIN_LARGE, Segment};
 use crate::streams::wait_for_contexts;
 use crate::{Current, Pages};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::fs;
 use std::ptr::NonNull;
-
-/// The system promises more memory than it has, and ends processes that touch it.  So the pool compares a
-/// request of this size with the available memory before it touches the pages.
-const CHECKED: u64 = 64 << 20;
 
 /// A kind of memory, with one pool of it in each context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +100,8 @@ impl Source {
 
 /// Maps pages and has the driver pin them.  Returns where they begin.
 fn pin_pages(current: &Current<'_>, size: usize) -> CudaResult<u64> {
-    let has_room = (size as u64) < CHECKED
+    // The system promises more memory than it has, and ends processes that touch it.
+    let has_room = (size as u64) < 4 * MIN_LARGE
         || memory_of_the_machine("MemAvailable:").is_none_or(|bytes| bytes >= size as u64);
     let Some(pages) = has_room.then(|| Pages::map(size)).flatten() else {
         return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));

@@ -7,19 +7,12 @@
 pub(crate) const SEGMENT: u64 = 2 << 20;
 /// The largest small block.
 pub(crate) const MAX_SMALL: u64 = 1 << 20;
-const SMALLEST_MEDIUM: u64 = MAX_SMALL + 1;
 /// The smallest large block.
 pub(crate) const MIN_LARGE: u64 = 16 << 20;
-/// The largest segments that are made for several small blocks, and for several medium ones.
-const MAX_SMALL_SEGMENT: u64 = 8 << 20;
-const MAX_MEDIUM_SEGMENT: u64 = 32 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;
-const MEDIUM_STEP: u64 = 64 << 10;
 /// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
 const TOLERANCE_DIVISOR: u64 = 6;
-/// The same while parts that fit nothing are few.
-const AMPLE_TOLERANCE_DIVISOR: u64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -36,9 +29,9 @@ impl Class {
 
     pub(crate) fn of(size: u64) -> Self {
         match size {
+            ..=MAX_SMALL => Self::Small,
             MIN_LARGE.. => Self::Large,
-            SMALLEST_MEDIUM.. => Self::Medium,
-            _ => Self::Small,
+            _ => Self::Medium,
         }
     }
 
@@ -51,7 +44,7 @@ impl Class {
     pub(crate) fn step(self) -> u64 {
         match self {
             Self::Small => ALIGNMENT,
-            Self::Medium => MEDIUM_STEP,
+            Self::Medium => MAX_SMALL / 16,
             Self::Large => SEGMENT,
         }
     }
@@ -59,8 +52,8 @@ impl Class {
     /// The size of a new segment for a block of that capacity, if the class has `reserved` bytes.
     pub(crate) fn segment(self, capacity: u64, reserved: u64) -> u64 {
         let size = match self {
-            Self::Small => capacity.max((reserved / 8).min(MAX_SMALL_SEGMENT)),
-            Self::Medium => capacity.max(reserved.min(MAX_MEDIUM_SEGMENT)),
+            Self::Small => capacity.max((reserved / 8).min(MIN_LARGE / 2)),
+            Self::Medium => capacity.max(reserved.min(2 * MIN_LARGE)),
             Self::Large => capacity,
         };
         size.checked_next_multiple_of(SEGMENT).unwrap_or(size)
@@ -71,7 +64,8 @@ impl Class {
 /// bytes may be left over.  To split any would leave parts that fit nothing: with sizes up to 256 MiB, a
 /// third of the memory was lost that way (simulated).
 pub(crate) fn largest_split(capacity: u64, room: u64) -> u64 {
-    let divisor = if room > 0 { AMPLE_TOLERANCE_DIVISOR } else { TOLERANCE_DIVISOR };
+    // Twice as much while parts that fit nothing are few.
+    let divisor = if room > 0 { TOLERANCE_DIVISOR / 2 } else { TOLERANCE_DIVISOR };
     capacity.saturating_add((capacity / divisor).max(room))
 }
 

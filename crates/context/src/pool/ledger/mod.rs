@@ -15,7 +15,7 @@ use classes::Class;
 use slack::Slack;
 
 pub(crate) use blocks::Segment;
-pub(crate) use classes::ALIGNMENT;
+pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 
