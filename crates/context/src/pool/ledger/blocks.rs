@@ -310,10 +310,10 @@ impl Blocks {
 
     /// Resizes a block in use to hold `size` bytes, if its segment is for blocks of that class.
     pub(super) fn resize(&mut self, address: u64, size: u64) -> bool {
-        let Block { segment, capacity, state, .. } = self.blocks[&address];
+        let Block { segment, capacity, state, is_alone, .. } = self.blocks[&address];
         let Tiling { segment: Segment { class, .. }, is_open, .. } = self.segments[&segment];
         let wanted = class.capacity(size);
-        if !matches!(state, State::InUse(_)) || !is_open || Class::of(size) != class {
+        if !matches!(state, State::InUse(_)) || is_alone || !is_open || Class::of(size) != class {
             return false;
         }
         if wanted > capacity && !self.grow(address, wanted - capacity) {

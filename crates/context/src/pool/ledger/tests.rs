@@ -23,6 +23,10 @@ enum Step {
         index: usize,
         is_exposed: bool,
     },
+    Resize {
+        index: usize,
+        size: u64,
+    },
     Share {
         index: usize,
         access: Access,
@@ -50,6 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => sizes.prop_map(|sizes| Step::AllocateAdjacent { sizes }),
         9 => (any::<usize>(), any::<bool>())
             .prop_map(|(index, is_exposed)| Step::Release { index, is_exposed }),
+        2 => (any::<usize>(), size()).prop_map(|(index, size)| Step::Resize { index, size }),
         1 => (any::<usize>(), access, any::<bool>())
             .prop_map(|(index, access, is_wiped)| Step::Share { index, access, is_wiped }),
         3 => (0u64..4).prop_map(|but| Step::Complete { but }),
@@ -235,6 +240,23 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             model.free(freed)?;
             prop_assert!(ledger.release(address, is_exposed).is_none(), "once is enough");
         }
+        Step::Resize { index, size } => {
+            let Some(address) = model.pick(index) else { return Ok(()) };
+            let (before, was) = (ledger.last_release(), *ledger.blocks.get(address).unwrap());
+            let kept = model.in_use.remove(&address).expect("picked");
+            if !ledger.resize(address, size) {
+                model.in_use.insert(address, kept);
+                return Ok(());
+            }
+            let capacity = ledger.blocks.get(address).unwrap().capacity;
+            prop_assert!(capacity >= size);
+            if ledger.last_release() > before {
+                let rest = (address + capacity, was.capacity - capacity);
+                model.in_flight.insert(ledger.last_release(), rest);
+            }
+            model.add(address, size)?;
+            model.in_use.get_mut(&address).expect("added").1 = kept.1;
+        }
         Step::Share { index, access, is_wiped } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
             prop_assert_eq!(ledger.widen(address, access), Some(address));
@@ -330,17 +352,6 @@ fn add(ledger: &mut Ledger, size: u64) -> u64 {
 }
 
 #[test]
-fn small_blocks_share_segments() {
-    let mut ledger = with_limit(LIMIT);
-    let many: Vec<_> = (0..1000).map(|_| add(&mut ledger, 1000)).collect();
-    assert_eq!(ledger.stats().reserved_bytes, SEGMENT);
-    assert_eq!(many[1] - many[0], 1024);
-    assert!(many.iter().all(|address| ledger.release(*address, false).is_none()));
-    let stats = ledger.stats();
-    assert_eq!((stats.cached_blocks, stats.cached_bytes), (1, SEGMENT), "merged again");
-}
-
-#[test]
 fn what_may_be_exported_is_alone_as_long_as_that_wastes_little() {
     let mut ledger = with_limit(LIMIT);
     let alone = |ledger: &Ledger| ledger.request(100, Placement::Alone);
@@ -398,18 +409,6 @@ fn once_much_is_wasted_no_segment_is_made_for_one_block_until_most_of_that_is_ba
     assert!(!alone(&ledger).is_alone, "more than a quarter is wasted");
     assert!(ledger.release(blocks[last], false).is_none());
     assert!(alone(&ledger).is_alone);
-}
-
-#[test]
-fn a_block_serves_at_once_unless_it_was_exposed() {
-    let mut ledger = with_limit(LIMIT);
-    let address = add(&mut ledger, 64 * MIB);
-    assert!(ledger.release(address, false).is_none());
-    assert_eq!(add(&mut ledger, 64 * MIB), address);
-    assert!(ledger.release(address, true).is_none());
-    assert_eq!(ledger.reuse(&ledger.request(64 * MIB, Placement::Packed)), Lookup::InFlight);
-    ledger.mark_complete(ledger.last_release());
-    assert_eq!(add(&mut ledger, 64 * MIB), address);
 }
 
 #[test]
