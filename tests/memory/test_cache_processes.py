@@ -223,10 +223,10 @@ for size in (1000, 5 << 20, 40 << 20):
     ctx.buffer_from_data(np.full(size, 7, np.uint8))
     print(max(ctx.new_buffer(size).to_pybytes()), end=" ")
 ctx.buffers_from_data([b"abc", b"def"])
-pinned = cuda.new_host_buffer(1 << 20)
+pinned = cuda.new_host_buffer(32 << 20)
 np.frombuffer(pinned, np.uint8)[:] = 7
 del pinned
-print(max(cuda.new_host_buffer(1 << 20)))
+print(np.frombuffer(cuda.new_host_buffer(32 << 20), np.uint8).max())
 """
     returncode, out, error = run_python(code, PYARROW_CUDA_ZERO=value)
     assert (returncode, out) == (0, "7 7 7 7\n" if value == "off" else "0 0 0 0\n")

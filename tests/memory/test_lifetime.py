@@ -262,7 +262,7 @@ def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
     pyarrow_cuda_compat.empty_pinned_cache()
     before = live(), hosts()
     buffers = [ctx.new_buffer(size) for size in (0, 1, 1 << 20, 3 << 20)]
-    pinned = [cuda.new_host_buffer(size) for size in (0, 1, 4096)]
+    pinned = [cuda.new_host_buffer(size) for size in (0, 1, 32 << 20)]
     assert (live(), hosts()) == (before[0] + 3, before[1] + 2)
     del buffers, pinned
     pyarrow_cuda_compat.empty_cache(ctx)

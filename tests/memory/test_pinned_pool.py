@@ -221,7 +221,7 @@ def test_copies_on_streams_are_queued(pool, ctx, stream, queue):
 @pytest.mark.simulator
 def test_many_small_allocations_share_blocks(pool, calls):
     def work():
-        return [pa.allocate_buffer(100, memory_pool=pool) for _ in range(5000)]
+        return [pa.allocate_buffer(100, memory_pool=pool) for _ in range(2000)]
 
     buffers, [pinned] = calls(work, b"cuMemHostRegister_v2")
     assert pinned == 1

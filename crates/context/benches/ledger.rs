@@ -1,17 +1,17 @@
-//! The bookkeeping of device memory: the cost of an allocation without the driver.
+//! The ledger of a pool: the cost of an allocation without the driver.
 //!
 //! This includes the crate's private modules, which a benchmark cannot import.
 
 #![allow(dead_code, unused_imports, missing_docs, reason = "not all of the modules is used here")]
 
-#[path = "../src/memory"]
-mod memory {
+#[path = "../src/pool"]
+mod pool {
     pub(super) mod ledger;
     pub(super) mod stats;
 }
 
 use criterion::{BenchmarkId, Criterion};
-use memory::ledger::{IdleLookup, Ledger, Placement};
+use pool::ledger::{Ledger, Lookup, Placement};
 use std::hint::black_box;
 
 const ADDRESS: u64 = 0x7000_0000_0000;
@@ -41,7 +41,7 @@ fn main() {
             timer.iter(|| {
                 let request =
                     ledger.request(black_box((32 * sizes.div_ceil(2)) << 20), Placement::Packed);
-                let IdleLookup::Hit { address, .. } = ledger.reuse(&request) else {
+                let Lookup::Hit { address, .. } = ledger.reuse(&request) else {
                     panic!("a block of that size is ready");
                 };
                 ledger.release(address, false)

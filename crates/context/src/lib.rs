@@ -10,13 +10,11 @@ mod contexts;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
 mod exposure;
-mod host_pool;
-mod memory;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
 #[expect(unsafe_code, reason = "passes on what callers promise of addresses")]
 mod peers;
-mod pinned;
+mod pool;
 mod streams;
 #[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
 mod zeroing;
@@ -25,15 +23,11 @@ pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandl
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cust")]
 pub use cust_types::{CustOwned, CustStream};
-pub use host_pool::HostPool;
-pub use memory::{
-    Block, MemoryStats, Placement, block_at, is_released, prepare_sharing, retain_exported,
-    set_default_cache_limit,
-};
 pub use pages::{Pages, page_size};
-pub use pinned::{
-    PinnedBlock, PinnedMemoryStats, empty_pinned_cache, pinned_memory_stats,
-    reset_peak_pinned_memory_stats, set_pinned_cache_limit,
+pub use pool::{
+    Block, HostPool, MemoryStats, Placement, block_at, empty_pinned_cache, is_released,
+    pinned_memory_stats, prepare_sharing, reset_peak_pinned_memory_stats, retain_exported,
+    set_default_cache_limit, set_pinned_cache_limit,
 };
 pub use streams::{
     Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,

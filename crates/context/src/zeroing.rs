@@ -1,6 +1,6 @@
 //! Whether memory is zeroed before anybody gets it.
 
-use crate::{Block, PinnedBlock};
+use crate::{Block, Current};
 use arrow_cuda_driver::{CudaResult, Variable};
 use std::sync::OnceLock;
 
@@ -21,23 +21,22 @@ pub(crate) fn is_on() -> bool {
 
 /// A new block, zeroed if the variable is on: it may hold the bytes of earlier buffers.
 pub(crate) fn prepared(block: Block) -> CudaResult<Block> {
-    if is_on() {
-        let size = usize::try_from(block.size()).unwrap_or(usize::MAX);
-        let current = block.context().enter()?;
+    if !is_on() {
+        return Ok(block);
+    }
+    let size = usize::try_from(block.size()).unwrap_or(usize::MAX);
+    if block.is_on_host() {
+        let start = std::ptr::with_exposed_provenance_mut::<u8>(block.private_address() as usize);
+        // SAFETY: a live block, which nobody else has yet.
+        unsafe { start.write_bytes(0, size) };
+        return Ok(block);
+    }
+    let fill = |current: Current<'_>| {
         // SAFETY: a live block, which nobody else has yet.
         let zeroed = unsafe { current.fill_memory(block.private_address(), 0, size) };
         // The driver may still be writing to it then.
-        zeroed.inspect_err(|_| block.expose())?;
-    }
+        zeroed.inspect_err(|_| block.expose())
+    };
+    block.context().enter().and_then(fill)?;
     Ok(block)
-}
-
-/// A new block of pinned memory, likewise.
-pub(crate) fn prepared_pinned(block: PinnedBlock) -> PinnedBlock {
-    if is_on() {
-        let start = std::ptr::with_exposed_provenance_mut::<u8>(block.private_address() as usize);
-        // SAFETY: a live block, which nobody else has yet.
-        unsafe { start.write_bytes(0, block.size() as usize) };
-    }
-    block
 }

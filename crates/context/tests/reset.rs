@@ -120,25 +120,25 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
 fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let _guard = one_at_a_time();
     let old = Context::primary(0).expect("a device");
-    let held = old.allocate_pinned(1 << 20).expect("room");
-    let exposed = old.allocate_pinned(1 << 20).expect("room").address();
+    let held = old.allocate_pinned(32 << 20).expect("room");
+    let exposed = old.allocate_pinned(32 << 20).expect("room").address();
     let stats = || pinned_memory_stats().expect("bookkeeping");
     let before = stats();
-    assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 1 << 20));
+    assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 32 << 20));
     reset();
     // Nobody here has noticed, and another library may have the addresses by now.
     assert!(!is_released(exposed));
     assert_eq!(block_at(held.address(), held.address()), None);
-    assert_eq!(old.allocate_pinned(1 << 20).expect_err("gone").code(), Some(201));
+    assert_eq!(old.allocate_pinned(32 << 20).expect_err("gone").code(), Some(201));
     let after = stats();
     assert_eq!((after.cached_blocks, after.allocated_bytes, after.reserved_bytes), (0, 0, 0));
     let new = Context::primary(0).expect("a device");
-    let block = new.allocate_pinned(1 << 20).expect("room");
+    let block = new.allocate_pinned(32 << 20).expect("room");
     drop(held);
     assert_eq!((stats().cached_blocks, stats().driver_frees), (0, before.driver_frees));
     assert_eq!(stats().cache_hits, before.cache_hits);
     drop(block);
-    assert_eq!(empty_pinned_cache().expect("alive"), 1 << 20);
+    assert_eq!(empty_pinned_cache().expect("alive"), 32 << 20);
 }
 
 #[test]

@@ -198,6 +198,7 @@ fn a_write_that_finds_no_half_can_be_made_again() {
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
     // The first half is given up, and there is no memory for the second one, once.
+    arrow_cuda_context::set_pinned_cache_limit(0).expect("alive"); // each half has memory of its own
     set_fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
     let failures = write_all(&buffer, &data);
     set_fault("");
@@ -260,6 +261,7 @@ fn writes_with_one_half() {
     let (_alone, context) = alone();
     let data = pattern(2000);
     let buffer = zeros(&context, data.len());
+    arrow_cuda_context::set_pinned_cache_limit(0).expect("alive"); // each half has memory of its own
     set_fault("cuMemHostAlloc:2+=719");
     let allocations = count_of(c"cuMemHostAlloc");
     assert_eq!(write_all(&buffer, &data), 0);

@@ -5,7 +5,7 @@
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{
-    Context, PinnedMemoryStats, Stream, completed, empty_pinned_cache, pinned_memory_stats,
+    Context, MemoryStats, Stream, completed, empty_pinned_cache, pinned_memory_stats,
 };
 use arrow_cuda_driver::call;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download, queue_upload};
@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-const MIB: usize = 1 << 20;
+/// A block of this size has a driver allocation of its own.
+const SIZE: usize = 32 << 20;
 
 /// The whole process shares the cache: one test at a time, each with an empty cache.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
@@ -28,7 +29,7 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
     (guard, context)
 }
 
-fn stats() -> PinnedMemoryStats {
+fn stats() -> MemoryStats {
     pinned_memory_stats().expect("bookkeeping")
 }
 
@@ -84,46 +85,46 @@ impl Drop for Busy {
 #[test]
 fn an_address_that_others_get_exposes() {
     let (_alone, context) = alone();
-    let pinned = allocate(&context, MIB);
+    let pinned = allocate(&context, SIZE);
     let busy = Busy::new(&context);
     let address = pinned.as_ptr();
     drop(pinned);
     busy.end_later();
-    assert_ne!(allocate(&context, MIB).as_slice().as_ptr(), address.cast_const());
+    assert_ne!(allocate(&context, SIZE).as_slice().as_ptr(), address.cast_const());
     drop(busy);
-    let both = [allocate(&context, MIB), allocate(&context, MIB)];
+    let both = [allocate(&context, SIZE), allocate(&context, SIZE)];
     assert!(both.iter().any(|pinned| pinned.as_slice().as_ptr() == address.cast_const()));
 }
 
 #[test]
 fn slices_do_not_expose() {
     let (_alone, context) = alone();
-    let mut pinned = allocate(&context, MIB);
+    let mut pinned = allocate(&context, SIZE);
     let _busy = Busy::new(&context);
     let first = pinned.as_slice()[0];
     pinned.as_mut_slice()[0] = first;
     drop(pinned);
-    assert_ready(&context, MIB);
+    assert_ready(&context, SIZE);
 }
 
 #[test]
 fn queued_copies_do_not_expose_and_retain_the_memory() {
     let (_alone, context) = alone();
-    let buffer = DeviceBuffer::allocate(&context, MIB as u64).expect("room");
-    drop(allocate(&context, MIB));
+    let buffer = DeviceBuffer::allocate(&context, SIZE as u64).expect("room");
+    drop(allocate(&context, SIZE));
     for is_upload in [true, false] {
         let busy = Busy::new(&context);
-        let pinned = allocate(&context, MIB);
+        let pinned = allocate(&context, SIZE);
         if is_upload {
             drop(queue_upload(&busy.0, &buffer, 0, Arc::new(pinned)).expect("alive"));
         } else {
             drop(queue_download(&busy.0, &buffer, 0, pinned).expect("alive"));
         }
-        assert_eq!((stats().cached_blocks, stats().allocated_bytes), (0, MIB as u64));
+        assert_eq!((stats().cached_blocks, stats().allocated_bytes), (0, SIZE as u64));
         let _other = Busy::new(&context); // after the first: a driver's functions on the host have one thread
         drop(busy);
         drop(completed());
-        assert_ready(&context, MIB);
+        assert_ready(&context, SIZE);
     }
 }
 
@@ -132,10 +133,10 @@ fn the_buffer_of_a_writer_is_private() {
     let (_alone, context) = alone();
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
     let writer = BufferWriter::open(buffer).expect("mutable");
-    writer.set_buffer_size(MIB).expect("room");
+    writer.set_buffer_size(SIZE).expect("room");
     let _busy = Busy::new(&context);
     writer.write(b"abc").expect("room");
     writer.flush().expect("alive");
     drop(writer);
-    assert_ready(&context, MIB);
+    assert_ready(&context, SIZE);
 }

@@ -1,6 +1,6 @@
 //! Pinned host memory.
 
-use arrow_cuda_context::{Context, Current, PinnedBlock};
+use arrow_cuda_context::{Block, Context, Current};
 use arrow_cuda_driver::CudaResult;
 use std::ptr::NonNull;
 use std::slice;
@@ -22,7 +22,7 @@ use std::slice;
 #[derive(Debug)]
 pub struct HostBuffer {
     /// None when there are no bytes.
-    block: Option<PinnedBlock>,
+    block: Option<Block>,
 }
 
 impl HostBuffer {
@@ -46,13 +46,13 @@ impl HostBuffer {
     ///
     /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
     pub fn as_ptr(&self) -> *mut u8 {
-        let exposed = self.block.as_ref().map(PinnedBlock::address);
+        let exposed = self.block.as_ref().map(Block::address);
         exposed.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
     }
 
     /// The memory's address, for work that retains the buffer.
     pub(crate) fn start(&self) -> *mut u8 {
-        let address = self.block.as_ref().map(PinnedBlock::private_address);
+        let address = self.block.as_ref().map(Block::private_address);
         address.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
     }
 

@@ -63,10 +63,10 @@ pub(super) unsafe extern "C" fn reallocate(
     attempt(failure, work)
 }
 
-pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, size: i64) {
-    let (Some(data), Ok(size)) = (NonNull::new(data), usize::try_from(size)) else { return };
+pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, _size: i64) {
+    let Some(data) = NonNull::new(data) else { return };
     // SAFETY: the pool has allocated this.
-    let work = AssertUnwindSafe(|| unsafe { pool.release(data, size) });
+    let work = AssertUnwindSafe(|| unsafe { pool.release(data) });
     // `free` cannot report a failure.
     let _ = catch_unwind(work);
 }

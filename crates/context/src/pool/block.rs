@@ -1,0 +1,96 @@
+//! A block of memory in use.
+
+use super::Source;
+use crate::Context;
+use crate::exposure::Exposure;
+use arrow_cuda_driver::{may_release, report_failure};
+
+/// An allocation of device memory or pinned host memory. Dropping it gives the memory back: to its
+/// pool, which caches it, or to the driver.
+///
+/// As long as nobody outside this project has its address, the memory can serve again as soon as it
+/// is released: every copy, fill and kernel of this project is complete when its call returns, or
+/// retains the memory until it is.  Once the block is *exposed*, other libraries may have queued
+/// work that uses it, so it serves again only when there is evidence that this work is complete.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Placement};
+///
+/// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+/// assert!(block.size() == 100 && !block.is_exposed());
+/// assert!(block.address() > 0 && block.is_exposed());
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Debug)]
+pub struct Block {
+    pub(super) address: u64,
+    pub(super) size: u64,
+    /// Where its segment begins.
+    pub(super) segment: u64,
+    pub(super) context: Context,
+    pub(super) source: Source,
+    exposure: Exposure,
+}
+
+impl Block {
+    pub(super) fn new(
+        context: &Context,
+        source: Source,
+        (address, segment): (u64, u64),
+        size: u64,
+    ) -> Self {
+        let (context, exposure) = (context.clone(), Exposure::default());
+        Self { address, size, segment, context, source, exposure }
+    }
+
+    /// The address, for whoever asks: this exposes the block.
+    pub fn address(&self) -> u64 {
+        self.expose();
+        self.address
+    }
+
+    /// The address, for work that is complete, or retains the block, when its caller returns
+    /// or fails.  It must not reach anybody else.
+    pub fn private_address(&self) -> u64 {
+        self.address
+    }
+
+    /// Marks the block as exposed: work that nobody here knows may use it from now on.
+    pub fn expose(&self) {
+        self.exposure.expose();
+    }
+
+    /// Whether the block is exposed.
+    pub fn is_exposed(&self) -> bool {
+        self.exposure.is_exposed()
+    }
+
+    /// The size that was asked for, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether it is pinned host memory.
+    pub(crate) fn is_on_host(&self) -> bool {
+        self.source != Source::Device
+    }
+
+    /// Whether both lie in one segment, so that one copy may reach from one to the other.
+    pub fn shares_segment(&self, other: &Self) -> bool {
+        self.segment == other.segment && self.context.is_same(&other.context)
+    }
+
+    /// Where the block was allocated.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if may_release() {
+            let released = self.context.release_block(self.source, self.address, self.is_exposed());
+            report_failure(self.source.name(), released);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What an allocation asks of the ledger: how much memory, and whether it lies alone.
+
+use super::Ledger;
+use super::classes::{ALIGNMENT, Class};
+
+/// Whether an allocation may share its segment with others.
+///
+/// A process that imports one of them can reach the whole segment, and finds the allocation by an
+/// offset that other implementations of `pyarrow.cuda` do not know.  So memory that may be exported
+/// gets a segment of its own, as long as that wastes little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Alone in its segment, unless too much memory is wasted that way already.
+    Alone,
+    /// With others.
+    Packed,
+}
+
+/// An allocation's request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) size: u64,
+    /// The bytes that its block takes.
+    pub(crate) capacity: u64,
+    pub(super) class: Class,
+    /// The bytes that its block takes if it is all of its segment, which it may be.
+    pub(super) alone: Option<u64>,
+    /// Whether it has to be that.
+    pub(crate) is_alone: bool,
+    /// Whether released memory may serve it.
+    pub(super) is_cacheable: bool,
+}
+
+impl Ledger {
+    /// The request for an allocation of `size` bytes.
+    pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
+        let class = Class::of(size);
+        let may_cache = !self.caches_nothing && self.limit.is_some_and(|limit| limit > 0);
+        let is_cacheable = may_cache || self.always_shares;
+        let (alone, is_alone) = (None, false);
+        let request = Request { size, capacity: size, class, alone, is_alone, is_cacheable };
+        if !is_cacheable {
+            return request;
+        }
+        let alone = class.segment(class.capacity(size), 0);
+        let may_be_alone = placement == Placement::Alone
+            && class != Class::Large
+            && alone - size <= self.slack.room();
+        // It is alone in a segment that is there already, or the driver is asked for one.
+        let is_alone = may_be_alone && !self.slack.is_spent();
+        let capacity = if is_alone { alone } else { class.capacity(size) };
+        Request { capacity, alone: may_be_alone.then_some(alone), is_alone, ..request }
+    }
+
+    /// The request for several allocations in one block, one behind the other, each aligned.
+    pub(crate) fn request_adjacent(&self, sizes: &[u64]) -> Request {
+        let size = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
+        self.request(size, Placement::Packed)
+    }
+
+    /// The request to fall back to if the driver has no room for a whole segment; none if there is
+    /// no smaller one.
+    pub(crate) fn pack(&self, request: &Request) -> Option<Request> {
+        let capacity = request.class.capacity(request.size);
+        let is_smaller = capacity < self.segment_size(request);
+        let (alone, is_alone) = (None, false);
+        is_smaller.then_some(Request { capacity, alone, is_alone, ..*request })
+    }
+
+    /// How much the driver is to allocate for a request.  If it has no room for that, the request's
+    /// capacity is enough.
+    pub(crate) fn segment_size(&self, request: &Request) -> u64 {
+        let Request { capacity, class, .. } = *request;
+        match request.is_cacheable && !request.is_alone {
+            true => class.segment(capacity, self.blocks.reserved(class)),
+            false => capacity,
+        }
+    }
+}
+
+/// What an allocation of `size` bytes takes among several.
+pub(crate) fn aligned(size: u64) -> u64 {
+    size.checked_next_multiple_of(ALIGNMENT).unwrap_or(size)
+}

@@ -1,0 +1,99 @@
+//! What is not worth keeping, and goes back to the driver.
+
+use super::Ledger;
+use super::blocks::Segment;
+
+/// A context keeps at most what it needed at its peak, and three parts in this many more.
+const SURPLUS_DIVISOR: u64 = 13;
+/// Below this, it keeps everything.
+const MIN_KEPT: u64 = 64 << 20;
+/// It keeps the vacant segments of small and medium blocks if they hold at most one part in this many
+/// of what it needed at its peak.
+const SMALLER_DIVISOR: u64 = 32;
+/// An allocation has the driver free no more segments than this, unless they exceed the limit: the next
+/// ones go on.
+const MAX_AT_ONCE: usize = 16;
+
+impl Ledger {
+    /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
+    /// flight.
+    pub(crate) fn has_surplus(&self, needed: u64) -> bool {
+        let has_idle =
+            self.surplus_segment(needed).is_some() || self.blocks.idle().all_in_flight_bytes() > 0;
+        has_idle && self.is_surplus(needed)
+    }
+
+    fn is_surplus(&self, needed: u64) -> bool {
+        let peak = self.peak_with(needed);
+        let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 3).max(MIN_KEPT);
+        self.exceeds_limit()
+            || needed > 0 && self.stats.reserved_bytes.saturating_add(needed) > kept
+    }
+
+    /// The vacant segment that is worth least.
+    fn surplus_segment(&self, needed: u64) -> Option<u64> {
+        let kept = match self.exceeds_limit() {
+            true => 0,
+            false => (self.peak_with(needed) / SMALLER_DIVISOR).max(MIN_KEPT),
+        };
+        self.blocks.idle().oldest_vacant(kept)
+    }
+
+    /// Whether more is cached than the limit allows.
+    pub(crate) fn exceeds_limit(&self) -> bool {
+        self.allowance().is_some_and(|bytes| self.blocks.unused_total().0 > bytes)
+    }
+
+    /// Whether work in flight may still use more than the limit.  To wait for it then is better
+    /// than to take ever more memory.
+    pub(crate) fn has_to_wait(&self) -> bool {
+        self.allowance().is_some_and(|bytes| self.blocks.idle().all_in_flight_bytes() > bytes)
+    }
+
+    /// Removes the segments that have been vacant for longest and are not worth keeping: those
+    /// beyond the limit, and if the driver is to allocate `needed` bytes, some of those beyond what
+    /// the context needed at its peak.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
+        let mut surplus = Vec::new();
+        // What is too large to be kept at all displaces nothing else.
+        if let Some((newest, capacity)) = self.blocks.idle().newest_vacant()
+            && self.allowance().is_some_and(|bytes| capacity > bytes)
+        {
+            surplus.push(self.remove_segment(newest));
+        }
+        while self.is_surplus(needed)
+            && (surplus.len() < MAX_AT_ONCE || self.exceeds_limit())
+            && let Some(segment) = self.surplus_segment(needed)
+        {
+            surplus.push(self.remove_segment(segment));
+        }
+        surplus
+    }
+
+    /// Removes all segments in which nothing is in use, and forgets what was needed before.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn clear(&mut self) -> Vec<Segment> {
+        self.peak = self.stats.allocated_bytes;
+        self.remove_unused(0)
+    }
+
+    /// Removes segments in which nothing is in use until the rest is within the limit.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
+        self.allowance().map_or_else(Vec::new, |bytes| self.remove_unused(bytes))
+    }
+
+    /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver
+    /// frees them once it has completed all work, so some may be in flight.
+    pub(super) fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+        let mut removed = Vec::new();
+        for segment in self.blocks.unused() {
+            if self.blocks.unused_total().0 <= bytes {
+                break;
+            }
+            removed.push(self.remove_segment(segment));
+        }
+        removed
+    }
+}

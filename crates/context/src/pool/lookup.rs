@@ -1,0 +1,80 @@
+//! Finds the block that contains an address, in any context.
+//!
+//! The driver knows its own allocations, but a request may be smaller, and a released block may
+//! still be allocated.  Checks of an address against its allocation must therefore look here first.
+
+use super::Source;
+use super::ledger::Ledger;
+use super::pools::Pools;
+use crate::address_range::AddressRange;
+use crate::{Attribute, Context, Current, contexts};
+use arrow_cuda_driver::CudaResult;
+
+/// The addresses of device memory and of host memory, which lie far apart.
+static DEVICE: AddressRange = AddressRange::new();
+static HOST: AddressRange = AddressRange::new();
+
+fn range_of(source: Source) -> &'static AddressRange {
+    if source == Source::Device { &DEVICE } else { &HOST }
+}
+
+/// Extends the range of addresses that may hold blocks.
+pub(super) fn extend_range(source: Source, address: u64, capacity: u64) {
+    range_of(source).add(address, capacity);
+}
+
+/// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
+/// address may belong to somebody else by now.
+pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
+    let may_have = |source: &Source| range_of(*source).contains(address);
+    if !Source::ALL.iter().any(may_have) {
+        return Vec::new();
+    }
+    let answer = |context: &Context| {
+        let pools = context.extension::<Pools>()?;
+        let sources = Source::ALL.into_iter().filter(may_have);
+        let answer =
+            sources.filter_map(|source| question(&mut *pools.get(source).ledger().ok()?)).next()?;
+        // Asks the driver, so not under the lock, and only where it matters.
+        context.is_alive().then_some(answer)
+    };
+    contexts::all().iter().filter_map(answer).collect()
+}
+
+/// Whether the memory at an address was released, although the driver still has it allocated.
+///
+/// ```
+/// assert!(!arrow_cuda_context::is_released(0x1000));
+/// ```
+pub fn is_released(address: u64) -> bool {
+    !query(address, |ledger| ledger.is_idle(address).then_some(())).is_empty()
+}
+
+/// The address and requested size, in bytes, of the block that contains `address`.  The driver
+/// reserved the block's memory from `reserved_from` on.  `None` for memory that was not allocated
+/// here, or was released.
+///
+/// ```
+/// assert_eq!(arrow_cuda_context::block_at(0x1000, 0x800), None);
+/// ```
+pub fn block_at(address: u64, reserved_from: u64) -> Option<(u64, u64)> {
+    // Contexts of one device have adjacent blocks: the nearest one counts.
+    let on_devices = query(address, |ledger| ledger.block_at(address, reserved_from));
+    on_devices.into_iter().max()
+}
+
+impl Current<'_> {
+    /// The address at which the context's device reaches the device memory or pinned host memory at
+    /// `address`.  `None` for memory that the driver does not know, or that was released here
+    /// although the driver still has it allocated.
+    ///
+    /// # Errors
+    ///
+    /// All other driver errors.
+    pub fn device_address(&self, address: u64) -> CudaResult<Option<u64>> {
+        if is_released(address) {
+            return Ok(None);
+        }
+        self.attribute_if_known(Attribute::DevicePointer, address)
+    }
+}

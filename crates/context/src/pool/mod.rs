@@ -1,0 +1,36 @@
+//! Pools of memory: device memory, the driver's pinned memory, and pages that the driver pins.
+//!
+//! One mechanism serves all three.  A *segment* is memory that comes from a source; a *block* is the part of a segment
+//! that serves an allocation.  Released blocks are split, merged and reused by the same rules.  DESIGN.md beside this
+//! file gives the reasons.
+
+mod allocate;
+mod block;
+mod budget;
+mod cache;
+#[expect(unsafe_code, reason = "moves what is reallocated, and clears memory that nobody has yet")]
+mod host_pool;
+mod ledger;
+mod lookup;
+mod pinned;
+#[expect(unsafe_code, reason = "unmaps segments that the ledger has removed")]
+mod pools;
+#[expect(unsafe_code, reason = "frees segments that the ledger has removed")]
+mod release;
+#[expect(unsafe_code, reason = "wipes the residue of earlier buffers")]
+mod sharing;
+#[expect(unsafe_code, reason = "pins pages, and gives memory back")]
+mod source;
+mod stats;
+
+pub use block::Block;
+pub use budget::set_default_cache_limit;
+pub use host_pool::HostPool;
+pub use ledger::Placement;
+pub use lookup::{block_at, is_released};
+pub use pinned::{
+    empty_pinned_cache, pinned_memory_stats, reset_peak_pinned_memory_stats, set_pinned_cache_limit,
+};
+pub use sharing::{prepare_sharing, retain_exported};
+pub(crate) use source::Source;
+pub use stats::MemoryStats;

@@ -1,0 +1,138 @@
+//! Where the memory of a pool comes from, and goes back to.
+
+use super::ledger::{MIN_LARGE, Segment};
+use crate::streams::wait_for_contexts;
+use crate::{Current, Pages};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use std::fs;
+use std::ptr::NonNull;
+
+/// A kind of memory, with one pool of it in each context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Memory of the context's device.
+    Device,
+    /// Host memory that the driver allocates pinned for every context.  It goes with its context.
+    Pinned,
+    /// Pages of the process, which the driver pins.  Without their context they are ordinary memory.
+    Pages,
+}
+
+impl Source {
+    pub(super) const ALL: [Self; 3] = [Self::Device, Self::Pinned, Self::Pages];
+
+    /// The words for reports.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device memory",
+            Self::Pinned | Self::Pages => "pinned host memory",
+        }
+    }
+
+    /// Whether the memory outlives its context.
+    pub(super) fn outlives_context(self) -> bool {
+        self == Self::Pages
+    }
+
+    /// Whether others want the memory so much that less of it is cached than the limit allows.  Pinned memory
+    /// is limited to a small part of the machine's, and takes milliseconds to pin.
+    pub(super) fn is_scarce(self) -> bool {
+        self == Self::Device
+    }
+
+    /// Whether an allocation may wait for work in flight.  libarrow allocates pages while it has the GIL, which that
+    /// work may need.
+    pub(super) fn may_wait(self) -> bool {
+        self != Self::Pages
+    }
+
+    /// Obtains `size` bytes, more than 0, for a segment.
+    pub(super) fn obtain(self, current: &Current<'_>, size: u64) -> CudaResult<u64> {
+        let bytes = || usize::try_from(size).unwrap_or(usize::MAX);
+        match self {
+            Self::Device => current.allocate_memory(size),
+            Self::Pinned => {
+                current.allocate_host_memory(bytes()).map(|start| start.as_ptr() as u64)
+            }
+            Self::Pages => pin_pages(current, bytes()),
+        }
+    }
+
+    /// Gives a segment back to the driver, which waits for the work of its device.
+    ///
+    /// # Safety
+    ///
+    /// The segment must come from this source in this context, and be given back once.
+    pub(super) unsafe fn give_back(
+        self,
+        current: &Current<'_>,
+        segment: &Segment,
+    ) -> CudaResult<()> {
+        let start = || NonNull::new(segment.address as *mut u8).expect("a driver gives addresses");
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self {
+                Self::Device => current.release_memory(segment.address),
+                Self::Pinned => current.release_host_memory(start()),
+                Self::Pages => {
+                    // The driver does not wait when it unpins memory.
+                    wait_for_contexts(current)?;
+                    current.unregister_host_memory(start().as_ptr())?;
+                    self.unmap(segment);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Returns pages to the system that are no longer pinned; other memory has gone with its context.
+    ///
+    /// # Safety
+    ///
+    /// As for [`give_back`](Self::give_back), and nothing may use the memory.
+    pub(super) unsafe fn unmap(self, segment: &Segment) {
+        if self == Self::Pages {
+            // SAFETY: made in `pin_pages`; guaranteed by the caller.
+            drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
+        }
+    }
+}
+
+/// Maps pages and has the driver pin them.  Returns where they begin.
+fn pin_pages(current: &Current<'_>, size: usize) -> CudaResult<u64> {
+    // The system promises more memory than it has, and ends processes that touch it.
+    let has_room = (size as u64) < 4 * MIN_LARGE
+        || memory_of_the_machine("MemAvailable:").is_none_or(|bytes| bytes >= size as u64);
+    let Some(pages) = has_room.then(|| Pages::map(size)).flatten() else {
+        return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));
+    };
+    pages.touch();
+    // SAFETY: the pages stay where they are until the segment is given back.
+    unsafe { current.pin_host_memory(pages.start(), size) }?;
+    Ok(pages.into_address())
+}
+
+/// A field of `/proc/meminfo`, in bytes; `None` if the system does not provide it.
+pub(super) fn memory_of_the_machine(name: &str) -> Option<u64> {
+    field(&fs::read_to_string("/proc/meminfo").ok()?, name)
+}
+
+fn field(described: &str, name: &str) -> Option<u64> {
+    let line = described.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_the_machine_is_read() {
+        let described = "MemTotal:       2113401032 kB\nMemFree:        1847021000 kB\n";
+        assert_eq!(field(described, "MemTotal:"), Some(2_113_401_032 << 10));
+        assert_eq!(field("MemFree: 5 kB\n", "MemTotal:"), None);
+        assert_eq!(field("MemTotal: much\n", "MemTotal:"), None);
+        assert!(memory_of_the_machine("MemAvailable:").is_some_and(|bytes| bytes > 0));
+    }
+}

@@ -1,0 +1,250 @@
+//! Device memory: sharing with other processes, adjacent blocks, and a device without room.
+
+use super::calls::count_of;
+use super::common::Gate;
+use super::{LARGE, MIB, alone, destroy, their_context};
+use arrow_cuda_context::{
+    Block, Context, MemoryStats, Placement, is_released, prepare_sharing, retain_exported,
+};
+use arrow_cuda_driver::is_simulated;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+fn allocate(context: &Context, size: u64) -> Block {
+    context.allocate(size, Placement::Alone).expect("room")
+}
+
+fn stats(context: &Context) -> MemoryStats {
+    context.memory_stats().expect("alive")
+}
+
+/// All memory that the device had left, allocated past the cache.
+struct Filling(Vec<u64>);
+
+fn fill(context: &Context) -> Filling {
+    let current = context.enter().expect("alive");
+    let mut size = context.free_memory().expect("alive");
+    let mut taken = Vec::new();
+    while size > 0 {
+        match current.allocate_memory(size) {
+            Ok(address) => taken.push(address),
+            Err(_) => size /= 2,
+        }
+    }
+    Filling(taken)
+}
+
+impl Filling {
+    fn release(self, context: &Context) {
+        let current = context.enter().expect("alive");
+        for address in self.0 {
+            // SAFETY: allocated by `fill`, and released once.
+            unsafe { current.release_memory(address) }.expect("alive");
+        }
+    }
+}
+
+#[test]
+fn blocks_that_may_be_exported_have_segments_of_their_own() {
+    let (_guard, context) = alone();
+    let before = stats(&context);
+    // No more than a few: the others share.
+    let many: Vec<_> = (0..1000).map(|_| allocate(&context, 1000)).collect();
+    let reserved = stats(&context).reserved_bytes - before.reserved_bytes;
+    assert!((40 * MIB..=60 * MIB).contains(&reserved), "{reserved}");
+    let segments: std::collections::BTreeSet<_> =
+        many[..20].iter().map(|block| block.private_address() / (2 * MIB)).collect();
+    assert_eq!(segments.len(), 20);
+    drop(many);
+    assert_eq!(context.empty_cache().expect("alive"), reserved);
+}
+
+#[test]
+fn adjacent_blocks_are_released_one_by_one() {
+    let (_guard, context) = alone();
+    let before = context.bytes_allocated().expect("alive");
+    let mut blocks = context.allocate_adjacent(&[100, 20 * MIB, 5]).expect("room");
+    let at: Vec<_> = blocks.iter().map(Block::private_address).collect();
+    assert_eq!(at, [at[0], at[0] + 512, at[0] + 512 + 20 * MIB]);
+    assert_eq!(context.bytes_allocated().expect("alive") - before, 105 + 20 * MIB);
+    drop(blocks.remove(1));
+    assert!(is_released(at[1]) && !is_released(at[0]) && !is_released(at[2]));
+    assert_eq!(allocate(&context, 20 * MIB - 5).private_address(), at[1]);
+    drop(blocks);
+    assert_eq!(context.bytes_allocated().expect("alive"), before);
+    assert!(context.allocate_adjacent(&[]).expect("nothing to do").is_empty());
+}
+
+#[test]
+fn memory_released_before_a_completed_fence_is_reused() {
+    let (_guard, context) = alone();
+    let (early, late) = (allocate(&context, LARGE), allocate(&context, LARGE));
+    let (early_at, late_at) = (early.address(), late.address());
+    let first = Gate::on_default_stream(&context);
+    drop(early);
+    drop(allocate(&context, LARGE)); // records the fence
+    let second = Gate::on_default_stream(&context);
+    drop(late);
+    first.open();
+    // The default stream is busy with the second piece of work all the time.
+    let mut found = allocate(&context, LARGE);
+    for _ in 0..1000 {
+        if found.address() == early_at {
+            break;
+        }
+        assert_ne!(found.address(), late_at);
+        thread::sleep(Duration::from_millis(1));
+        found = allocate(&context, LARGE);
+    }
+    assert_eq!(found.address(), early_at);
+    drop(second);
+    context.synchronize().expect("alive");
+}
+
+#[test]
+fn an_allocation_asks_for_few_fences() {
+    let (_guard, context) = alone();
+    let gate = Gate::on_default_stream(&context);
+    let miss = || {
+        let before = count_of(c"cuEventQuery")?;
+        allocate(&context, LARGE).expose();
+        Some(count_of(c"cuEventQuery")? - before)
+    };
+    let calls: Vec<_> = (0..12).map(|_| miss()).collect();
+    assert!(calls[9..].iter().all(|count| *count <= Some(6)), "{calls:?}");
+    gate.open();
+    context.synchronize().expect("alive");
+}
+
+#[test]
+fn lent_memory_is_freed_at_release() {
+    let (_guard, context) = alone();
+    let before = stats(&context).driver_frees;
+    let block = allocate(&context, LARGE);
+    let current = context.enter().expect("alive");
+    prepare_sharing(&current, block.address() + LARGE - 1).expect("alive");
+    drop(block);
+    assert_eq!(stats(&context).driver_frees - before, 1);
+    assert_eq!(stats(&context).cached_blocks, 0);
+    // Freeing the block removes the mark.
+    drop(allocate(&context, LARGE));
+    assert_eq!(stats(&context).cached_blocks, 1);
+}
+
+#[test]
+fn exported_memory_is_not_cached() {
+    let (_guard, context) = alone();
+    let before = stats(&context);
+    let block = allocate(&context, LARGE);
+    retain_exported(block.address());
+    drop(block);
+    context.empty_cache().expect("alive");
+    let after = stats(&context);
+    assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees));
+    assert_eq!(after.reserved_bytes, before.reserved_bytes + LARGE);
+    assert_eq!(after.allocated_bytes, before.allocated_bytes + LARGE);
+}
+
+#[test]
+fn cached_memory_is_reclaimed_when_memory_runs_out() {
+    let (_guard, context) = alone();
+    let total = context.device().total_memory().expect("a device");
+    context.set_cache_limit(total).expect("alive");
+    let free = context.free_memory().expect("alive");
+    // So much is kept from now on.
+    let both = [allocate(&context, free / 8 * 3), allocate(&context, free / 2)];
+    both.into_iter().for_each(drop);
+    context.set_cache_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
+    context.set_cache_limit(total).expect("alive");
+    assert!(stats(&context).cached_bytes >= free / 2);
+    let before = stats(&context).out_of_memory_retries;
+    // There is no room for more beside the cached block.
+    let block = allocate(&context, free / 2 + 16 * MIB);
+    assert_eq!(stats(&context).out_of_memory_retries, before + 1);
+    let error = context.allocate(total, Placement::Alone).expect_err("no room");
+    assert!(error.is_out_of_memory());
+    drop(block);
+    context.empty_cache().expect("alive");
+}
+
+#[test]
+fn memory_in_flight_is_waited_for_when_memory_runs_out() {
+    let (_guard, context) = alone();
+    let total = context.device().total_memory().expect("a device");
+    context.set_cache_limit(total).expect("alive");
+    let most = context.free_memory().expect("alive") / 8 * 7;
+    drop(allocate(&context, most));
+    // Both lie in one segment, which cannot go back to the driver.
+    let (kept, released) = (allocate(&context, most / 4), allocate(&context, most / 2));
+    let address = released.address();
+    assert!(kept.shares_segment(&released));
+    let gate = Gate::on_default_stream(&context);
+    drop(released);
+    let waiting = context.clone();
+    let found = thread::spawn(move || allocate(&waiting, most / 2).private_address());
+    thread::sleep(Duration::from_millis(20));
+    gate.open();
+    assert_eq!(found.join().expect("room, once the work is complete"), address);
+    drop(kept);
+    context.empty_cache().expect("alive");
+}
+
+#[test]
+fn parts_of_segments_in_use_serve_when_there_is_no_room_for_a_segment() {
+    let (_guard, context) = alone();
+    let kept = context.allocate(1000, Placement::Packed).expect("room");
+    let filling = fill(&context);
+    let block = context.allocate(1000, Placement::Alone);
+    filling.release(&context);
+    assert!(kept.shares_segment(&block.expect("room beside the other")));
+}
+
+#[test]
+fn a_release_does_not_wait_for_a_thread_that_waits_for_memory() {
+    let (_guard, context) = alone();
+    context.set_cache_limit(LARGE).expect("alive");
+    let blocks: Vec<_> = (0..3).map(|_| allocate(&context, LARGE)).collect();
+    blocks.iter().for_each(Block::expose);
+    let late = allocate(&context, LARGE);
+    let gate = Gate::on_default_stream(&context);
+    drop(blocks);
+    let waiting = context.clone();
+    let waits = thread::spawn(move || drop(allocate(&waiting, LARGE)));
+    thread::sleep(Duration::from_millis(20));
+    let (released, hears) = mpsc::channel();
+    let releases = thread::spawn(move || {
+        drop(late);
+        released.send(()).expect("somebody hears it");
+    });
+    let in_time = hears.recv_timeout(Duration::from_secs(10));
+    gate.open();
+    waits.join().expect("no panic");
+    releases.join().expect("no panic");
+    in_time.expect("a release while the device is busy");
+}
+
+#[test]
+fn a_borrowed_context_that_becomes_the_primary_one_keeps_its_ledger() {
+    let (_guard, context) = alone();
+    let same = Context::borrowed(0, context.handle()).expect("alive");
+    assert!(same.is_primary());
+    drop(allocate(&same, LARGE));
+    assert_eq!(stats(&context).cached_bytes, LARGE);
+}
+
+#[test]
+fn a_borrowed_context_reclaims_the_cache_of_the_primary_one() {
+    let (_guard, context) = alone();
+    if !is_simulated().expect("a driver") {
+        return; // whose memory other processes use, too
+    }
+    let (theirs, handle) = their_context();
+    let total = context.device().total_memory().expect("a device");
+    context.set_cache_limit(total).expect("alive");
+    drop(allocate(&context, total / 8 * 5));
+    drop(allocate(&theirs, total / 8 * 4));
+    assert_eq!(stats(&context).cached_bytes, 0);
+    drop(theirs);
+    destroy(handle);
+}

@@ -1,0 +1,222 @@
+//! The pool of pinned memory for many allocations: alignment, sizes that change, and what outlives what.
+
+use super::{alone, destroy, their_context};
+use arrow_cuda_context::{Attribute, Context, HostPool, empty_pinned_cache, pinned_memory_stats};
+use arrow_cuda_driver::{CudaResult, call};
+use std::ptr::NonNull;
+use std::thread;
+
+const MIB: usize = 1 << 20;
+
+/// An allocation, filled with a byte, which it has to hold until it is released.
+struct Filled<'a> {
+    pool: &'a HostPool,
+    start: NonNull<u8>,
+    size: usize,
+    byte: u8,
+}
+
+// SAFETY: plain memory of its own.
+unsafe impl Send for Filled<'_> {}
+
+impl<'a> Filled<'a> {
+    fn new(pool: &'a HostPool, size: usize, byte: u8) -> Self {
+        let start = pool.allocate(size, 64).expect("room");
+        assert_eq!(start.addr().get() % 64, 0);
+        // SAFETY: allocated above.
+        unsafe { start.write_bytes(byte, size) };
+        Self { pool, start, size, byte }
+    }
+
+    fn address(&self) -> usize {
+        self.start.addr().get()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: allocated, and written to.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size) }
+    }
+
+    fn resize(&mut self, size: usize) {
+        let (old, byte) = (self.size, self.byte);
+        // SAFETY: allocated with that size, and replaced.
+        self.start = unsafe { self.pool.reallocate(self.start, old, size, 64) }.expect("room");
+        self.size = old.min(size);
+        assert!(self.bytes().iter().all(|found| *found == byte), "the bytes came along");
+        // SAFETY: the allocation has as many bytes now.
+        unsafe { self.start.write_bytes(byte, size) };
+        self.size = size;
+    }
+
+    fn is_pinned(&self, context: &Context) -> bool {
+        let current = context.enter().expect("alive");
+        let last = (self.address() + self.size - 1) as u64;
+        let known = current.attribute_if_known(Attribute::DevicePointer, last);
+        known.expect("an answer").is_some()
+    }
+}
+
+impl Drop for Filled<'_> {
+    fn drop(&mut self) {
+        assert!(self.bytes().iter().all(|found| *found == self.byte), "nobody else has written");
+        // SAFETY: allocated with that size, and not used afterwards.
+        unsafe { self.pool.release(self.start) };
+    }
+}
+
+#[test]
+fn every_pool_of_a_context_is_the_same() {
+    let (_guard, context) = alone();
+    let again = Context::primary(0).expect("a device");
+    assert!(std::ptr::eq(HostPool::of(&context), HostPool::of(&again)));
+    assert!(HostPool::of(&context).context().is_same(&context));
+}
+
+#[test]
+fn memory_grows_and_shrinks() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    let mut one = Filled::new(pool, 1, 7);
+    let start = one.address();
+    one.resize(64);
+    one.resize(100_000);
+    assert_eq!(one.address(), start, "nothing is behind it");
+    let behind = Filled::new(pool, 64, 8);
+    for size in [200_000, 5 * MIB, 33 * MIB, 36 * MIB, 34 * MIB, 5 * MIB, 3, 4 * MIB, 4 * MIB + 1] {
+        one.resize(size);
+    }
+    let mut large = Filled::new(pool, 34 * MIB, 9);
+    let start = large.address();
+    large.resize(20 * MIB);
+    assert_eq!(large.address(), start, "within its block");
+    large.resize(10 * MIB);
+    assert_ne!(large.address(), start, "a smaller block is for that");
+    drop(behind);
+}
+
+#[test]
+fn memory_is_aligned_as_asked() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    for power in 0..=21 {
+        let alignment = 1 << power;
+        for size in [1, 5000, 5 * MIB] {
+            let start = pool.allocate(size, alignment).expect("room");
+            assert_eq!(start.addr().get() % alignment, 0);
+            // SAFETY: allocated above, and not used.
+            unsafe { pool.release(start) };
+        }
+    }
+}
+
+#[test]
+fn threads_share_it() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    let work = |seed: usize| {
+        let mut held: Vec<Filled> = Vec::new();
+        let mut number = seed * 7919 + 1;
+        for _ in 0..2000 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            let size = 1 + (number >> 33) % [100, 5000, 300_000][(number >> 20) % 3];
+            match held.len() {
+                20.. => drop(held.swap_remove((number >> 40) % 20)),
+                3.. if number.is_multiple_of(5) => held[0].resize(size),
+                _ => held.push(Filled::new(pool, size, number as u8)),
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..6).for_each(|seed| drop(scope.spawn(move || work(seed))));
+    });
+    empty_pinned_cache().expect("alive");
+    assert_eq!(pinned_memory_stats().expect("bookkeeping").allocated_bytes, 0, "nothing is lost");
+}
+
+#[test]
+fn what_cannot_be_pinned_is_refused() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    for size in [1 << 46, usize::MAX - 4096, usize::MAX] {
+        let error = pool.allocate(size, 64).expect_err("no machine has that");
+        assert!(error.is_out_of_memory(), "{error}");
+    }
+    let kept = Filled::new(pool, 100, 5);
+    // SAFETY: allocated with that size, and still used because this fails.
+    let refused = unsafe { pool.reallocate(kept.start, kept.size, 1 << 46, 64) };
+    assert!(refused.is_err());
+}
+
+fn allocated(pool: &HostPool, size: usize) -> CudaResult<NonNull<u8>> {
+    pool.allocate(size, 64)
+}
+
+#[test]
+fn memory_outlives_its_context() {
+    let (_guard, _) = alone();
+    let reserved = pinned_memory_stats().expect("bookkeeping").reserved_bytes;
+    let (context, handle) = their_context();
+    let pool = HostPool::of(&context);
+    let mut held = [Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2)];
+    destroy(handle);
+    for one in &mut held {
+        assert!(one.bytes().iter().all(|byte| *byte == one.byte), "it can be read");
+    }
+    assert_eq!(allocated(pool, 8 * MIB).expect_err("it is gone").code(), Some(201));
+    assert_eq!(allocated(pool, 1).expect_err("found above").code(), Some(201));
+    drop(held);
+    pool.release_unused();
+    while pinned_memory_stats().expect("bookkeeping").reserved_bytes != reserved {
+        thread::yield_now(); // while the other thread unmaps it
+    }
+}
+
+#[test]
+fn memory_outlives_a_reset() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    drop(Filled::new(pool, 6 * MIB, 1)); // cached
+    let held = [Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2)];
+    assert!(held.iter().all(|one| one.is_pinned(&context)));
+    // SAFETY: takes no pointer.
+    unsafe { call!(cuDevicePrimaryCtxReset_v2(0)) }.expect("a device");
+    assert_eq!(allocated(pool, 8 * MIB).expect_err("it is gone").code(), Some(201));
+    let new = Context::primary(0).expect("a device");
+    assert!(held.iter().all(|one| !one.is_pinned(&new)), "ordinary memory now");
+    let other = HostPool::of(&new);
+    assert!(!std::ptr::eq(pool, other));
+    assert!(Filled::new(other, 100, 3).is_pinned(&new));
+    drop(held);
+    pool.release_unused();
+    other.release_unused();
+    while pinned_memory_stats().expect("bookkeeping").reserved_bytes > 0 {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_forked_child_reads_and_writes_what_there_is() {
+    let (_guard, context) = alone();
+    let pool = HostPool::of(&context);
+    let (small, large) = (Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2));
+    let work = || {
+        let is_refused = allocated(pool, 100).is_err_and(|error| error.code() == Some(3));
+        // Both are checked, and released: that does nothing.
+        drop((small, large));
+        pool.release_unused();
+        7 - i32::from(!is_refused)
+    };
+    // SAFETY: the child only runs `work`, and is ended by a signal should that hang.
+    let status = unsafe {
+        let child = libc::fork();
+        assert!(child >= 0, "a process");
+        if child == 0 {
+            libc::alarm(10);
+            libc::_exit(work());
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+        status
+    };
+    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7, "{status}");
+}
