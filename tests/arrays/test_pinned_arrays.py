@@ -148,7 +148,9 @@ def test_what_is_computed_from_a_mapped_array_is_not_mapped():
 def test_pinned_and_mapped_memory_is_released(driver):
     empty_pinned_cache()
     before = driver.library.cuda_sim_live_host_allocations()
-    arrays = [memory.pinned_array(1000), memory.mapped_array(1000)[1:], memory.pinned_array(9)[::2]]
+    size = 4 << 20  # so large that each has a driver allocation of its own
+    arrays = [memory.pinned_array(size), memory.mapped_array(size)[1:]]
+    arrays.append(memory.pinned_array(size)[::2])
     assert driver.library.cuda_sim_live_host_allocations() == before + 3
     del arrays
     empty_pinned_cache()
