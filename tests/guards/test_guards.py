@@ -499,10 +499,45 @@ def test_device_files_take_device_data_as_it_is(cuda, ctx, driver):
     assert target.to_pybytes() == b"12345678"
 
 
-def test_the_check_stays_pyarrows_where_its_place_is_unknown(monkeypatch, tmp_path):
+def test_the_check_stays_pyarrows_without_its_declarations(monkeypatch, tmp_path):
     monkeypatch.setattr(pa, "__file__", str(tmp_path / "__init__.py"))
     assert assertions.install() is None
-    (tmp_path / "lib.pxd").write_text(
-        "cdef class Array(_PandasConvertible):\n    cdef void other(self)\n"
-    )
-    assert assertions.install() is None
+
+
+BODY = """    cdef:
+        object a  # no slot
+    cdef void init(
+        self, int x) except *
+{}    cdef void _assert_cpu(self) except *
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("", 1),
+        ("    cpdef object length(self)\n", 2),
+        ("    cdef vector[int] sizes(self) nogil\n", 2),
+        ("    cdef readonly object name\n", 1),
+        ("    @staticmethod\n    cdef wrap(int x)\n", None),
+        ("    cdef object call(self, object (*function)(int))\n", None),
+    ],
+)
+def test_the_place_of_the_check_is_certain_or_refused(line, place):
+    declarations = f"cdef class Array:\n{BODY.format(line)}"
+    if place is None:
+        with pytest.raises(ImportError, match=r"in Array, which is not understood; reinstall"):
+            assertions._methods(declarations, "Array")
+        return
+    assert assertions._methods(declarations, "Array").index("_assert_cpu") == place
+    with pytest.raises(ImportError, match="does not declare Table; reinstall pyarrow"):
+        assertions._methods(declarations, "Table")
+
+
+def test_a_table_whose_columns_have_no_rows_and_other_chunks(ctx):
+    empty = pa.chunked_array([], pa.int64())
+    two = pa.chunked_array([pa.array([], pa.int64()).copy_to(ctx.memory_manager)] * 2)
+    table = pa.table({"none": empty, "two": two})
+    part = table.slice(0, 5)
+    assert [column.num_chunks for column in part.columns] == [0, 1]
+    assert part.num_rows == 0

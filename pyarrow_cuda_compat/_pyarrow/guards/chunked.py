@@ -43,7 +43,9 @@ def _sliced(data: Any, offset: int, length: int | None) -> Any:
             _native._count_nulls(taken)
             chunks.append(taken)
             offset, rest = 0, rest - len(taken)
-    return pa.chunked_array(chunks or [data.chunk(0).slice(0, 0)], data.type)
+    if not chunks and data.num_chunks:
+        chunks = [data.chunk(0).slice(0, 0)]
+    return pa.chunked_array(chunks, data.type)
 
 
 def write_batches(
