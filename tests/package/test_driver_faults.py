@@ -223,17 +223,17 @@ assert sim.cuda_sim_live_allocations() == 0
 def test_a_failed_release_of_cached_pinned_memory_is_raised_or_reported(run_python):
     code = """
 unknown = "Cuda error 999 in function 'cuMemFreeHost': [CUDA_ERROR_UNKNOWN] unknown error"
-kept = [cuda.new_host_buffer(3 << 20) for _ in range(3)]
+kept = [cuda.new_host_buffer(32 << 20) for _ in range(3)]
 del kept
 fault("cuMemFreeHost:2=999")
 # Asked for, so it is raised, when the others were tried.
 assert says(pyarrow_cuda_compat.empty_pinned_cache) == "OSError " + unknown
 fault("")
 stats = pyarrow_cuda_compat.pinned_memory_stats()
-assert (stats["cached_blocks"], stats["reserved_bytes"]) == (0, 3 << 20), stats
+assert (stats["cached_blocks"], stats["reserved_bytes"]) == (0, 32 << 20), stats
 assert sim.cuda_sim_live_host_allocations() == 1
-pyarrow_cuda_compat.set_pinned_cache_limit(4 << 20)
-first, second = cuda.new_host_buffer(3 << 20), cuda.new_host_buffer(3 << 20)
+pyarrow_cuda_compat.set_pinned_cache_limit(48 << 20)
+first, second = cuda.new_host_buffer(32 << 20), cuda.new_host_buffer(32 << 20)
 del first
 assert not reports
 fault("cuMemFreeHost:1=999")

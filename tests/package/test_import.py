@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyarrow_cuda_compat import _bridges
+from pyarrow_cuda_compat._runtime import bridges
 
 NO_DRIVER = "/nonexistent/libcuda.so"
 
@@ -284,7 +284,7 @@ assert pyarrow.array([1]).to_pylist() == [1]
     lines = out.splitlines()
     assert len(lines) == 2
     for line in lines:
-        assert f"supports pyarrow {_bridges.supported()}, but pyarrow" in line
+        assert f"supports pyarrow {bridges.supported()}, but pyarrow" in line
         assert f"{major}.0.0" in line
 
 

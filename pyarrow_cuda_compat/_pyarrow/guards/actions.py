@@ -16,7 +16,7 @@ from ..._native import CudaBuffer
 
 _HOST = pa.default_cpu_memory_manager()
 #: Files over device memory: their methods take device data.
-_DEVICE_FILES = (_native.BufferReader, _native.BufferWriter)
+_DEVICE_FILES: tuple[type, type] = (_native.BufferReader, _native.BufferWriter)
 #: Calls every function of `pyarrow.compute`.
 _COMPUTE = "pyarrow.compute.Function.call"
 
