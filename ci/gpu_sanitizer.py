@@ -11,7 +11,7 @@ from gpu_step import CORES, HERE, SIMULATED, LeftOut, Step, pytest, pytest_count
 # How many processes share the tests.
 SHARES = max(1, min(4, CORES // 4))
 # The tool checks the process that it starts, and none that this one starts.
-CHECKABLE = "not elsewhere and not unwatched"
+CHECKABLE = "not subprocesses and not unwatched"
 # Where kernels and copies of ours read device memory.
 READING = ("arrays", "batches", "copies", "devices", "files", "memory", "streams")
 # One copy down takes all buffers of an array, and the gaps between them, which nobody has written.

@@ -130,7 +130,7 @@ digest_of() {
     sha256sum | cut -d ' ' -f 1
 }
 
-# What does not depend on pyarrow's version is checked with the newest one only, and Dask with two versions.
+# Tests that do not depend on pyarrow's version run with the newest one only, and those of Dask with two versions.
 requirements_of() { # PYARROW_VERSION
     echo ci/requirements.txt
     case $1 in

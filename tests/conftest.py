@@ -32,7 +32,7 @@ if IS_SIMULATOR:
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
 TIMED = {"begin", "default_stream", "make_stream"}
-ELSEWHERE = {"cluster", "peer", "peers", "run_python"}
+SUBPROCESSES = {"cluster", "peer", "peers", "run_python"}
 GUARD = 64
 PATTERN = bytes((7 * index + 0x5A) % 251 + 1 for index in range(GUARD))
 
@@ -122,7 +122,7 @@ def make_stream(driver, current):
 
 @pytest.fixture
 def stream(ctx, current):
-    """A stream of the package's that only waits for itself."""
+    """A non-blocking stream of the package."""
     from pyarrow_cuda_compat import Stream
 
     yield Stream(ctx, non_blocking=True)
@@ -259,7 +259,7 @@ def no_leaks(request, contexts):
 
 
 def pytest_collection_finish():
-    # What the imports have left is not garbage, and takes long to walk over each time.
+    # The objects of imported modules are not garbage, and take long to walk over each time.
     gc.collect()
     gc.freeze()
 
@@ -270,8 +270,8 @@ def pytest_collection_modifyitems(items):
         fixtures = set(item.fixturenames)
         if fixtures & TIMED:
             item.add_marker("alone")
-        if fixtures & ELSEWHERE:
-            item.add_marker("elsewhere")
+        if fixtures & SUBPROCESSES:
+            item.add_marker("subprocesses")
         if item.get_closest_marker("simulator") and not IS_SIMULATOR:
             item.add_marker(pytest.mark.skip(reason="asks the simulator"))
         if item.get_closest_marker("hardware") and IS_SIMULATOR:

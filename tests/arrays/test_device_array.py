@@ -464,7 +464,7 @@ def test_copies():
 
 
 @pytest.mark.leaks
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_another_process_opens_the_array():
     host = np.arange(24, dtype="f4").reshape(2, 3, 4)
     array = DeviceArray.from_host(host)

@@ -146,7 +146,7 @@ def test_equality_at_every_alignment(ctx, size):
         for other_offset in alignments:
             theirs = right[other_offset : other_offset + size]
             theirs.copy_from_host(data)
-            # What lies around them differs, and must not count.
+            # The bytes around them differ, and must not count.
             assert ours.equals(theirs)
             assert theirs.equals(ours)
             if size:

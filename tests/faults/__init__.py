@@ -15,10 +15,10 @@ each error code, and that call fails.  Every time
 `scenarios`        what is run
 `simulator`        rules, counts, and what is alive
 `plan`             which calls fail, and how
-`silence`          failures that nobody needs to hear of
+`silence`          failures that the package need not report
 `trial`            one run with a fault, and what it has to do
 `worker`           all trials of a process
 `pool`             the processes
-`results`          what they are to do next, and what all of them have shown
+`results`          plans the next jobs, and sums up the results
 =================  ==============================================================================
 """

@@ -46,7 +46,7 @@ def run(results, wanted, processes):
     os.environ |= {"PYARROW_CUDA_DRIVER": "sim", "CUDA_SIM_DEVICES": str(simulator.DEVICES)}
     # On a machine with many cores, the engine would begin in the middle of a scenario.
     os.environ["PYARROW_CUDA_COPY_THREADS"] = "0"
-    # What the imports have left is not garbage, and takes long to walk over each time.
+    # The objects of imported modules are not garbage, and take long to walk over each time.
     gc.collect()
     gc.freeze()
     pool.run(results.begin(wanted), CACHES, results.hear, processes)

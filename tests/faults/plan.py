@@ -12,7 +12,7 @@ TEXTS = {
     999: "[CUDA_ERROR_UNKNOWN] unknown error",
     12345: "unknown error",
 }
-#: What a device gives from then on when a kernel has failed.
+#: After a kernel has failed, each call returns this.
 STICKY = 700
 ANY = "*"
 
@@ -58,7 +58,7 @@ def quick(counts, is_cold):
     """A sample: one call of each function, and every fourth function's first one in a new process.
 
     Calls, codes and hooks take turns.  The count of all calls differs between scenarios, so each
-    begins its turns elsewhere.  Sticky errors are few.
+    begins its turns at another one.  Sticky errors are few.
     """
     begin = counts.total()
     functions = sorted(counts)[begin % 4 :: 4] if is_cold else sorted(counts)

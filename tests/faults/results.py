@@ -21,7 +21,7 @@ class Results:
     def __init__(self, is_whole):
         self.is_whole = is_whole
         self.how, self.functions = Counter(), set()
-        #: What each scenario has made wrong.
+        #: The mistakes that each scenario has shown.
         self.wrong = {}
 
     def begin(self, scenarios):

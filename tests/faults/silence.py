@@ -1,4 +1,4 @@
-"""Failures that nobody needs to hear of, because the package does without the call.
+"""Failures that the package need not report, because it does without the call.
 
 The trial that meets one has checked that the results are right, and that nothing is lost.
 """
@@ -6,7 +6,7 @@ The trial that meets one has checked that the results are right, and that nothin
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
-#: What makes a context current, for any other call.
+#: Calls that make a context current, for any other call.
 ENTERING = {"cuCtxGetCurrent", "cuCtxPushCurrent"}
 
 

@@ -26,7 +26,7 @@ def wrong(tmp_path_factory):
     return found
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", scenarios.every())
 def test_any_call_may_fail(wrong, name):

@@ -11,7 +11,7 @@ from . import simulator
 from .plan import ANY, STICKY, TEXTS
 from .silence import may_be_silent
 
-#: What a failed release leaves alive, by the words of its report.
+#: The kind of object that a failed release leaves alive, by the words of its report.
 LOST = {
     "device memory": "allocations",
     "pinned host memory": "host_allocations",

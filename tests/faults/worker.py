@@ -72,7 +72,7 @@ class Worker:
             self.expected += allowed
             self._check_alive(fault, f"{how}: {said}")
             self._pass("the next run")
-            # What a failure has made the package give up, such as staging memory, is there again.
+            # The package has again what a failure made it give up, such as staging memory.
             self._check_alive(fault, f"the next run, after {how}: {said}")
             self._take_back(allowed + self.keeps)
         except Wrong as problem:

@@ -501,7 +501,7 @@ print("alive")
 """
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_a_file_that_shrinks_at_any_time(run_python, path):
     assert run_python(SHRINKS, FILE=os.fspath(path)) == (0, "alive\n", "")
 

@@ -40,12 +40,12 @@ def outcome(tmp_path_factory):
     return json.loads(found.read_text())
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_all_of_pyarrow_answers_or_refuses(outcome):
     """No crash, no hang, and no other answer than on the host."""
     assert outcome["wrong"] == {}
     counts = outcome["counts"]
-    assert counts["refused"] > 2_000
+    assert counts["refused"] > 1_500  # fewer with older releases
     assert counts["the same answer"] > 1_000
 
 

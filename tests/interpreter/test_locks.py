@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.elsewhere, pytest.mark.simulator]
+pytestmark = [pytest.mark.subprocesses, pytest.mark.simulator]
 
 START = """
 import sys, threading

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.elsewhere
+pytestmark = pytest.mark.subprocesses
 
 # `release()` has a native thread give up `VIEWS` imported views, and waits for it with the GIL.
 START = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.elsewhere
+pytestmark = pytest.mark.subprocesses
 
 # `let_go()` ends what keeps the default stream busy, and `signal_soon()` sends a signal during the
 # call that comes next.
@@ -164,7 +164,7 @@ print("over")
 
 
 def test_memory_that_the_device_still_uses_stays(run_python):
-    """A queued copy retains both ends, whatever becomes of the wait for it."""
+    """A queued copy retains both ends, however the wait for it ends."""
     code = """
 let_go = queue.hold()
 buf.copy_to_host(buf=pinned, stream=stream)

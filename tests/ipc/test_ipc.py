@@ -155,7 +155,7 @@ def test_nothing_is_shared_as_nothing(cuda, ctx, peer):
         handle = exported(empty)
         assert handle == bytes(8)
         assert peer(f"(lambda b: (b.size, b.to_pybytes()))(opened('{handle.hex()}'))") == (0, b"")
-    # What follows the size of nothing is not looked at.
+    # A handle of size 0 is complete: the bytes after the size are ignored.
     assert opened(cuda, ctx, bytes(8) + b"\xff" * 64).size == 0
 
 

@@ -200,7 +200,7 @@ def sys_exit_in_a_callback():
 
 @ending(9, is_sudden=True)
 def os_exit_in_a_hook():
-    """The hook is told of an exception in the destructor of memory's owner."""
+    """The destructor of the memory's owner raises, and Python calls the hook."""
 
     class Owner:
         def __del__(self):

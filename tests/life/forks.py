@@ -16,7 +16,7 @@ import pyarrow_cuda_compat as compat
 from . import states, work
 from .children import Case
 
-#: What a child may be answered: by the driver, in PyGPU's way, or by pyarrow about what it asks.
+#: Errors that a child may get: the driver's, PyGPU's, or pyarrow's about a failed call.
 REFUSALS = ("Cuda error 3", "(3)", "initialization error")
 #: pyarrow's own classes have methods that do not survive device memory.
 OURS = ("pyarrow._cuda", "pyarrow_cuda_compat")

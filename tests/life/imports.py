@@ -17,7 +17,7 @@ import pyarrow as pa  # noqa: F401
 from .children import Case
 
 PICKLE = "PICKLE"
-#: What programs may import, and what they may then use.
+#: Statements that programs may import by, with a use of the imported names.
 IMPORTS = {
     "pyarrow.cuda": "from pyarrow import cuda; cuda.Context; cuda.CudaBuffer",
     "pyarrow._cuda": "import pyarrow._cuda as cuda; cuda.Context; cuda.new_host_buffer",

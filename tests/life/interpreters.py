@@ -8,7 +8,7 @@ from functools import partial
 from . import states, work
 from .children import Case
 
-#: What is run there.
+#: Programs for the other interpreter.
 ATTEMPT = """
 try:
     {}

@@ -16,8 +16,9 @@ from . import states, work
 from .children import Case
 
 KIB, MIB = 1 << 10, 1 << 20
-#: What a process may take beyond what it has: address space, data, descriptors, threads.  With only
-#: some KiB left, glibc itself ends a process whose new thread finds no memory for its data.
+#: How much a process may take beyond its present use: address space, data, descriptors, threads.
+#: With only some KiB left, glibc itself ends a process whose new thread finds no memory for its
+#: data.
 STEPS = {
     "AS": [1 * MIB, 2 * MIB, 8 * MIB, 24 * MIB, 64 * MIB, 192 * MIB, 1024 * MIB],
     "DATA": [1 * MIB, 2 * MIB, 4 * MIB, 8 * MIB, 24 * MIB, 64 * MIB],

@@ -32,7 +32,7 @@ class State:
     name: str
     #: Makes it.
     make: Callable[[], Any]
-    #: What it holds, asked of the device; the same each time.
+    #: Reads the content from the device; it is the same each time.
     read: Callable[[Any], Any]
     #: Whether `read` needs the driver, so that a forked child cannot do it.
     asks_driver: bool
@@ -292,7 +292,7 @@ def pygpu_array():
 
 @state(lambda held: elements(held[1][0]))
 def mapped_memory():
-    """Memory of NumPy's that is pinned for a time, and a mapped array."""
+    """A NumPy array whose memory is pinned for a time, and a mapped array."""
     host = np.arange(100_000)
     pinned, mapped = memory.pinned(host[:50_000]), memory.mapped(host[50_000:])
     pinned.__enter__()
@@ -350,7 +350,7 @@ def exception():
 
 @state(lambda pickled: len(pickle.dumps(pickled)), asks_driver=False)
 def pickles():
-    """Out of band, the bytes are objects of the package's own making."""
+    """Out of band, the package makes the objects that hold the bytes."""
     frames = []
     return pickle.dumps(batch(), protocol=5, buffer_callback=frames.append), [
         bytes(frame) for frame in frames

@@ -13,7 +13,7 @@ from life.__main__ import GROUPS
 pytestmark = [pytest.mark.simulator, pytest.mark.independent]
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_process_survives(group, tmp_path):

@@ -190,7 +190,7 @@ def foreign_owners():
 
 
 class Threads:
-    """Threads that repeat a work until they are told to stop.
+    """Threads that repeat a work until `stop` is called.
 
     A failure of one is raised by `stop`.
     """

@@ -64,7 +64,7 @@ class Memory(Pair):
 
 
 class Array(Pair):
-    """A device array; views of one have views of NumPy's."""
+    """A device array; the model of a view is a view in NumPy."""
 
     def check(self):
         assert (self.real.shape, self.real.dtype) == (self.model.shape, self.model.dtype)

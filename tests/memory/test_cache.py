@@ -1,4 +1,4 @@
-"""Released device memory: who gets it and when, how much is kept, and who hears of it."""
+"""Released device memory: who gets it and when, how much is kept, and how it is reported."""
 
 import gc
 import threading
@@ -169,7 +169,7 @@ def test_what_came_before_work_that_goes_on_need_not_wait(ctx, default_stream, c
     default_stream.hold()
     complete()
     event.synchronize()
-    for _ in range(100):  # a device may say so of one event sooner than of another
+    for _ in range(100):  # a device may complete one event sooner than another
         held.append(ctx.new_buffer(4 * MIB))
         if changes()["cache_hits"]:
             break

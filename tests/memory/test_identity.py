@@ -62,7 +62,7 @@ def test_the_text_of_a_context(ctx):
     assert hex(ctx.handle) in repr(ctx)
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_a_context_after_a_reset(run_python):
     """The next primary context has the same handle, and is another one."""
     code, out, err = run_python("""

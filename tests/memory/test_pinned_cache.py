@@ -1,4 +1,4 @@
-"""Released pinned memory: who gets it and when, how much is kept, and who hears of it."""
+"""Released pinned memory: who gets it and when, how much is kept, and how it is reported."""
 
 import ctypes
 import gc
@@ -162,7 +162,7 @@ def test_memory_that_others_copy_from_waits(cuda, ctx, driver, make_stream, way)
     assert target.to_pybytes() == DATA
 
 
-#: What gives arrays of pinned memory, beside `new_host_buffer`.
+#: Functions that return arrays of pinned memory, beside `new_host_buffer`.
 MAKERS = {
     "pinned_array": lambda: memory.pinned_array(len(DATA), np.uint8),
     "PagelockedAllocator": lambda: pygpu.PagelockedAllocator(len(DATA) // 2, np.int16).get(),

@@ -15,7 +15,7 @@ def test_free_memory_is_the_devices(ctx):
     buffer = ctx.new_buffer(64 * MIB)
     assert free - compat.mem_get_info(0)[0] >= 64 * MIB
     del buffer
-    # What is cached is not free for others.
+    # Cached memory is not free for others.
     assert free - compat.mem_get_info(ctx)[0] >= 64 * MIB
     compat.empty_cache()
     assert compat.mem_get_info(device=0) == (free, total)

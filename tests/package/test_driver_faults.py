@@ -35,7 +35,7 @@ def test_a_driver_that_does_not_start(run_python, code, text):
     assert ("[" in out) == (code != 12345)
 
 
-#: What every text about a library that cannot be loaded ends with.
+#: The end of every message about a library that cannot be loaded.
 WAYS_OUT = "set PYARROW_CUDA_DRIVER=sim for the simulated device, or unset it for libcuda.so.1\n"
 ACCEPTED = (
     "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or path of a CUDA "

@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat info``: the facts, and what is said where there are none."""
+"""``python -m pyarrow_cuda_compat info``: the facts, and the text without a driver or a device."""
 
 import json
 import os

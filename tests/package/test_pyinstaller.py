@@ -7,7 +7,7 @@ import sys
 import pytest
 
 pytest.importorskip("PyInstaller")
-pytestmark = [pytest.mark.elsewhere, pytest.mark.independent]
+pytestmark = [pytest.mark.subprocesses, pytest.mark.independent]
 
 # pyarrow and NumPy import these somewhere; PyInstaller would analyse all of them.
 NOT_NEEDED = [

@@ -27,7 +27,7 @@ print({"pyarrow", "pyarrow_cuda_compat"} & {*sys.modules})
 from pyarrow import cuda
 print(cuda.Context(0).device_number)
 """
-#: What site does as the PEP says: paths first, then what the `.start` file names.
+#: As the PEP says, site adds the paths first, then calls the functions of the `.start` file.
 AS_PYTHON_3_15 = """
 import json, pkgutil, sys
 path, folders, names = json.loads(sys.argv[1])

@@ -23,7 +23,7 @@ def off_again():
 
 @pytest.fixture
 def log(caplog):
-    """Everything that is told to the loggers."""
+    """All records of the loggers."""
     caplog.set_level(logging.DEBUG, "pyarrow_cuda_compat")
     set_tracing(log=True)
     return caplog
@@ -31,7 +31,7 @@ def log(caplog):
 
 @pytest.fixture
 def ranges(monkeypatch):
-    """A stand-in for nvtx, and what it is told."""
+    """A stand-in for nvtx, which records its calls."""
     told = []
 
     def push_range(message, *, category, domain):
@@ -318,7 +318,7 @@ def test_queued_copies_are_recorded_when_they_are_queued(cuda, ctx, begin, log):
     assert not stream.query()
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_basic_config_after_the_import(run_python):
     code, _, err = run_python("""
 import logging
@@ -333,7 +333,7 @@ compat.Context(0).new_buffer(1000)
     assert err.count("\n") == 1
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_at_the_end_of_the_program(run_python):
     """Destructors and exit record nothing, and do not mind the loggers' end."""
     code, _, err = run_python("""

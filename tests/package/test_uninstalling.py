@@ -7,7 +7,7 @@ from pathlib import Path
 import _pyarrow_cuda_compat_hook
 import pytest
 
-pytestmark = [pytest.mark.elsewhere, pytest.mark.independent]
+pytestmark = [pytest.mark.subprocesses, pytest.mark.independent]
 
 ROOT = Path(__file__).parents[2]
 WHEELS = [*ROOT.glob("dist/*.whl"), *ROOT.glob("*.whl")]

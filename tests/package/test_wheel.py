@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.independent
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-#: What is linked into the extension whatever else is.
+#: Crates that are linked into the extension in any case.
 LINKED = {"libc", "numpy", "pyo3", "pyo3-ffi"}
 
 
@@ -42,7 +42,7 @@ def test_the_bill_lists_what_is_linked(bill, wheel):
     package = bill["metadata"]["component"]
     assert (package["name"], package["version"]) == ("pyarrow-cuda-compat", wheel.version)
     assert names(bill) >= LINKED | {"arrow-cuda-driver", "cuda-sim", "rust"}
-    # What only builds them, or is for other systems.
+    # Crates that only build them, or are for other systems.
     assert not names(bill) & {"autocfg", "proptest", "pyo3-build-config", "syn", "windows-link"}
 
 

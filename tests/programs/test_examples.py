@@ -36,7 +36,7 @@ def test_the_gallery_shows_every_program():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SHOWN, "tour"}
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 @pytest.mark.parametrize("name", list(programs()))
 def test_a_program_prints_what_the_page_shows(name, tmp_path):
     path = EXAMPLES / f"{name}.py"

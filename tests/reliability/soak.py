@@ -24,7 +24,7 @@ import pyarrow_cuda_compat as compat
 
 KIB, MIB = 1 << 10, 1 << 20
 CPU = pa.default_cpu_memory_manager()
-#: What may be in use at a time.
+#: So much may be in use at a time.
 MOST = 512 * MIB
 #: The part of the work that comes first: caches fill, threads start.
 WARM_UP = 10
@@ -114,7 +114,7 @@ def held(ctx):
 
 def main(allocations=1_000_000, copies=100_000, views=10_000):
     ctx, chance, start = cuda.Context(0), random.Random(1), time.perf_counter()
-    # What was exported to other processes stays allocated, so it is the same buffer each time.
+    # Exported memory stays allocated, so it is the same buffer each time.
     exported = ctx.buffer_from_data(bytes(range(256)) * 4)
     works = ((allocate, allocations), (copy, copies), (partial(view, exported), views))
     # A large copy each way starts all threads.

@@ -301,7 +301,7 @@ def test_blocks_that_end_in_another_order(ctx, stream, queue):
     release()
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_a_thread_may_end_within_a_block(run_python):
     code, out, err = run_python("""
 import threading
@@ -323,7 +323,7 @@ print(ctx.bytes_allocated)
     assert (code, out, err) == (0, "0\n", "")
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_the_context_of_a_stream_may_go(run_python):
     code, out, err = run_python("""
 import pyarrow_cuda_compat as compat

@@ -76,7 +76,7 @@ def test_a_neighbour_is_at_work_until_the_end():
 # --- processes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 def test_a_child_answers_what_it_is_told():
     with Child(bench_children.adding, 5) as child:
         answers = [child.answer()]
@@ -86,7 +86,7 @@ def test_a_child_answers_what_it_is_told():
     assert answers == [5, 6, 16]
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 @pytest.mark.parametrize(
     ("steps", "told"),
     [
@@ -102,7 +102,7 @@ def test_a_child_that_fails_says_so(steps, told):
             child.answer()
 
 
-@pytest.mark.elsewhere
+@pytest.mark.subprocesses
 @pytest.mark.parametrize(
     ("work", "options"), [(processes.in_processes, {"processes": 2}), (processes.first_up, {})]
 )

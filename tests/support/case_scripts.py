@@ -6,7 +6,7 @@ import itertools
 import re
 import tokenize
 
-# What gives objects of a class, beside calling it.
+# Functions that return objects of a class, beside the class itself.
 FACTORIES = {
     "Context": {"context"},
     "CudaBuffer": {

@@ -13,7 +13,7 @@ from pyarrow import cuda
 
 from support.samples import ARRAYS, CPU, DICTIONARY, settle
 
-#: What damaged data may raise.
+#: Exceptions that damaged data may raise.
 REFUSALS = (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError, EOFError)
 NUMBERS = [0, 1, 2, 3, 7, 8, 64, 255, -1, -8, 2**15, 2**31 - 1, -(2**31), 2**32, 2**62, -(2**63)]
 

@@ -1,4 +1,4 @@
-"""A second process to share device memory with: it runs what it is told, line by line."""
+"""A second process to share device memory with: it runs the lines that it reads."""
 
 import ast
 import json
@@ -38,7 +38,7 @@ class PeerError(Exception):
 
 
 class Peer:
-    """A fresh interpreter that stays until it is told to end."""
+    """A fresh interpreter that runs until its input ends."""
 
     def __init__(self, timeout=60, **env):
         self.timeout = timeout

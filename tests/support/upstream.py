@@ -54,7 +54,7 @@ def _members():
     members = {name: Member(name, {}) for name, _ in CLASS.findall(SOURCE)}
     for found in FUNCTION.finditer(SOURCE):
         member = _member(found)
-        # A class may say twice how it is constructed; once it says so with its parameters.
+        # A class may document its construction twice, once with its parameters.
         if member and (member.parameters or member.name not in members):
             members[member.name] = member
     return members

@@ -33,11 +33,11 @@ class Scenario:
     name: str
     run: Callable[[], None]
     prepare: Callable[[], None]
-    #: What other libraries make of a failed call, as a regular expression with `{code}`.
+    #: Another library's error for a failed call, as a regular expression with `{code}`.
     others: str | None
     #: Whether it is for the caller to set the current context afterwards.
     changes_context: bool
-    #: What it releases by calls that raise: if one does, that is lost.
+    #: The kinds that it releases by calls that raise: if one does, the object is lost.
     releases: dict[str, int]
     #: How much of a kind each run leaves alive, because it has to.
     keeps: dict[str, int]

@@ -71,6 +71,6 @@ def sizes():
     assert ctx.bytes_allocated == sum(buffer.size for buffer in buffers)
     del buffers[1:3]
     assert ctx.new_buffer(2000).size == 2000
-    # An address that others may know: the memory serves again behind a fence.
+    # Others may know the address, so the memory is reused after a fence.
     assert ctx.new_buffer(3000).address
     assert ctx.new_buffer(3000).address

@@ -34,7 +34,7 @@ def pygpu_arrays():
     assert result.all()
 
 
-# Without a current context, a stream is none of its device's: an invalid handle.
+# Without a current context, the stream belongs to another device: its handle is invalid.
 @scenario(others=STATUS + "|^status 400$", changes_context=True)
 def pygpu_streams():
     gpuarray.cudaGetLastError()  # of an earlier run

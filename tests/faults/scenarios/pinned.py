@@ -22,7 +22,8 @@ def buffers():
     assert [cuda.new_host_buffer(size).size for size in (0, 5000, 3 << 20)] == [0, 5000, 3 << 20]
 
 
-#: What a failed call leaves registered cannot be registered again, whoever has the addresses then.
+#: Memory that a failed call leaves registered cannot be registered again, whoever gets the
+#: addresses.
 _USED = []
 
 

@@ -1,4 +1,4 @@
-"""A cluster of Dask's with two workers, each a process of its own."""
+"""A Dask cluster with two workers, each a process of its own."""
 
 import os
 import time

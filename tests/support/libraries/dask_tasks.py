@@ -99,7 +99,7 @@ def look_at_empty_batches(there):
     batches, tables = there
     for batch, table, array in zip(batches, tables, empty_arrays(), strict=True):
         assert on_host(batch.column(0)).equals(array)
-        # What has no memory at all goes as a host table, which loses chunks of no rows.
+        # A table without memory goes as a host table, which loses chunks without rows.
         chunks = [on_host(chunk) for chunk in table.column(0).chunks]
         assert chunks == [array] * 2 or not (chunks or any(array.buffers()) or len(array))
     return len(batches)

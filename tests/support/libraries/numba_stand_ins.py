@@ -1,4 +1,4 @@
-"""What the memory manager uses of Numba's driver modules, for tests without Numba.
+"""The parts of Numba's driver modules that the memory manager uses, for tests without Numba.
 
 Made after what numba-cuda 0.27 to 0.30 and numba-cuda-mlir 0.6 have in common; where they
 differ, in the class of a context's handle, the test chooses.
@@ -155,7 +155,7 @@ class Context:
 
 
 def module(name, driver):
-    """A driver module of Numba's over the driver in use."""
+    """A Numba driver module over the driver in use."""
     made = ModuleType(name)
 
     def device_extents(memory):
