@@ -81,7 +81,7 @@ def ending(status: int) -> str:
 
 
 def compare(expected: str, transcript: str) -> str:
-    """The difference between the two; empty when there is none."""
+    """The difference between the two; empty if they are equal."""
     lines = difflib.unified_diff(
         lines_of(expected), lines_of(transcript), "documented", "here", lineterm=""
     )

@@ -264,7 +264,7 @@ class GPUArray(HostAndDevice):
         Returns
         -------
         int
-            What ctypes accepts for a ``c_void_p``; 0 if the array is empty, or if the allocation
+            A value that ctypes accepts for a ``c_void_p``; 0 if the array is empty, or if allocation
             has failed.
 
         Examples

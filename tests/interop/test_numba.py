@@ -1,6 +1,6 @@
 """Memory and contexts, to Numba and back.
 
-What needs a compiler of kernels is tried with Numba itself, on hardware.  The rest is tried
+Tests that compile kernels run with Numba itself, on hardware.  The rest is tried
 with stand-ins that have the attributes of Numba's classes, in each of the forms that its
 versions have given them.
 """

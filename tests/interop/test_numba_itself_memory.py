@@ -46,7 +46,7 @@ print(host.sum(), ctx.bytes_allocated)
 
 @pytest.fixture
 def run_with_manager(run_python, tmp_path):
-    """Runs a program with a package of Numba's that has our memory manager."""
+    """Runs a program with a Numba package that has our memory manager."""
 
     def run(code, package):
         program = tmp_path / "program.py"

@@ -323,7 +323,7 @@ def peer():
 
 
 def opened_by(peer, handle):
-    """What a handle of Numba's names, as our own in another process."""
+    """The memory of a Numba handle, opened as ours in another process."""
     message = handle.size.to_bytes(8, "little") + handle.handle.reserved
     message += handle.offset.to_bytes(8, "little") if handle.offset else b""
     peer(f"buffer = opened('{message.hex()}')")

@@ -34,7 +34,7 @@ def test_rows_refer_to_works_units_and_limits():
     for row in rows.ROWS:
         assert row.work in WORKS
         assert not row.limit or row.limit in LIMITS
-        # What is counted is no rate.
+        # A count is not a rate.
         assert not row.counts or (row.counts in units.COUNTED and not row.as_rate)
 
 

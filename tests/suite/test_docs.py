@@ -1,6 +1,6 @@
 """The snippets on the pages of the documentation run, page by page, one after another.
 
-A snippet that needs something (a library, a GPU) says so above it, in a comment that is not shown:
+A hidden comment above a snippet names the library or GPU that it needs:
 ``<!-- needs: gpu, cupy -->``, in the words of the conformance suite.  Those with the same needs run
 together with what needs nothing, in a process of their own.
 """

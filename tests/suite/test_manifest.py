@@ -82,7 +82,7 @@ def test_an_item_is_shown(item):
     script = CASES[item["case"]]
     text = case_scripts.without_comments(script)
     *_, owner, name = ["", *item["name"].split(".")]
-    # What is double-underscored is where Python calls it.
+    # Python calls double-underscored names itself.
     if re.fullmatch(r"[a-z][a-z_]*", name):
         assert re.search(rf"\b{name}\b", text), f"{name} is not in {item['case']}"
     for kind in {owner, name} & set(case_scripts.FACTORIES):

@@ -22,7 +22,7 @@ QUOTED = {
 }
 OF_THE_DRIVER = re.compile(r"Cuda error (\d+) in function '(.+?)': \[(\w+)\]")
 
-# What raises a message, by its beginning: expressions here, and programs with an environment of
+# Code for each message, by its beginning: expressions here, and programs with an environment of
 # their own.  Everything else takes another machine, another pyarrow or another library.
 RAISED = {
     "device_number": "cuda.Context(99)",
@@ -91,7 +91,7 @@ def class_of(message):
 
 @pytest.fixture(scope="module")
 def sources():
-    """All texts in what is installed: constants of Python's modules, and the two libraries."""
+    """All texts of the installed package: constants of its modules, and the two libraries."""
     package = Path(pyarrow_cuda_compat.__file__).parent
     texts = [
         node.value

@@ -1,4 +1,4 @@
-//! What an array reaches of its buffers: a slice of a large array is copied as what it is, not as all
+//! The part of its buffers that an array reaches: a slice of a large array is copied as a slice, not as all
 //! that its buffers hold.
 
 use crate::Error;
@@ -42,7 +42,7 @@ impl<B: Memory> Node<B> {
             self.buffers.iter().zip(contents).map(|(buffer, content)| cut(buffer, content));
         let mut buffers = buffers.collect::<Result<Vec<_>, _>>()?;
         let reached = match (layout.offset_width(), &*buffers, &*self.buffers) {
-            // What was not cut itself leads to all, for all that is known without a copy.
+            // Without a copy, an uncut buffer may lead to everything.
             (Some(_), [offsets, ..], [whole, ..])
                 if !B::IS_ON_HOST && offsets.size() == whole.size() =>
             {

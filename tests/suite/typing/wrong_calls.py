@@ -1,4 +1,4 @@
-"""Calls that every type checker has to reject, on the lines that say so, and no other."""
+"""Calls that every type checker must reject, on the marked lines and no others."""
 
 from collections.abc import Hashable
 from contextlib import ExitStack

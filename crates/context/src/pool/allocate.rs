@@ -128,7 +128,7 @@ impl Context {
             if let Lookup::Hit { address, segment } = found {
                 return Ok(Some((address, segment)));
             }
-            // What is in flight has to become less with each turn.
+            // The memory in flight must shrink with each iteration.
             if complete == 0 || !source.may_wait() || !ledger.has_to_wait() {
                 ledger.count_miss(request);
                 return Ok(None);

@@ -8,7 +8,7 @@ use arrow_cuda_driver::{
 };
 use std::thread;
 
-/// What the driver must do after a release.
+/// The driver's part of a release.
 #[must_use = "the driver must free the segment"]
 pub(super) struct Rest {
     segment: Option<Segment>,

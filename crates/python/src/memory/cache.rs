@@ -84,7 +84,7 @@ pub(crate) fn memory_stats<'py>(
 /// Let the peaks of `memory_stats` begin again.
 ///
 /// Both peaks become what is allocated and reserved now, to measure the next part of a program.
-/// What the package caches does not change.
+/// The package's cached memory does not change.
 ///
 /// Parameters
 /// ----------

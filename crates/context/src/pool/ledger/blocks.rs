@@ -404,7 +404,7 @@ impl Blocks {
         &self.idle
     }
 
-    /// What the segments hold in which nothing is in use, and how many they are.
+    /// The bytes and the number of unused segments.
     pub(super) fn unused_total(&self) -> (u64, u64) {
         (self.unused_bytes, self.unused_segments)
     }

@@ -1,4 +1,4 @@
-//! What an allocation asks of the ledger: how much memory, and whether it lies alone.
+//! Requests of allocations: how much memory, and whether it lies alone.
 
 use super::Ledger;
 use super::classes::{ALIGNMENT, Class};
@@ -78,7 +78,7 @@ impl Ledger {
     }
 }
 
-/// What an allocation of `size` bytes takes among several.
+/// The bytes that an allocation of `size` bytes takes among several.
 pub(crate) fn aligned(size: u64) -> u64 {
     size.checked_next_multiple_of(ALIGNMENT).unwrap_or(size)
 }

@@ -1,4 +1,4 @@
-//! What is wasted by blocks that are alone in segments which others could share.
+//! Memory wasted by blocks that are alone in segments which others could share.
 
 use super::classes::SEGMENT;
 
@@ -14,7 +14,7 @@ const RESUME_DIVISOR: u64 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Slack {
     bytes: u64,
-    /// The same of exported blocks, which do not come back.
+    /// The bytes wasted by exported blocks, which do not come back.
     lost: u64,
     is_spent: bool,
 }
@@ -25,7 +25,7 @@ impl Slack {
         if self.lost > MAX_LOST { 0 } else { MAX_SLACK.saturating_sub(self.bytes) }
     }
 
-    /// Whether the driver is not to be asked for more that would be wasted.
+    /// Whether the driver must not be asked for more memory that would be wasted.
     pub(super) fn is_spent(&self) -> bool {
         self.is_spent
     }

@@ -1,4 +1,4 @@
-//! What is not worth keeping, and goes back to the driver.
+//! Surplus memory, which goes back to the driver.
 
 use super::Ledger;
 use super::blocks::Segment;
@@ -56,7 +56,7 @@ impl Ledger {
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
         let mut surplus = Vec::new();
-        // What is too large to be kept at all displaces nothing else.
+        // A segment that is too large to be cached at all displaces nothing else.
         if let Some((newest, capacity)) = self.blocks.idle().newest_vacant()
             && self.allowance().is_some_and(|bytes| capacity > bytes)
         {

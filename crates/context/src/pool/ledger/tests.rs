@@ -64,7 +64,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known without the ledger: who uses which addresses, and what must not be handed out.
+/// A model without the ledger: who uses which addresses, and which must not be handed out.
 #[derive(Default)]
 struct Model {
     /// Address, size and access of the blocks in use.
