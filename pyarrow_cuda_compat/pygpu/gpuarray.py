@@ -264,8 +264,8 @@ class GPUArray(HostAndDevice):
         Returns
         -------
         int
-            A value that ctypes accepts for a ``c_void_p``; 0 if the array is empty, or if allocation
-            has failed.
+            A value that ctypes takes for a ``c_void_p``; 0 if the array is empty, or if its
+            allocation has failed.
 
         Examples
         --------
