@@ -1,8 +1,19 @@
 //! Device memory.
 
 use super::StreamHandle;
-use crate::Current;
+use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
+
+impl Context {
+    /// How much of the device's memory is free for any process, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver cannot tell.
+    pub fn free_memory(&self) -> CudaResult<u64> {
+        self.enter()?.free_memory()
+    }
+}
 
 impl Current<'_> {
     /// Allocates uninitialised device memory and returns its address.

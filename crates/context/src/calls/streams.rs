@@ -34,6 +34,22 @@ impl<'stream> StreamHandle<'stream> {
     }
 }
 
+impl Context {
+    /// Blocks until the device has completed everything that was queued in the context.
+    ///
+    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
+    /// only other streams have to do is waited for to its end.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context is gone.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        // An event behind all streams would end graph captures of other threads.
+        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
+        current.synchronize()
+    }
+}
+
 impl Current<'_> {
     /// The handle for the driver, which reads through it.  So a stream of another context, which may
     /// be gone with all its streams, is refused.

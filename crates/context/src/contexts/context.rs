@@ -1,8 +1,7 @@
 //! A context: its handle, its identity, and the state that other layers attach to it.
 
+use super::Device;
 use super::extensions::{Extension, Extensions};
-use super::{Device, identity, registry};
-use crate::StreamHandle;
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,36 +41,6 @@ struct State {
 }
 
 impl Context {
-    /// The primary context of a device.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such device, or the driver cannot make its context.
-    pub fn primary(device: u32) -> CudaResult<Self> {
-        registry::primary(device)
-    }
-
-    /// The primary contexts that this process has asked for so far.
-    pub fn primaries() -> Vec<Self> {
-        registry::primaries()
-    }
-
-    /// A context that another library has made, by its `CUcontext` handle.
-    ///
-    /// The context is borrowed: this crate never releases it, and checks it before each use, since
-    /// its owner may destroy it at any time.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_CONTEXT` when the handle names no context of that device.
-    pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
-        let device = Device::get(device)?;
-        let number = identity::number_of(handle)?;
-        let context = registry::of_handle(handle, number, device)?;
-        let lies_on = context.enter()?.device_handle()?;
-        if lies_on == device.handle()? { Ok(context) } else { Err(gone()) }
-    }
-
     pub(super) fn new(handle: usize, number: u64, device: Device) -> Self {
         Self(Arc::new(State {
             handle,
@@ -138,29 +107,6 @@ impl Context {
         }
         let bytes = self.device().total_memory()?;
         Ok(*self.0.total_memory.get_or_init(|| bytes))
-    }
-
-    /// How much of the device's memory is free for any process, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the context is gone, or the driver cannot tell.
-    pub fn free_memory(&self) -> CudaResult<u64> {
-        self.enter()?.free_memory()
-    }
-
-    /// Blocks until the device has completed everything that was queued in the context.
-    ///
-    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
-    /// only other streams have to do is waited for to its end.
-    ///
-    /// # Errors
-    ///
-    /// When queued work failed, or the context is gone.
-    pub fn synchronize(&self) -> CudaResult<()> {
-        // An event behind all streams would end graph captures of other threads.
-        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
-        current.synchronize()
     }
 
     /// The extension of type `T` that a layer above has attached to the context, if any.

@@ -1,6 +1,6 @@
 //! All contexts of the process, so that each driver context has one `Context`.
 
-use super::context::WeakContext;
+use super::context::{WeakContext, gone};
 use super::{Context, Device, identity};
 use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
@@ -10,7 +10,39 @@ static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 /// The primary contexts, which stay retained.
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
-pub(super) fn primary(device: u32) -> CudaResult<Context> {
+impl Context {
+    /// The primary context of a device.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such device, or the driver cannot make its context.
+    pub fn primary(device: u32) -> CudaResult<Self> {
+        primary(device)
+    }
+
+    /// The primary contexts that this process has asked for so far.
+    pub fn primaries() -> Vec<Self> {
+        primaries()
+    }
+
+    /// A context that another library has made, by its `CUcontext` handle.
+    ///
+    /// The context is borrowed: this crate never releases it, and checks it before each use, since
+    /// its owner may destroy it at any time.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_CONTEXT` when the handle names no context of that device.
+    pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
+        let device = Device::get(device)?;
+        let number = identity::number_of(handle)?;
+        let context = of_handle(handle, number, device)?;
+        let lies_on = context.enter()?.device_handle()?;
+        if lies_on == device.handle()? { Ok(context) } else { Err(gone()) }
+    }
+}
+
+fn primary(device: u32) -> CudaResult<Context> {
     let mut lost = None;
     let found = find_or_retain(device, &mut lost);
     // Not under this lock, nor under a lock of the caller: destructors of the lost one may take others,
@@ -43,12 +75,12 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
     Ok(context)
 }
 
-pub(super) fn primaries() -> Vec<Context> {
+fn primaries() -> Vec<Context> {
     PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
 }
 
 /// The context with this handle and number.
-pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
+fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
     if let Some(known) = contexts.get(&handle).and_then(WeakContext::upgrade)
@@ -64,12 +96,12 @@ pub(super) fn of_handle(handle: usize, number: u64, device: Device) -> CudaResul
 
 /// Where the driver does not number contexts, the next one with this handle would pass for this one,
 /// and have all that is kept with it.
-fn forget(gone: &Context) -> CudaResult<()> {
+fn forget(lost: &Context) -> CudaResult<()> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
-    let known = contexts.get(&gone.handle()).and_then(WeakContext::upgrade);
-    if known.is_some_and(|known| known.is_same(gone)) {
-        contexts.remove(&gone.handle());
+    let known = contexts.get(&lost.handle()).and_then(WeakContext::upgrade);
+    if known.is_some_and(|known| known.is_same(lost)) {
+        contexts.remove(&lost.handle());
     }
     Ok(())
 }
