@@ -3,7 +3,7 @@
 
 use crate::contexts::argument::context_or_first;
 use crate::errors::{OrRaise, non_negative};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, MemoryStats};
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -60,7 +60,11 @@ pub(crate) fn memory_stats<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let stats = with_context(py, context, Context::memory_stats)?;
+    as_dict(py, &with_context(py, context, Context::memory_stats)?)
+}
+
+/// The statistics of either cache.
+pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in [
         ("allocated_bytes", stats.allocated_bytes),

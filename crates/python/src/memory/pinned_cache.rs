@@ -1,6 +1,7 @@
 //! The pinned host memory that the process caches for later allocations: its limit, its statistics,
 //! and its release.
 
+use super::cache::as_dict;
 use crate::errors::{OrRaise, non_negative};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,8 +21,10 @@ use pyo3::types::PyDict;
 ///       pools and by the package itself; ``peak_allocated_bytes``: their maximum so far.
 ///     * ``reserved_bytes``: the memory that the driver has pinned for the package: in use, or
 ///       cached; ``peak_reserved_bytes``: its maximum so far.
-///     * ``cached_bytes``, ``cached_blocks``: the cached memory; ``cache_limit``: the most
-///       bytes that the process caches.
+///     * ``cached_bytes``, ``cached_blocks``: the driver's allocations in which no buffer is
+///       in use, which `empty_pinned_cache` returns: their size and their number;
+///       ``cache_limit``: the most bytes that the process caches.  Released parts of other
+///       allocations are reused, too.
 ///     * ``cache_hits``, ``cache_misses``: how many allocations reused cached memory, and
 ///       how many did not.
 ///     * ``driver_allocations``, ``driver_frees``: how often the driver was called.
@@ -42,25 +45,7 @@ use pyo3::types::PyDict;
 /// True
 #[pyfunction]
 pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let stats = py.detach(arrow_cuda_context::pinned_memory_stats).or_raise(py)?;
-    let dict = PyDict::new(py);
-    for (name, value) in [
-        ("allocated_bytes", stats.allocated_bytes),
-        ("peak_allocated_bytes", stats.peak_allocated_bytes),
-        ("reserved_bytes", stats.reserved_bytes),
-        ("peak_reserved_bytes", stats.peak_reserved_bytes),
-        ("cached_bytes", stats.cached_bytes),
-        ("cached_blocks", stats.cached_blocks),
-        ("cache_limit", stats.cache_limit),
-        ("cache_hits", stats.cache_hits),
-        ("cache_misses", stats.cache_misses),
-        ("driver_allocations", stats.driver_allocations),
-        ("driver_frees", stats.driver_frees),
-        ("out_of_memory_retries", stats.out_of_memory_retries),
-    ] {
-        dict.set_item(name, value)?;
-    }
-    Ok(dict)
+    as_dict(py, &py.detach(arrow_cuda_context::pinned_memory_stats).or_raise(py)?)
 }
 
 /// Let the peaks of `pinned_memory_stats` begin again.
