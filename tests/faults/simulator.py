@@ -19,7 +19,7 @@ SPARES = 24
 ROOM = 1 << 30
 _Semaphore = ctypes.c_char * 64
 #: How long others may take to release what they use.
-SECONDS = 2
+SECONDS = 30
 KINDS = ("allocations", "host_allocations", "imports", "streams", "events", "modules")
 _LIVE = {kind: getattr(LIBRARY, f"cuda_sim_live_{kind}") for kind in KINDS}
 for _count in _LIVE.values():

@@ -35,7 +35,7 @@ def check_child(work, end):
     child = os.fork()
     if child == 0:
         faulthandler.register(signal.SIGALRM, chain=True)  # says where it hangs
-        signal.alarm(20)
+        signal.alarm(50)
         try:
             work()
         except BaseException as error:
