@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import pyarrow_cuda_compat
 from pyarrow_cuda_compat._runtime import bridges
 
 NO_DRIVER = "/nonexistent/libcuda.so"
@@ -76,10 +77,9 @@ def import_in(folder, *options):
 
 
 def test_a_checkout_hides_the_installed_package_only_from_a_python_that_looks_there(tmp_path):
-    checkout = Path(__file__).parents[2]
-    # Without what an editable install compiles into the checkout.
+    # A checkout has the package without its compiled parts.
     source = shutil.copytree(
-        checkout / "pyarrow_cuda_compat",
+        Path(pyarrow_cuda_compat.__file__).parent,
         tmp_path / "pyarrow_cuda_compat",
         ignore=shutil.ignore_patterns("*.so"),
     )

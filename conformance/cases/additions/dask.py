@@ -1,5 +1,6 @@
 # Device memory between the workers of Dask: by CUDA IPC, and as host frames where that is wanted.
 # needs: distributed
+# environment: DASK_LOGGING__DISTRIBUTED=critical
 # shows: additions, Dask
 #   pyarrow_cuda_compat.dask: workers exchange device memory through CUDA IPC, and release it
 #     afterwards
@@ -66,12 +67,9 @@ def send(first, second):
 
 # On a busy machine, Dask logs lost heartbeats.
 logging.disable(logging.CRITICAL)
-loggers = ("distributed", "distributed.client", "tornado.application")
-settings = {"distributed.logging": dict.fromkeys(loggers, "critical")}
 options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
 pyarrow_cuda_compat.dask.THRESHOLD
 with (
-    dask.config.set(settings),
     distributed.LocalCluster(**options) as cluster,
     distributed.Client(cluster) as client,
 ):
@@ -88,7 +86,7 @@ with (
 
 # With the setting there are host frames only.
 with (
-    dask.config.set(settings | {"pyarrow-cuda-compat.ipc": False}),
+    dask.config.set({"pyarrow-cuda-compat.ipc": False}),
     distributed.LocalCluster(**options) as cluster,
     distributed.Client(cluster) as client,
 ):

@@ -60,13 +60,13 @@ empty_pinned_cache() // MIB
 changes("reserved_bytes", "cached_bytes", "cached_blocks", "driver_frees")
 empty_pinned_cache()
 # The oldest goes first.
-set_pinned_cache_limit(12 * MIB)
-oldest, middle, latest = (cuda.new_host_buffer(size * MIB) for size in (4, 6, 5))
+set_pinned_cache_limit(72 * MIB)
+oldest, middle, latest = (cuda.new_host_buffer(size * MIB) for size in (24, 36, 30))
 del oldest, middle
 pinned_memory_stats()["cached_bytes"] // MIB
 del latest
 pinned_memory_stats()["cached_bytes"] // MIB
-set_pinned_cache_limit(5 * MIB)
+set_pinned_cache_limit(30 * MIB)
 stats = pinned_memory_stats()
 (stats["cached_bytes"] // MIB, stats["cache_limit"] // MIB, stats["out_of_memory_retries"])
 set_pinned_cache_limit(0)
