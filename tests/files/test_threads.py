@@ -3,6 +3,7 @@
 import threading
 import weakref
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -98,6 +99,7 @@ def test_views_within_views_let_their_bases_go_at_once(ctx):
 
 def test_a_host_buffer_equals_device_memory(cuda, ctx):
     host = cuda.new_host_buffer(10)
+    np.frombuffer(host, "u1")[:] = 7  # it may hold the bytes of an earlier buffer
     device = ctx.buffer_from_data(host)
     assert host.equals(device)
     assert host == device
