@@ -9,7 +9,7 @@ mod raw;
 
 use arrow_array::{Array, Int32Array, StringArray};
 use arrow_cuda_array::{ArrayParts, DeviceArrayData, FFI_ArrowDeviceArray, c_device};
-use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
 use arrow_cuda_context::Stream;
 use arrow_cuda_driver::call;
 use arrow_data::ffi::FFI_ArrowArray;
@@ -118,7 +118,7 @@ fn an_exported_array_has_an_event_behind_its_work() {
     let array = there(&context, &Int32Array::from(vec![1, 2]));
     let work = Stream::non_blocking(&context).expect("room");
     let gate = Gate::on(&work);
-    array.buffers()[0].queue_fill(&work, 1).expect("alive");
+    array.buffers()[0].fill_in(CopyOrder::On(&work), 1).expect("alive");
     assert!(array.export().expect("alive").sync_event.is_null(), "that stream is not ordered");
     let mut structure = array.export_on(&work).expect("alive");
     assert!(!structure.sync_event.is_null());
@@ -150,8 +150,8 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     validity.fill(0xFF).expect("alive");
     let work = Stream::non_blocking(&context).expect("room");
     let gate = Gate::on(&work);
-    offsets.queue_copy_from_device(&work, 0, &right).expect("alive");
-    validity.queue_fill(&work, 0b101).expect("alive");
+    offsets.copy_from_device_in(CopyOrder::On(&work), 0, &right).expect("alive");
+    validity.fill_in(CopyOrder::On(&work), 0b101).expect("alive");
     let opening = thread::spawn(move || {
         thread::sleep(std::time::Duration::from_millis(20));
         gate.open();

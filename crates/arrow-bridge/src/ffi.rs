@@ -252,41 +252,23 @@ pub(crate) struct RustApi {
         failure: Option<&mut Failure>,
     ) -> bool,
     /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
-    /// copied together.  Stores `count` buffers at `out`, to be released at their places, or none on
-    /// failure.
+    /// copied together: now, or in the order of a stream of that context, which is waited for unless all
+    /// ranges are pinned.  Stores `count` buffers at `out`, to be released at their places, or none on
+    /// failure.  Takes ownership of `owner`, which keeps the ranges readable, even on failure.
     pub(crate) copies_of_host: unsafe extern "C" fn(
         device: i32,
-        ranges: *const HostRange,
-        count: usize,
-        out: *mut BufferPlace,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    /// As `copies_of_host`, with the bytes of other buffers.
-    pub(crate) copies_of_buffers: unsafe extern "C" fn(
-        device: i32,
-        buffers: *const *const RustBuffer,
-        count: usize,
-        out: *mut BufferPlace,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    /// As `copies_of_host`, in the order of a stream of the device's primary context, which is waited
-    /// for unless all ranges are pinned.  Takes ownership of `owner`, which keeps the ranges readable,
-    /// even on failure.
-    pub(crate) queued_copies_of_host: unsafe extern "C" fn(
-        device: i32,
-        stream: &RustStream,
+        stream: Option<&RustStream>,
         ranges: *const HostRange,
         count: usize,
         owner: Owner,
         out: *mut BufferPlace,
         failure: Option<&mut Failure>,
     ) -> bool,
-    /// As `copies_of_buffers`, in the order of a stream, which may belong to the context of the copies
-    /// or to that of the buffers.  Takes ownership of `owner`, which keeps the buffers' memory valid,
-    /// even on failure.
-    pub(crate) queued_copies_of_buffers: unsafe extern "C" fn(
+    /// As `copies_of_host`, with the bytes of other buffers, whose memory `owner` keeps valid.  The
+    /// stream may belong to the context of the copies or to that of the buffers.
+    pub(crate) copies_of_buffers: unsafe extern "C" fn(
         device: i32,
-        stream: &RustStream,
+        stream: Option<&RustStream>,
         buffers: *const *const RustBuffer,
         count: usize,
         owner: Owner,

@@ -14,6 +14,8 @@
 )]
 
 mod adjacent;
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
+mod adjacent_copies;
 mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;
@@ -24,21 +26,22 @@ mod copy;
 mod cust_types;
 mod equal;
 mod error;
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
+mod files;
 mod foreign;
 mod kernels;
-#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
-mod queued;
-#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
-mod queued_adjacent;
 pub mod range;
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
+mod scattered;
 mod strided;
 mod typed;
 
-pub use adjacent::{HostPart, copy_to_host_scattered};
+pub use adjacent_copies::await_stream_of;
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
+pub use arrow_cuda_transfer::CopyOrder;
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
-pub use queued_adjacent::await_stream_of;
-pub use strided::{Elements, copy_elements, queue_copy_elements};
+pub use scattered::{HostPart, copy_to_host_scattered};
+pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use typed::DeviceSlice;

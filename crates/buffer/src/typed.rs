@@ -1,8 +1,8 @@
 //! Device memory as elements of one type.
 
 use crate::copy::too_large;
-use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Context, Stream};
+use crate::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Context};
 use bytemuck::{Pod, must_cast_slice, must_cast_slice_mut};
 use std::fmt;
 use std::marker::PhantomData;
@@ -203,22 +203,21 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// [`Error::OutOfBounds`] for another length, [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_device(&self, data: &Self) -> Result<(), Error> {
-        self.check_length(data.len())?;
-        self.buffer.copy_from_device(0, &data.buffer)
+        self.copy_from_device_in(CopyOrder::Now, data).map(drop)
     }
 
-    /// Queues a copy of the elements of another slice of this length, as
-    /// [`DeviceBuffer::queue_copy_from_device`] does.
+    /// As [`copy_from_device`](Self::copy_from_device), now or on a stream, as
+    /// [`DeviceBuffer::copy_from_device_in`].
     ///
     /// ```
-    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceSlice};
     /// use arrow_cuda_context::{Context, Stream};
     ///
     /// let context = Context::primary(0)?;
     /// let stream = Stream::new(&context)?;
     /// let from = DeviceSlice::from_slice(&context, &[1i64, -2])?;
     /// let to = DeviceSlice::allocate(&context, 2)?;
-    /// to.queue_copy_from_device(&stream, &from)?;
+    /// to.copy_from_device_in(CopyOrder::On(&stream), &from)?;
     /// drop(from); // is retained until the copy is made
     /// stream.synchronize()?;
     /// assert_eq!(to.to_vec()?, [1, -2]);
@@ -229,9 +228,13 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// [`Error::OutOfBounds`] for another length, [`Error::ReadOnly`], [`Error::Invalid`] for a stream of
     /// a third context, or driver errors.
-    pub fn queue_copy_from_device(&self, stream: &Stream, data: &Self) -> Result<Completed, Error> {
+    pub fn copy_from_device_in(
+        &self,
+        order: CopyOrder<'_>,
+        data: &Self,
+    ) -> Result<Completed, Error> {
         self.check_length(data.len())?;
-        self.buffer.queue_copy_from_device(stream, 0, &data.buffer)
+        self.buffer.copy_from_device_in(order, 0, &data.buffer)
     }
 
     fn check_length(&self, length: usize) -> Result<(), Error> {

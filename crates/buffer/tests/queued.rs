@@ -2,8 +2,10 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-use arrow_cuda_buffer::{DeviceBuffer, Elements, Error, copy_elements, queue_copy_elements};
-use arrow_cuda_context::{Context, Device, Stream, completed};
+use arrow_cuda_buffer::{
+    CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
+};
+use arrow_cuda_context::{Context, Device, Retained, Stream, completed};
 use arrow_cuda_driver::call;
 use arrow_cuda_transfer::HostBuffer;
 use proptest::prelude::*;
@@ -54,8 +56,8 @@ fn copies_come_in_turn_and_retain_their_buffers() {
     let before = context.bytes_allocated().expect("alive");
     let (from, to) = (upload(&context, b"...."), upload(&context, b"--------"));
     sleep(&stream);
-    from.queue_fill(&stream, b'x').expect("alive");
-    to.queue_copy_from_device(&stream, 2, &from).expect("alive");
+    from.fill_in(CopyOrder::On(&stream), b'x').expect("alive");
+    to.copy_from_device_in(CopyOrder::On(&stream), 2, &from).expect("alive");
     drop(from);
     assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 12);
@@ -74,10 +76,10 @@ fn copies_between_layouts_come_in_turn_and_retain_their_buffers() {
     sleep(&stream);
     let target = Elements { buffer: &to, offset: 1, strides: &[2] };
     let source = Elements { buffer: &from, offset: 0, strides: &[1] };
-    queue_copy_elements(&stream, target, source, &[4], 1).expect("alive");
+    copy_elements_in(CopyOrder::On(&stream), target, source, &[4], 1).expect("alive");
     // Within one buffer, which takes memory meanwhile.
     let start = Elements { offset: 0, strides: &[1], ..target };
-    queue_copy_elements(&stream, start, target, &[4], 1).expect("alive");
+    copy_elements_in(CopyOrder::On(&stream), start, target, &[4], 1).expect("alive");
     drop(from);
     assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 4 + 8 + 4);
@@ -115,12 +117,13 @@ fn copies_between_layouts_of_two_devices_come_in_turn() {
             let (early, late) = (upload(to, b"abcdefgh"), upload(to, b"ABCDEFGH"));
             let result = upload(from, b"????????");
             sleep(&stream);
-            source.queue_copy_from_device(&stream, 0, &early).expect("alive");
+            source.copy_from_device_in(CopyOrder::On(&stream), 0, &early).expect("alive");
             let every_second = Elements { buffer: &target, offset: 0, strides: &[2] };
             let backwards = Elements { buffer: &source, offset: 7, strides: &[-2] };
-            queue_copy_elements(&stream, every_second, backwards, &[4], 1).expect("alive");
-            source.queue_copy_from_device(&stream, 0, &late).expect("alive");
-            result.queue_copy_from_device(&stream, 0, &target).expect("alive");
+            copy_elements_in(CopyOrder::On(&stream), every_second, backwards, &[4], 1)
+                .expect("alive");
+            source.copy_from_device_in(CopyOrder::On(&stream), 0, &late).expect("alive");
+            result.copy_from_device_in(CopyOrder::On(&stream), 0, &target).expect("alive");
             drop(target);
             drop(stream.synchronize().expect("alive"));
             assert_eq!(result.to_vec().expect("alive"), b"h.f.d.b.");
@@ -138,14 +141,15 @@ fn pinned_memory_is_queued_and_retained() {
     data.as_mut_slice().copy_from_slice(b"data");
     let data = Arc::new(data);
     let out = HostBuffer::allocate(&context, 4).expect("room");
+    let order = CopyOrder::On(&stream);
     sleep(&stream);
     // SAFETY: the owner keeps the memory valid, and nobody changes it.
     unsafe {
-        let (address, owner) = (data.as_ptr(), Box::new(Arc::clone(&data)));
-        buffer.queue_copy_from_host(&stream, 0, address, 4, owner).expect("alive");
+        let owner = || -> Retained { Box::new(Arc::clone(&data)) };
+        buffer.copy_from_host_in(order, 0, data.as_ptr(), 4, owner).expect("alive");
     }
     // SAFETY: the memory outlives the copy, and is read after it only.
-    unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_ptr(), 4, Box::new(())) }.expect("alive");
+    unsafe { buffer.copy_to_host_in(order, 0, out.as_ptr(), 4, || Box::new(())) }.expect("alive");
     assert!(!stream.is_complete().expect("alive") && Arc::strong_count(&data) == 2);
     drop(stream.synchronize().expect("alive"));
     assert_eq!(out.as_slice(), b"data");
@@ -157,16 +161,16 @@ fn pageable_memory_is_copied_before_the_call_returns() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let buffer = upload(&context, b"----");
-    let mut out = [0u8; 4];
+    let (order, mut out) = (CopyOrder::On(&stream), [0u8; 4]);
     sleep(&stream);
-    buffer.queue_fill(&stream, b'x').expect("alive");
+    buffer.fill_in(CopyOrder::On(&stream), b'x').expect("alive");
     // SAFETY: the array outlives the call, which waits.
-    unsafe { buffer.queue_copy_to_host(&stream, 0, out.as_mut_ptr(), 4, Box::new(())) }
+    unsafe { buffer.copy_to_host_in(order, 0, out.as_mut_ptr(), 4, || Box::new(())) }
         .expect("alive");
     assert_eq!(&out, b"xxxx");
     sleep(&stream);
     // SAFETY: the bytes outlive the call, which waits.
-    unsafe { buffer.queue_copy_from_host(&stream, 0, b"data".as_ptr(), 4, Box::new(())) }
+    unsafe { buffer.copy_from_host_in(order, 0, b"data".as_ptr(), 4, || Box::new(())) }
         .expect("alive");
     assert!(stream.is_complete().expect("alive"));
     assert_eq!(buffer.to_vec().expect("alive"), b"data");
@@ -177,11 +181,14 @@ fn wrong_arguments_are_refused_and_change_nothing() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
     let (buffer, data) = (upload(&context, b"0123"), upload(&context, b"ab"));
-    let outside = buffer.queue_copy_from_device(&stream, 3, &data);
+    let outside = buffer.copy_from_device_in(CopyOrder::On(&stream), 3, &data);
     assert!(matches!(outside, Err(Error::OutOfBounds(_))));
     let read_only = buffer.read_only();
-    assert!(matches!(read_only.queue_fill(&stream, 0), Err(Error::ReadOnly)));
-    assert!(matches!(read_only.queue_copy_from_device(&stream, 0, &data), Err(Error::ReadOnly)));
+    assert!(matches!(read_only.fill_in(CopyOrder::On(&stream), 0), Err(Error::ReadOnly)));
+    assert!(matches!(
+        read_only.copy_from_device_in(CopyOrder::On(&stream), 0, &data),
+        Err(Error::ReadOnly)
+    ));
     drop(stream.synchronize().expect("alive"));
     assert_eq!(buffer.to_vec().expect("alive"), b"0123");
 }
@@ -195,18 +202,20 @@ fn a_stream_of_another_context_is_refused() {
     let other = Context::primary(1).expect("a device");
     let stream = Stream::new(&other).expect("room");
     let buffer = upload(&context, b"here");
-    let Err(Error::Invalid(text)) = buffer.queue_fill(&stream, 0) else { panic!("taken") };
+    let Err(Error::Invalid(text)) = buffer.fill_in(CopyOrder::On(&stream), 0) else {
+        panic!("taken")
+    };
     assert!(text.contains("on device 1, the buffer to context"), "{text}");
     let every_second = Elements { buffer: &buffer, offset: 0, strides: &[2] };
-    let refused = queue_copy_elements(&stream, every_second, every_second, &[2], 1);
+    let refused = copy_elements_in(CopyOrder::On(&stream), every_second, every_second, &[2], 1);
     assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     // A copy between devices may use a stream of either.
     let there = upload(&other, b"there");
-    there.queue_copy_from_device(&stream, 0, &buffer).expect("alive");
+    there.copy_from_device_in(CopyOrder::On(&stream), 0, &buffer).expect("alive");
     drop(stream.synchronize().expect("alive"));
     assert_eq!(there.to_vec().expect("alive"), b"heree");
     let stream = Stream::new(&context).expect("room");
-    there.queue_copy_from_device(&stream, 1, &buffer).expect("alive");
+    there.copy_from_device_in(CopyOrder::On(&stream), 1, &buffer).expect("alive");
     drop(stream.synchronize().expect("alive"));
     assert_eq!(there.to_vec().expect("alive"), b"hhere");
 }
@@ -225,7 +234,7 @@ proptest! {
         let buffer = upload(&context, &model);
         let stream = Stream::non_blocking(&context)?;
         let source = buffer.slice(from as u64, length as u64)?;
-        buffer.queue_copy_from_device(&stream, to as u64, &source)?;
+        buffer.copy_from_device_in(CopyOrder::On(&stream), to as u64, &source)?;
         drop(stream.synchronize()?);
         model.copy_within(from..from + length, to);
         prop_assert_eq!(buffer.to_vec()?, model);
@@ -241,7 +250,7 @@ fn nothing_is_retained_in_the_end() {
     let stream = Stream::new(&context).expect("room");
     let buffer = upload(&context, &[0; 1000]);
     for value in 0..200 {
-        buffer.queue_fill(&stream, value).expect("alive");
+        buffer.fill_in(CopyOrder::On(&stream), value).expect("alive");
     }
     drop(buffer);
     drop(stream.synchronize().expect("alive"));

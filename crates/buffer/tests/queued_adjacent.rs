@@ -2,7 +2,7 @@
 
 mod common;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error, await_stream_of};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error, await_stream_of};
 use arrow_cuda_context::{Context, Device, Retained, Stream};
 use arrow_cuda_driver::is_simulated;
 use arrow_cuda_transfer::HostBuffer;
@@ -38,7 +38,12 @@ fn pageable_parts_are_there_on_return() {
     let (retained, owner) = owner();
     // SAFETY: constants.
     let (buffers, _) = unsafe {
-        DeviceBuffer::queue_adjacent_from_host(&context, &stream, &[b"one", b"", b"four"], retained)
+        DeviceBuffer::adjacent_from_host_in(
+            CopyOrder::On(&stream),
+            &context,
+            &[b"one", b"", b"four"],
+            retained,
+        )
     }
     .expect("a copy");
     assert_eq!(Arc::strong_count(&owner), 1, "nothing is on its way");
@@ -56,7 +61,7 @@ fn pinned_parts_are_queued_and_retain_their_owner() {
     // SAFETY: the memory lives until the stream is done.
     let (buffers, _) = unsafe {
         let parts = [&bytes[..10], &bytes[100..], &bytes[50..50]];
-        DeviceBuffer::queue_adjacent_from_host(&context, &stream, &parts, retained)
+        DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &parts, retained)
     }
     .expect("a copy");
     assert_eq!(Arc::strong_count(&owner), 2);
@@ -77,7 +82,8 @@ fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
     let before = calls();
     let (retained, owner) = owner();
     let (copies, _) =
-        DeviceBuffer::queue_adjacent_copies(&context, &stream, &sources, retained).expect("a copy");
+        DeviceBuffer::adjacent_copies_in(CopyOrder::On(&stream), &context, &sources, retained)
+            .expect("a copy");
     if let Some((before, after)) = before.zip(calls()) {
         assert_eq!(after - before, 1);
     }
@@ -91,7 +97,8 @@ fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
     }
     let some: Vec<_> = sources.iter().copied().step_by(2).collect();
     let (copies, _) =
-        DeviceBuffer::queue_adjacent_copies(&context, &stream, &some, Box::new(())).expect("room");
+        DeviceBuffer::adjacent_copies_in(CopyOrder::On(&stream), &context, &some, Box::new(()))
+            .expect("room");
     drop(stream.synchronize().expect("alive"));
     let (first, second) = (&copies[0], &copies[1]);
     let between = (second.address() - first.address()) as usize;
@@ -116,9 +123,13 @@ fn copies_to_another_device_on_a_stream_of_either() {
     let sources: Vec<_> = sources.iter().collect();
     for of in [&context, &other] {
         let stream = Stream::new(of).expect("room");
-        let (copies, _) =
-            DeviceBuffer::queue_adjacent_copies(&other, &stream, &sources, Box::new(()))
-                .expect("a copy");
+        let (copies, _) = DeviceBuffer::adjacent_copies_in(
+            CopyOrder::On(&stream),
+            &other,
+            &sources,
+            Box::new(()),
+        )
+        .expect("a copy");
         drop(stream.synchronize().expect("alive"));
         assert_eq!(bytes_of(&copies), [b"one", b"two"]);
     }
@@ -139,9 +150,11 @@ fn streams_of_other_contexts_are_refused() {
     let refused = [
         // SAFETY: constants.
         unsafe {
-            DeviceBuffer::queue_adjacent_from_host(&context, &stream, &[b"x"], retained).map(drop)
+            DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &[b"x"], retained)
+                .map(drop)
         },
-        DeviceBuffer::queue_adjacent_copies(&context, &stream, &sources, Box::new(())).map(drop),
+        DeviceBuffer::adjacent_copies_in(CopyOrder::On(&stream), &context, &sources, Box::new(()))
+            .map(drop),
         await_stream_of(&stream, &sources).map(drop),
     ];
     for outcome in refused {

@@ -3,7 +3,9 @@
 #[path = "../src/strided/cases.rs"]
 mod cases;
 
-use arrow_cuda_buffer::{DeviceBuffer, Elements, Error, copy_elements, queue_copy_elements};
+use arrow_cuda_buffer::{
+    CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
+};
 use arrow_cuda_context::{Context, Device, Stream};
 use arrow_cuda_driver::is_simulated;
 use cases::{Case, Side, cases, long_shapes, small_shapes};
@@ -37,7 +39,8 @@ fn check(case: &Case, to: &Context, from: &Context, stream: Option<&Stream>) {
     match stream {
         None => copy_elements(to, from, &case.shape, case.item_size).expect("a copy"),
         Some(stream) => {
-            let copied = queue_copy_elements(stream, to, from, &case.shape, case.item_size);
+            let copied =
+                copy_elements_in(CopyOrder::On(stream), to, from, &case.shape, case.item_size);
             drop(copied.expect("a copy"));
             drop(stream.synchronize().expect("alive"));
         }
@@ -72,7 +75,7 @@ proptest! {
         let (to, from) = (elements(&buffer, &case.to), elements(&buffer, &case.from));
         if queued {
             let stream = Stream::non_blocking(&context())?;
-            queue_copy_elements(&stream, to, from, &case.shape, case.item_size)?;
+            copy_elements_in(CopyOrder::On(&stream), to, from, &case.shape, case.item_size)?;
             drop(stream.synchronize()?);
         } else {
             copy_elements(to, from, &case.shape, case.item_size)?;

@@ -1,6 +1,6 @@
 //! Device memory as elements.
 
-use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice, Error};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice, Error};
 use arrow_cuda_context::{Context, Device, Stream};
 use proptest::prelude::*;
 use std::ops::Bound;
@@ -69,7 +69,7 @@ fn other_lengths_are_refused_and_nothing_changes() {
         numbers.copy_from(&[4, 5, 6, 7]),
         numbers.copy_to(&mut room),
         numbers.copy_from_device(&others),
-        numbers.queue_copy_from_device(&stream, &others).map(drop),
+        numbers.copy_from_device_in(CopyOrder::On(&stream), &others).map(drop),
     ] {
         assert!(matches!(refused, Err(Error::OutOfBounds(_))), "{refused:?}");
     }

@@ -1,8 +1,8 @@
 //! The host memory that buffers writes: two halves, one of which fills while the other travels to the
 //! device.
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Context, Event, Stream};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Context, Event, Retained, Stream};
 use arrow_cuda_transfer::Staging;
 use std::sync::Arc;
 
@@ -112,14 +112,15 @@ impl Halves {
             return Ok(());
         };
         let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
-        let owner = Box::new(Arc::clone(&half.memory));
+        let order = CopyOrder::On(&self.stream);
+        let owner = || -> Retained { Box::new(Arc::clone(&half.memory)) };
         let of_thread = Stream::of_thread(self.stream.context());
         if let Some(stream) = &of_thread {
             self.stream.wait_for(&stream.record()?)?;
         }
         // SAFETY: these bytes lie within the memory, which the copy retains, and `put` does not store
         // to them before the copy is complete.
-        let queued = unsafe { buffer.queue_copy_from_host(&self.stream, to, start, size, owner) }?;
+        let queued = unsafe { buffer.copy_from_host_in(order, to, start, size, owner) }?;
         self.completed.extend(queued);
         self.sent = self.filled;
         half.is_travelling = true;

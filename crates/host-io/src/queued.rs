@@ -1,8 +1,8 @@
 //! Copies between pinned memory and device buffers on streams.
 
 use crate::HostBuffer;
-use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Event, Stream};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Event, Retained, Stream};
 use std::sync::Arc;
 
 /// Queues a copy of pinned memory into a buffer, from `position` on, and retains both.
@@ -37,7 +37,10 @@ pub fn queue_upload(
     let (address, size) = (data.as_slice().as_ptr(), data.size());
     // SAFETY: pinned memory, which the queued copy retains; nobody can write to it while it is
     // shared.
-    unsafe { buffer.queue_copy_from_host(stream, position, address, size, Box::new(data)) }
+    unsafe {
+        let order = CopyOrder::On(stream);
+        buffer.copy_from_host_in(order, position, address, size, || Box::new(data))
+    }
 }
 
 /// A queued copy to pinned memory.
@@ -64,10 +67,10 @@ pub fn queue_download(
     let mut out = out;
     let (address, size) = (out.as_mut_slice().as_mut_ptr(), out.size());
     let memory = Arc::new(out);
-    let owner = Box::new(Arc::clone(&memory));
+    let (order, owner) = (CopyOrder::On(stream), || -> Retained { Box::new(Arc::clone(&memory)) });
     // SAFETY: pinned memory, which the queued copy retains; nobody gets it back before the copy is
     // complete.
-    drop(unsafe { buffer.queue_copy_to_host(stream, position, address, size, owner) }?);
+    drop(unsafe { buffer.copy_to_host_in(order, position, address, size, owner) }?);
     Ok(Download { memory, end: stream.record()? })
 }
 

@@ -1,6 +1,6 @@
 //! Copies of pinned memory on streams.
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_host_io::{HostBuffer, is_pinned, queue_download, queue_upload};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ fn there_and_back() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
-    buffer.queue_fill(&stream, b'-').expect("alive");
+    buffer.fill_in(CopyOrder::On(&stream), b'-').expect("alive");
     queue_upload(&stream, &buffer, 2, Arc::new(pinned(&context, b"here"))).expect("alive");
     let download = queue_download(&stream, &buffer, 1, pinned(&context, &[0; 6])).expect("alive");
     assert_eq!(download.wait().expect("alive").as_slice(), b"-here-");

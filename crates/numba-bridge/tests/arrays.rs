@@ -1,6 +1,6 @@
 //! Copies of arrays in every layout, against the same elements on the host.
 
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Index, Layout, Order, Slice};
 use proptest::prelude::*;
@@ -95,23 +95,24 @@ fn elements_without_bytes_are_filled_with_nothing() {
 fn queued_copies_follow_each_other() {
     let (array, bytes) = matrix(3, 4, Order::C);
     let stream = Stream::new(&context()).expect("a stream");
+    let when = CopyOrder::On(&stream);
     let turned = array.with_layout(|layout| Ok(layout.clone().reversed())).expect("its transpose");
     let copy = turned.copy(Order::C).expect("room");
     copy.fill(&[0, 0]).expect("a fill");
-    copy.queue_copy_from(&stream, &turned).expect("queued");
+    copy.copy_from_in(when, &turned).expect("queued");
     let mut out = vec![MaybeUninit::new(0u8); bytes.len()];
     for wrong in [0, bytes.len() - 1] {
         // SAFETY: nothing is queued.
         let (down, up) = unsafe {
             (
-                copy.queue_copy_to_host(&stream, &mut out[..wrong], Order::C, Box::new(())),
-                copy.queue_copy_from_host(&stream, &bytes[..wrong], Order::C, Box::new(())),
+                copy.copy_to_host_in(when, &mut out[..wrong], Order::C, || Box::new(())),
+                copy.copy_from_host_in(when, &bytes[..wrong], Order::C, || Box::new(())),
             )
         };
         assert!(matches!((down, up), (Err(Error::Invalid(_)), Err(Error::Invalid(_)))));
     }
     // SAFETY: `out` outlives the wait below, and is not used before.
-    unsafe { copy.queue_copy_to_host(&stream, &mut out, Order::Fortran, Box::new(())) }
+    unsafe { copy.copy_to_host_in(when, &mut out, Order::Fortran, || Box::new(())) }
         .expect("queued");
     stream.synchronize().expect("no failure");
     // SAFETY: all bytes were initialised from the beginning.

@@ -8,10 +8,10 @@ mod engine;
 mod file;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod gathered;
+#[expect(unsafe_code, reason = "copies between raw parts of memory")]
+mod order;
 #[expect(unsafe_code, reason = "owns pinned memory")]
 mod pinned;
-#[expect(unsafe_code, reason = "copies between raw parts of memory")]
-mod queued;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
 mod staging;
@@ -22,7 +22,7 @@ pub use engine::{
 };
 pub use file::{FileError, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
+pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
 pub use pinned::{HostBuffer, is_pinned};
-pub use queued::{queue_copy_from_host, queue_copy_to_host};
 pub use registered::RegisteredMemory;
 pub use staging::Staging;

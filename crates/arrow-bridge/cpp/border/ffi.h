@@ -141,29 +141,19 @@ struct RustApi {
                            const RustBuffer *from,
                            Failure *failure);
   bool (*copies_of_host)(int32_t device,
+                         const RustStream *stream,
                          const HostRange *ranges,
                          size_t count,
+                         Owner owner,
                          BufferPlace *out,
                          Failure *failure);
   bool (*copies_of_buffers)(int32_t device,
+                            const RustStream *stream,
                             const RustBuffer *const *buffers,
                             size_t count,
+                            Owner owner,
                             BufferPlace *out,
                             Failure *failure);
-  bool (*queued_copies_of_host)(int32_t device,
-                                const RustStream *stream,
-                                const HostRange *ranges,
-                                size_t count,
-                                Owner owner,
-                                BufferPlace *out,
-                                Failure *failure);
-  bool (*queued_copies_of_buffers)(int32_t device,
-                                   const RustStream *stream,
-                                   const RustBuffer *const *buffers,
-                                   size_t count,
-                                   Owner owner,
-                                   BufferPlace *out,
-                                   Failure *failure);
   bool (*stream_await_for)(const RustStream *stream,
                            const RustBuffer *const *buffers,
                            size_t count,

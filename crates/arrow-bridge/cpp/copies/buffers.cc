@@ -162,11 +162,8 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, co
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
   const auto make = [&](BufferPlace* made, Failure* failure) {
-    if (order.stream == nullptr) {
-      return Rust().copies_of_host(device, ranges.data(), ranges.size(), made, failure);
-    }
-    return Rust().queued_copies_of_host(device, order.stream, ranges.data(), ranges.size(),
-                                        Share(order), made, failure);
+    return Rust().copies_of_host(device, order.stream, ranges.data(), ranges.size(), Share(order),
+                                 made, failure);
   };
   return Store(sources.numbers, to, make, copies);
 }
@@ -175,11 +172,8 @@ Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to, con
                std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
   const auto make = [&](BufferPlace* made, Failure* failure) {
-    if (order.stream == nullptr) {
-      return Rust().copies_of_buffers(device, from.data(), from.size(), made, failure);
-    }
-    return Rust().queued_copies_of_buffers(device, order.stream, from.data(), from.size(),
-                                           Share(order), made, failure);
+    return Rust().copies_of_buffers(device, order.stream, from.data(), from.size(), Share(order),
+                                    made, failure);
   };
   return Store(sources.numbers, to, make, copies);
 }

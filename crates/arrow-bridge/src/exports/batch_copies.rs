@@ -6,46 +6,12 @@ use crate::fault::{Fault, attempt};
 use crate::ffi::{
     BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer, RustStream,
 };
-use arrow_cuda_buffer::copy_to_host_scattered;
+use arrow_cuda_buffer::{CopyOrder, copy_to_host_scattered};
 use std::slice;
 
 pub(super) unsafe extern "C" fn copies_of_host(
     device: i32,
-    ranges: *const HostRange,
-    count: usize,
-    out: *mut BufferPlace,
-    failure: Option<&mut Failure>,
-) -> bool {
-    let work = || {
-        // SAFETY: `count` ranges, each of them readable.
-        let parts = unsafe { parts(ranges, count) }?;
-        // SAFETY: room for as many buffers.
-        unsafe { store(out, RustBuffer::adjacent_from_host(&context(device)?, &parts)?) };
-        Ok(())
-    };
-    attempt(failure, work).is_some()
-}
-
-pub(super) unsafe extern "C" fn copies_of_buffers(
-    device: i32,
-    buffers: *const *const RustBuffer,
-    count: usize,
-    out: *mut BufferPlace,
-    failure: Option<&mut Failure>,
-) -> bool {
-    let work = || {
-        // SAFETY: `count` live buffers of this table.
-        let sources = unsafe { borrowed(buffers, count) };
-        // SAFETY: room for as many buffers.
-        unsafe { store(out, RustBuffer::adjacent_copies(&context(device)?, &sources)?) };
-        Ok(())
-    };
-    attempt(failure, work).is_some()
-}
-
-pub(super) unsafe extern "C" fn queued_copies_of_host(
-    device: i32,
-    stream: &RustStream,
+    stream: Option<&RustStream>,
     ranges: *const HostRange,
     count: usize,
     owner: Owner,
@@ -55,21 +21,20 @@ pub(super) unsafe extern "C" fn queued_copies_of_host(
     let owner = Box::new(Lent(owner));
     let work = || {
         // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
-        let (stream, parts) = (stream.stream(), unsafe { parts(ranges, count)? });
-        let context = context(device)?;
+        let parts = unsafe { parts(ranges, count)? };
+        let (order, context) = (order_on(stream), context(device)?);
         // SAFETY: as above; that nobody changes them is for the program that passed the stream.
-        let queued =
-            unsafe { RustBuffer::queue_adjacent_from_host(&context, stream, &parts, owner) };
+        let made = unsafe { RustBuffer::adjacent_from_host_in(order, &context, &parts, owner) };
         // SAFETY: room for as many buffers.
-        unsafe { store(out, queued?.0) };
+        unsafe { store(out, made?.0) };
         Ok(())
     };
     attempt(failure, work).is_some()
 }
 
-pub(super) unsafe extern "C" fn queued_copies_of_buffers(
+pub(super) unsafe extern "C" fn copies_of_buffers(
     device: i32,
-    stream: &RustStream,
+    stream: Option<&RustStream>,
     buffers: *const *const RustBuffer,
     count: usize,
     owner: Owner,
@@ -79,14 +44,18 @@ pub(super) unsafe extern "C" fn queued_copies_of_buffers(
     let owner = Box::new(Lent(owner));
     let work = || {
         // SAFETY: C++ passes `count` live buffers.
-        let (stream, sources) = (stream.stream(), unsafe { borrowed(buffers, count) });
-        let context = context(device)?;
-        let (copies, _) = RustBuffer::queue_adjacent_copies(&context, stream, &sources, owner)?;
+        let sources = unsafe { borrowed(buffers, count) };
+        let (order, context) = (order_on(stream), context(device)?);
+        let (copies, _) = RustBuffer::adjacent_copies_in(order, &context, &sources, owner)?;
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())
     };
     attempt(failure, work).is_some()
+}
+
+fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
+    stream.map_or(CopyOrder::Now, |stream| CopyOrder::On(stream.stream()))
 }
 
 pub(super) unsafe extern "C" fn copy_all_to_host(

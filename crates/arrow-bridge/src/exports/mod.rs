@@ -31,8 +31,6 @@ pub(crate) static API: RustApi = RustApi {
     copy_from_device: buffers::copy_from_device,
     copies_of_host: batch_copies::copies_of_host,
     copies_of_buffers: batch_copies::copies_of_buffers,
-    queued_copies_of_host: batch_copies::queued_copies_of_host,
-    queued_copies_of_buffers: batch_copies::queued_copies_of_buffers,
     stream_await_for: streams::await_for,
     copy_all_to_host: batch_copies::copy_all_to_host,
     host_buffer_facts: buffers::host_facts,

@@ -11,13 +11,12 @@ mod emulated;
 #[expect(unsafe_code, reason = "launches kernels")]
 mod kernel;
 mod launches;
-mod order;
 mod plan;
+mod step;
 
-use crate::queued::check_stream;
-use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Stream};
-use order::Order;
+use crate::copy::check_order;
+use crate::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::Completed;
 use plan::Plan;
 
 /// Where the elements of an n-dimensional array lie in a buffer.
@@ -72,18 +71,19 @@ pub fn copy_elements(
     shape: &[u64],
     item_size: u64,
 ) -> Result<(), Error> {
-    copy(Order::Now, to, from, shape, item_size).map(drop)
+    copy_elements_in(CopyOrder::Now, to, from, shape, item_size).map(drop)
 }
 
-/// As [`copy_elements`], but queued: the copy is made when the stream comes to it, and both buffers are
-/// retained until then.  The stream may belong to the context of either.
+/// As [`copy_elements`], now or on a stream, which may belong to the context of either buffer.  A queued
+/// copy retains both buffers until it is complete.  The result holds the owners of earlier work that is
+/// complete by now.
 ///
 /// # Errors
 ///
 /// Those of [`copy_elements`]; [`Error::Invalid`] for a stream of a third context.
 ///
 /// ```
-/// use arrow_cuda_buffer::{DeviceBuffer, Elements, queue_copy_elements};
+/// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Elements, copy_elements_in};
 /// use arrow_cuda_context::{Context, Stream};
 ///
 /// let context = Context::primary(0)?;
@@ -92,29 +92,19 @@ pub fn copy_elements(
 /// buffer.copy_from_host(0, b"abcd")?;
 /// let elements = Elements { buffer: &buffer, offset: 0, strides: &[1] };
 /// let backwards = Elements { offset: 3, strides: &[-1], ..elements };
-/// queue_copy_elements(&stream, elements, backwards, &[4], 1)?;
+/// copy_elements_in(CopyOrder::On(&stream), elements, backwards, &[4], 1)?;
 /// stream.synchronize()?;
 /// assert_eq!(buffer.to_vec()?, b"dcba");
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
-pub fn queue_copy_elements(
-    stream: &Stream,
+pub fn copy_elements_in(
+    order: CopyOrder<'_>,
     to: Elements<'_>,
     from: Elements<'_>,
     shape: &[u64],
     item_size: u64,
 ) -> Result<Completed, Error> {
-    check_stream(stream, &[to.buffer, from.buffer])?;
-    copy(Order::On(stream), to, from, shape, item_size)
-}
-
-fn copy(
-    order: Order<'_>,
-    to: Elements<'_>,
-    from: Elements<'_>,
-    shape: &[u64],
-    item_size: u64,
-) -> Result<Completed, Error> {
+    check_order(order, &[to.buffer, from.buffer])?;
     bounds::check_dimensions(to.strides, shape)?;
     bounds::check_dimensions(from.strides, shape)?;
     let is_empty = item_size == 0 || shape.contains(&0);
@@ -138,14 +128,14 @@ impl Elements<'_> {
 }
 
 fn copy_checked(
-    order: Order<'_>,
+    order: CopyOrder<'_>,
     plan: Plan,
     to: &DeviceBuffer,
     from: &DeviceBuffer,
 ) -> Result<Completed, Error> {
     let is_within = to.context().is_same(from.context());
     if plan.is_plain() || is_within && !plan.overlaps(to.private_address, from.private_address) {
-        return order.copy(plan, to, from);
+        return step::copy(order, plan, to, from);
     }
     let (gather, scatter) = plan.in_two_steps();
     let mut completed = Completed::default();
@@ -153,14 +143,14 @@ fn copy_checked(
         from.slice(gather.from, gather.run)?
     } else {
         let packed = DeviceBuffer::allocate_packed(from.context(), gather.size())?;
-        completed.extend(order.copy(gather, &packed, from)?);
+        completed.extend(step::copy(order, gather, &packed, from)?);
         packed
     };
     if !is_within && !scatter.is_plain() {
         let there = DeviceBuffer::allocate_packed(to.context(), packed.size)?;
-        completed.extend(order.copy(Plan::plain(0, 0, packed.size), &there, &packed)?);
+        completed.extend(step::copy(order, Plan::plain(0, 0, packed.size), &there, &packed)?);
         packed = there;
     }
-    completed.extend(order.copy(scatter, to, &packed)?);
+    completed.extend(step::copy(order, scatter, to, &packed)?);
     Ok(completed)
 }

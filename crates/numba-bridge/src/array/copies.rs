@@ -5,8 +5,8 @@
 
 use super::DeviceArray;
 use crate::{Error, Layout, Order};
-use arrow_cuda_buffer::{DeviceBuffer, Elements, copy_elements, queue_copy_elements};
-use arrow_cuda_context::{Completed, Context, Retained, Stream};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Elements, copy_elements_in};
+use arrow_cuda_context::{Completed, Context, Retained};
 use std::mem::MaybeUninit;
 
 impl DeviceArray {
@@ -16,12 +16,39 @@ impl DeviceArray {
     ///
     /// [`Error::Invalid`] when `out` has another size; driver errors.
     pub fn copy_to_host(&self, out: &mut [MaybeUninit<u8>], order: Order) -> Result<(), Error> {
+        // SAFETY: the memory is borrowed until the call returns, and so is the copy complete.
+        unsafe { self.copy_to_host_in(CopyOrder::Now, out, order, || Box::new(())) }.map(drop)
+    }
+
+    /// As [`copy_to_host`](Self::copy_to_host), now or on a stream.
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::copy_to_host_in`]: `out` must stay writable as long as the owner lives, and
+    /// nobody may use it before the copy is made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when `out` has not as many bytes as the elements; [`Error::Buffer`] for a
+    /// stream of another context; driver errors.
+    pub unsafe fn copy_to_host_in(
+        &self,
+        when: CopyOrder<'_>,
+        out: &mut [MaybeUninit<u8>],
+        order: Order,
+        owner: impl FnOnce() -> Retained,
+    ) -> Result<Completed, Error> {
         self.check_size(out.len())?;
-        let dense = match self.is_dense(order) {
-            true => self.clone(),
-            false => self.copy(order)?,
-        };
-        Ok(dense.buffer.copy_to_uninit(0, out)?)
+        let (out, size) = (out.as_mut_ptr().cast(), out.len());
+        if self.is_dense(order) {
+            // SAFETY: guaranteed by the caller.
+            return Ok(unsafe { self.buffer.copy_to_host_in(when, 0, out, size, owner) }?);
+        }
+        let dense = self.empty_like(order)?;
+        let mut completed = dense.copy_from_in(when, self)?;
+        // SAFETY: guaranteed by the caller.
+        completed.extend(unsafe { dense.buffer.copy_to_host_in(when, 0, out, size, owner) }?);
+        Ok(completed)
     }
 
     /// The elements on the host, one behind the other in an order.
@@ -36,37 +63,6 @@ impl DeviceArray {
         }
     }
 
-    /// Queues a copy of the elements to the host, one behind the other in an order.
-    ///
-    /// # Safety
-    ///
-    /// As for [`DeviceBuffer::queue_copy_to_host`]: `out` must stay writable as long as `owner`
-    /// lives, and nobody may use it before the copy is made.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] when `out` has not as many bytes as the elements; [`Error::Buffer`] for a
-    /// stream of another context; driver errors.
-    pub unsafe fn queue_copy_to_host(
-        &self,
-        stream: &Stream,
-        out: &mut [MaybeUninit<u8>],
-        order: Order,
-        owner: Retained,
-    ) -> Result<Completed, Error> {
-        self.check_size(out.len())?;
-        let (out, size) = (out.as_mut_ptr().cast(), out.len());
-        if self.is_dense(order) {
-            // SAFETY: guaranteed by the caller.
-            return Ok(unsafe { self.buffer.queue_copy_to_host(stream, 0, out, size, owner) }?);
-        }
-        let dense = self.empty_like(order)?;
-        let mut completed = dense.queue_copy_from(stream, self)?;
-        // SAFETY: guaranteed by the caller.
-        completed.extend(unsafe { dense.buffer.queue_copy_to_host(stream, 0, out, size, owner) }?);
-        Ok(completed)
-    }
-
     /// Copies dense elements of the host into the array; they follow each other in an order.
     ///
     /// # Errors
@@ -74,46 +70,40 @@ impl DeviceArray {
     /// [`Error::Invalid`] when `data` has another size; [`Error::Buffer`] for read-only memory;
     /// driver errors.
     pub fn copy_from_host(&self, data: &[u8], order: Order) -> Result<(), Error> {
-        self.check_size(data.len())?;
-        if self.is_dense(order) {
-            return Ok(self.buffer.copy_from_host(0, data)?);
-        }
-        self.buffer.check_mutable()?;
-        let dense = self.empty_like(order)?;
-        dense.buffer.copy_from_host(0, data)?;
-        self.copy_from(&dense)
+        // SAFETY: the bytes are borrowed until the call returns, and so is the copy complete.
+        unsafe { self.copy_from_host_in(CopyOrder::Now, data, order, || Box::new(())) }.map(drop)
     }
 
-    /// Queues a copy of dense elements of the host, which follow each other in an order.
+    /// As [`copy_from_host`](Self::copy_from_host), now or on a stream.
     ///
     /// # Safety
     ///
-    /// As for [`DeviceBuffer::queue_copy_from_host`]: `data` must stay readable as long as `owner`
-    /// lives, and nobody may change it before the copy is made.
+    /// As for [`DeviceBuffer::copy_from_host_in`]: `data` must stay readable as long as the owner lives,
+    /// and nobody may change it before the copy is made.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when `data` has not as many bytes as the elements; [`Error::Buffer`] for
     /// read-only memory or a stream of another context; driver errors.
-    pub unsafe fn queue_copy_from_host(
+    pub unsafe fn copy_from_host_in(
         &self,
-        stream: &Stream,
+        when: CopyOrder<'_>,
         data: &[u8],
         order: Order,
-        owner: Retained,
+        owner: impl FnOnce() -> Retained,
     ) -> Result<Completed, Error> {
         self.check_size(data.len())?;
         let (data, size) = (data.as_ptr(), data.len());
         if self.is_dense(order) {
             // SAFETY: guaranteed by the caller.
-            return Ok(unsafe { self.buffer.queue_copy_from_host(stream, 0, data, size, owner) }?);
+            return Ok(unsafe { self.buffer.copy_from_host_in(when, 0, data, size, owner) }?);
         }
         self.buffer.check_mutable()?;
         let dense = self.empty_like(order)?;
         // SAFETY: guaranteed by the caller.
-        let copied = unsafe { dense.buffer.queue_copy_from_host(stream, 0, data, size, owner) };
+        let copied = unsafe { dense.buffer.copy_from_host_in(when, 0, data, size, owner) };
         let mut completed = copied?;
-        completed.extend(self.queue_copy_from(stream, &dense)?);
+        completed.extend(self.copy_from_in(when, &dense)?);
         Ok(completed)
     }
 
@@ -125,21 +115,19 @@ impl DeviceArray {
     /// [`Error::Invalid`] for a shape that does not fit, or another type of elements;
     /// [`Error::Buffer`] for read-only memory; driver errors.
     pub fn copy_from(&self, source: &Self) -> Result<(), Error> {
-        let (from, shape) = self.matched(source)?;
-        let size = u64::from(self.element().size());
-        Ok(copy_elements(self.elements(&self.layout), source.elements(&from), &shape, size)?)
+        self.copy_from_in(CopyOrder::Now, source).map(drop)
     }
 
-    /// Queues such a copy.
+    /// As [`copy_from`](Self::copy_from), now or on a stream.
     ///
     /// # Errors
     ///
     /// As [`copy_from`](Self::copy_from), and [`Error::Buffer`] for a stream of another context.
-    pub fn queue_copy_from(&self, stream: &Stream, source: &Self) -> Result<Completed, Error> {
+    pub fn copy_from_in(&self, when: CopyOrder<'_>, source: &Self) -> Result<Completed, Error> {
         let (from, shape) = self.matched(source)?;
         let size = u64::from(self.element().size());
         let (to, from) = (self.elements(&self.layout), source.elements(&from));
-        Ok(queue_copy_elements(stream, to, from, &shape, size)?)
+        Ok(copy_elements_in(when, to, from, &shape, size)?)
     }
 
     /// Sets every element to the one that has these bytes.

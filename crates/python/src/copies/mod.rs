@@ -6,24 +6,23 @@
 pub(crate) mod batch;
 mod bounds;
 mod limits;
-mod on_stream;
 pub(crate) mod source;
 
 use crate::errors::{OrRaise, incorrect_type, out_of_range};
 use crate::pyarrow::from_pyarrow::{
-    check_pool, cuda_buffer_argument, device_buffer, host_bytes, host_bytes_mut, span,
+    check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
 };
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::registration::{PACKAGE, Registration, functions};
-use crate::signals::copy_for_signals;
-use crate::streams::argument::{Chosen, Named, ask};
+use crate::streams::argument::{ChosenOrder, Named, ask, owner_for};
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Retained;
 use bounds::{after, more_than_available, to_copy};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use source::Data;
+use source::{Data, HostData};
 
 pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
     let limits = functions!(registration, limits::set_transfer_limits, limits::transfer_limits);
@@ -74,13 +73,16 @@ pub(crate) fn to_host<'py>(
         }
     };
     let position = position.cast_unsigned();
-    if let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? {
-        on_stream::to_host(chosen.stream(), buffer, position, &out, size)?;
-        return chosen.finish(py).map(|()| (out, size));
-    }
-    copy_for_signals(py, buffer.context(), || {
-        let bytes = host_bytes_mut(&out, size)?;
-        py.detach(|| buffer.copy_to_uninit(position, bytes)).or_raise(py)
+    ChosenOrder::of(py, stream, &[buffer.context()])?.copy(py, buffer.context(), |order| {
+        let (bytes, mut owner) = (host_bytes_mut(&out, size)?, owner_for(order, &out));
+        let copied = py.detach(|| {
+            let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+            let owner = || -> Retained { Box::new(owner.take()) };
+            // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+            // everywhere in Python.
+            unsafe { buffer.copy_to_host_in(order, position, address, size, owner) }
+        });
+        copied.or_raise(py).map(drop)
     })?;
     Ok((out, size))
 }
@@ -123,19 +125,24 @@ pub(crate) fn from_host(
             return Ok(size);
         }
     };
-    let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? else {
-        let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
-        copy_for_signals(py, buffer.context(), || {
-            let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
-            py.detach(|| buffer.copy_from_host(position, bytes)).or_raise(py)
-        })?;
-        return Ok(size);
+    let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
+    let data = match chosen.stream() {
+        None => data,
+        // The object is asked again for what is to outlive this call, and may give something else.
+        Some(_) => HostData::Buffer(data.buffer()?),
     };
-    // The object is asked again for what is to outlive this call, and may give something else.
-    let data = data.buffer()?;
-    let size = to_copy(nbytes, host_bytes(&data)?.len() as u64, room, "from host buffer")?;
-    on_stream::from_host(chosen.stream(), buffer, position, &data, size)?;
-    chosen.finish(py)?;
+    let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
+    chosen.copy(py, buffer.context(), |order| {
+        let bytes = data.bytes()?.get(..size as usize).ok_or_else(|| out_of_range("nbytes"))?;
+        let mut owner = owner_for(order, data.object());
+        let copied = py.detach(|| {
+            let owner = || -> Retained { Box::new(owner.take()) };
+            // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
+            // everywhere in Python.
+            unsafe { buffer.copy_from_host_in(order, position, bytes.as_ptr(), bytes.len(), owner) }
+        });
+        copied.or_raise(py).map(drop)
+    })?;
     Ok(size)
 }
 
@@ -164,13 +171,11 @@ fn copy_device(
     data: &DeviceBuffer,
     stream: Option<Named>,
 ) -> PyResult<()> {
-    let Some(chosen) = Chosen::of(py, stream, &[buffer.context(), data.context()])? else {
-        return copy_for_signals(py, data.context(), || {
-            py.detach(|| buffer.copy_from_device(position, data)).or_raise(py)
-        });
-    };
-    on_stream::from_device(py, chosen.stream(), buffer, position, data)?;
-    chosen.finish(py)
+    let chosen = ChosenOrder::of(py, stream, &[buffer.context(), data.context()])?;
+    chosen.copy(py, data.context(), |order| {
+        let copied = py.detach(|| buffer.copy_from_device_in(order, position, data));
+        copied.or_raise(py).map(drop)
+    })
 }
 
 /// The part of a buffer that `position` and `nbytes` name.
@@ -200,10 +205,8 @@ pub(crate) fn fill(
         PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
     })?;
     let part = part(py, buffer, position, nbytes)?;
-    let Some(chosen) = Chosen::of(py, stream, &[buffer.context()])? else {
-        copy_for_signals(py, buffer.context(), || py.detach(|| part.fill(value)).or_raise(py))?;
-        return Ok(part.size());
-    };
-    on_stream::fill(py, chosen.stream(), &part, value)?;
-    chosen.finish(py).map(|()| part.size())
+    ChosenOrder::of(py, stream, &[buffer.context()])?.copy(py, buffer.context(), |order| {
+        py.detach(|| part.fill_in(order, value)).or_raise(py).map(drop)
+    })?;
+    Ok(part.size())
 }

@@ -57,6 +57,14 @@ impl<'py> HostData<'py> {
         }
     }
 
+    /// The object that keeps the bytes.
+    pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
+        match self {
+            Self::Buffer(buffer) => buffer,
+            Self::Exported(exported) => &exported.object,
+        }
+    }
+
     /// A `pyarrow.Buffer` over the bytes, for those who keep it longer.
     pub(crate) fn buffer(&self) -> PyResult<Bound<'py, PyAny>> {
         match self {

@@ -1,9 +1,10 @@
 //! Copies between a device array and others, on the host and on devices.
 
 use super::class::{PyDeviceArray, order_argument};
-use super::host::{self, stream_of};
+use super::host::{self, order_of_copy};
 use crate::errors::{OrRaise, available};
 use crate::exchange::asarray::{check_copied, converted};
+use crate::streams::argument::ChosenOrder;
 use crate::tracing::{Area, traced};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -56,9 +57,9 @@ impl PyDeviceArray {
             return Err(PyTypeError::new_err("out and ary are two names of one argument"));
         }
         let copy = || {
-            let stream = stream_of(py, self, stream)?;
+            let order = order_of_copy(py, self, stream)?;
             let out = out.or(ary).filter(|out| !out.is_none());
-            Ok(host::to_numpy(py, self, out, stream.as_ref())?.into_any())
+            Ok(host::to_numpy(py, self, out, &order)?.into_any())
         };
         traced(py, Area::Transfer, "DeviceArray.copy_to_host", copy, |_| self.facts())
     }
@@ -92,8 +93,8 @@ impl PyDeviceArray {
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let copy = || {
-            let stream = stream_of(ary.py(), self, stream)?;
-            host::from_any(self, ary, stream.as_ref())
+            let order = order_of_copy(ary.py(), self, stream)?;
+            host::from_any(self, ary, &order)
         };
         traced(ary.py(), Area::Transfer, "DeviceArray.copy_to_device", copy, |()| self.facts())
     }
@@ -178,7 +179,7 @@ impl PyDeviceArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         check_copied("an array", copy)?;
-        converted(host::to_numpy(py, self, None, None)?.into_any(), dtype)
+        converted(host::to_numpy(py, self, None, &ChosenOrder::NOW)?.into_any(), dtype)
     }
 
     /// The one element, as a Python object.
@@ -204,6 +205,6 @@ impl PyDeviceArray {
                 "can only convert an array of size 1 to a Python scalar",
             ));
         }
-        host::to_numpy(py, self, None, None)?.call_method0("item")
+        host::to_numpy(py, self, None, &ChosenOrder::NOW)?.call_method0("item")
     }
 }

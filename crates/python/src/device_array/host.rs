@@ -4,14 +4,13 @@ use super::class::PyDeviceArray;
 use super::import;
 use crate::errors::{OrRaise, class_name};
 use crate::exchange::dtype::DType;
-use crate::interpreter::Owner;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::allocate_host;
-use crate::signals::{copy_for_signals, copy_on_stream_for_signals};
-use crate::streams::argument::{Chosen, optional_stream};
-use arrow_cuda_context::Context;
+use crate::signals::copy_for_signals;
+use crate::streams::argument::{ChosenOrder, optional_stream, owner_for};
+use arrow_cuda_context::{Context, Retained};
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -21,12 +20,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 
-/// The stream that a copy uses; none for the default stream, which Numba's API calls 0.
-pub(super) fn stream_of(
+/// The order that an argument names for a copy.
+pub(super) fn order_of_copy(
     py: Python<'_>,
     array: &PyDeviceArray,
     stream: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<Chosen>> {
+) -> PyResult<ChosenOrder> {
     optional_stream(py, "stream", stream, &[array.array.buffer().context()])
 }
 
@@ -35,7 +34,7 @@ pub(super) fn to_numpy<'py>(
     py: Python<'py>,
     source: &PyDeviceArray,
     out: Option<&Bound<'py, PyAny>>,
-    chosen: Option<&Chosen>,
+    chosen: &ChosenOrder,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     source.check_no_nulls(py)?;
     let Some(out) = out else {
@@ -72,7 +71,7 @@ pub(super) fn to_numpy<'py>(
 pub(super) fn from_any(
     target: &PyDeviceArray,
     source: &Bound<'_, PyAny>,
-    chosen: Option<&Chosen>,
+    chosen: &ChosenOrder,
 ) -> PyResult<()> {
     let py = source.py();
     check_writable(target)?;
@@ -110,7 +109,7 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
         let is_scalar = array.array.layout().ndim() == 0;
         if !is_scalar || target.dtype.is_same(&array.dtype, py)? {
             check_same_type(target, array, py)?;
-            return copy_across(py, &target.array, &array.array, None);
+            return copy_across(py, &target.array, &array.array, &ChosenOrder::NOW);
         }
     }
     let value = theirs.as_ref().map_or(value, |array| array.as_any());
@@ -131,12 +130,12 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
         });
     }
     if shape == target.array.layout().shape() {
-        return copy_up(py, &target.array, &host, None);
+        return copy_up(py, &target.array, &host, &ChosenOrder::NOW);
     }
     // As few bytes as possible travel; the device repeats them.
     let context = target.array.buffer().context();
     let sent = upload(py, &host, target.dtype.clone_ref(py), context, Order::C)?;
-    copy_across(py, &target.array, &sent.array, None)
+    copy_across(py, &target.array, &sent.array, &ChosenOrder::NOW)
 }
 
 /// A new device array with the elements of an array of the host.
@@ -150,7 +149,7 @@ pub(super) fn upload(
     let shape = host.shape().iter().map(|length| *length as i64).collect();
     let layout = Layout::dense(dtype.element(), shape, order).or_raise(py)?;
     let made = PyDeviceArray::allocate(py, context, dtype, layout)?;
-    copy_up(py, &made.array, host, None)?;
+    copy_up(py, &made.array, host, &ChosenOrder::NOW)?;
     Ok(made)
 }
 
@@ -251,32 +250,25 @@ fn copy_down(
     source: &DeviceArray,
     out: &Bound<'_, PyUntypedArray>,
     order: Order,
-    chosen: Option<&Chosen>,
+    chosen: &ChosenOrder,
 ) -> PyResult<()> {
-    let Some(chosen) = chosen else {
-        return copy_for_signals(py, source.buffer().context(), || {
-            let bytes = bytes_of_mut(out);
-            py.detach(|| source.copy_to_host(bytes, order)).or_raise(py)
-        });
-    };
-    copy_on_stream_for_signals(py, chosen.stream(), || {
-        let bytes = bytes_of_mut(out);
-        let owner = Box::new(Owner::new(out.clone().into_any().unbind()));
-        let queued = py.detach(|| {
+    chosen.copy(py, source.buffer().context(), |when| {
+        let (bytes, mut owner) = (bytes_of_mut(out), owner_for(when, out));
+        let copied = py.detach(|| {
+            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
             // everywhere in Python.
-            unsafe { source.queue_copy_to_host(chosen.stream(), bytes, order, owner) }
+            unsafe { source.copy_to_host_in(when, bytes, order, owner) }
         });
-        queued.or_raise(py).map(drop)
-    })?;
-    chosen.finish(py)
+        copied.or_raise(py).map(drop)
+    })
 }
 
 fn copy_up(
     py: Python<'_>,
     target: &DeviceArray,
     host: &Bound<'_, PyUntypedArray>,
-    chosen: Option<&Chosen>,
+    chosen: &ChosenOrder,
 ) -> PyResult<()> {
     let order = match (order_of(host), host.is_fortran_contiguous()) {
         // In one dimension both orders are the same one: that of the target.
@@ -287,38 +279,27 @@ fn copy_up(
             return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, chosen);
         }
     };
-    let Some(chosen) = chosen else {
-        return copy_for_signals(py, target.buffer().context(), || {
-            let bytes = bytes_of(host);
-            py.detach(|| target.copy_from_host(bytes, order)).or_raise(py)
-        });
-    };
-    copy_on_stream_for_signals(py, chosen.stream(), || {
-        let bytes = bytes_of(host);
-        let owner = Box::new(Owner::new(host.clone().into_any().unbind()));
-        let queued = py.detach(|| {
+    chosen.copy(py, target.buffer().context(), |when| {
+        let (bytes, mut owner) = (bytes_of(host), owner_for(when, host));
+        let copied = py.detach(|| {
+            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
             // everywhere in Python.
-            unsafe { target.queue_copy_from_host(chosen.stream(), bytes, order, owner) }
+            unsafe { target.copy_from_host_in(when, bytes, order, owner) }
         });
-        queued.or_raise(py).map(drop)
-    })?;
-    chosen.finish(py)
+        copied.or_raise(py).map(drop)
+    })
 }
 
 fn copy_across(
     py: Python<'_>,
     target: &DeviceArray,
     source: &DeviceArray,
-    chosen: Option<&Chosen>,
+    chosen: &ChosenOrder,
 ) -> PyResult<()> {
-    let Some(chosen) = chosen else {
-        return copy_for_signals(py, source.buffer().context(), || {
-            py.detach(|| target.copy_from(source)).or_raise(py)
-        });
-    };
-    drop(py.detach(|| target.queue_copy_from(chosen.stream(), source)).or_raise(py)?);
-    chosen.finish(py)
+    chosen.copy(py, source.buffer().context(), |when| {
+        py.detach(|| target.copy_from_in(when, source)).or_raise(py).map(drop)
+    })
 }
 
 /// Has NumPy copy between arrays of the host.

@@ -5,6 +5,7 @@
 
 use super::class::PyDeviceArray;
 use super::host;
+use crate::streams::argument::ChosenOrder;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ impl PyDeviceArray {
         if self.array.layout().ndim() > 0 {
             return Ok(None);
         }
-        host::to_numpy(py, self, None, None)?.get_item(PyTuple::empty(py)).map(Some)
+        host::to_numpy(py, self, None, &ChosenOrder::NOW)?.get_item(PyTuple::empty(py)).map(Some)
     }
 
     /// The result of a binary operator, in the order of its operands; `NotImplemented` for other arrays.
@@ -61,7 +62,7 @@ impl PyDeviceArray {
     }
 
     fn item_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        host::to_numpy(py, self, None, None)?.call_method0("item")
+        host::to_numpy(py, self, None, &ChosenOrder::NOW)?.call_method0("item")
     }
 }
 

@@ -7,7 +7,7 @@ use crate::errors::{OrRaise, expected};
 use crate::pyarrow::from_pyarrow::{is_of, span};
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::pyarrow::{Pyarrow, pyarrow};
-use crate::streams::argument::{Chosen, Named, ask};
+use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_bridge::DataKind;
 use arrow_cuda_context::{Context, Stream};
@@ -51,22 +51,19 @@ fn copied<'py>(
     }
     let chosen = match &place {
         Some(place) => in_contexts(named, object, place)?,
-        None => None,
+        None => ChosenOrder::NOW,
     };
-    let stream = chosen.as_ref().map(Chosen::stream);
     let (to, is_device) =
         place.map_or((ptr::null_mut(), false), |place| (place.0.as_ptr().cast(), place.1));
     let object = object.as_ptr().cast();
     // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
     // reference.
     let copy = unsafe {
-        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, stream);
+        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, chosen.stream());
         let copied = copied.or_raise(py)?;
         copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()?
     };
-    if let Some(chosen) = chosen {
-        chosen.finish(py)?;
-    }
+    chosen.finish(py)?;
     Ok(copy)
 }
 
@@ -154,26 +151,26 @@ impl<'a, 'py> Place<'a, 'py> {
     }
 }
 
-/// The stream that is named, or the thread's, if device memory takes part in the copy.
+/// On the stream that is named, or on the thread's, if device memory takes part in the copy.
 fn in_contexts(
     named: Option<Named>,
     object: &Bound<'_, PyAny>,
     place: &Place<'_, '_>,
-) -> PyResult<Option<Chosen>> {
+) -> PyResult<ChosenOrder> {
     let py = object.py();
     if named.is_none() && !Stream::any_of_thread() {
-        return Ok(None);
+        return Ok(ChosenOrder::NOW);
     }
     // SAFETY: a live object, and the GIL is held.
     let from = unsafe { pyarrow(py)?.bridge.device_of(object.as_ptr().cast()) };
     let numbers: Vec<_> = place.device()?.into_iter().chain(from).collect();
     if numbers.is_empty() {
-        return Ok(None);
+        return Ok(ChosenOrder::NOW);
     }
     let contexts =
         py.detach(|| numbers.into_iter().map(Context::primary).collect::<Result<Vec<_>, _>>());
     let contexts = contexts.or_raise(py)?;
-    Chosen::of(py, named, &contexts.iter().collect::<Vec<_>>())
+    ChosenOrder::of(py, named, &contexts.iter().collect::<Vec<_>>())
 }
 
 /// The exception for an invalid destination, with pyarrow's message.

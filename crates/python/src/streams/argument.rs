@@ -3,73 +3,106 @@
 use super::classes::PyStream;
 use crate::errors::{OrRaise, class_name};
 use crate::interpreter::Owner;
-use crate::signals::wait_for_signals;
+use crate::signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
+use arrow_cuda_buffer::CopyOrder;
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// The stream that an optional argument names, or without it, the one that this thread uses in place of
-/// the default stream; none for the default stream, which Numba calls 0.
+/// The order that an optional argument names: on its stream; without one, on the stream that this thread
+/// uses in place of the default stream; now for the default stream, which Numba calls 0.
 pub(crate) fn optional_stream(
     py: Python<'_>,
     argument: &str,
     object: Option<&Bound<'_, PyAny>>,
     contexts: &[&Context],
-) -> PyResult<Option<Chosen>> {
+) -> PyResult<ChosenOrder> {
     match object.filter(|object| !object.is_none()) {
-        None => Chosen::of_thread(contexts).or_raise(py),
-        Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => Ok(None),
-        Some(object) => {
-            let stream = stream_argument(argument, object, contexts)?;
-            Ok(Some(Chosen { stream, is_awaited: false }))
+        None => ChosenOrder::of_thread(contexts).or_raise(py),
+        Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => {
+            Ok(ChosenOrder::NOW)
         }
+        Some(object) => Ok(ChosenOrder::named(stream_argument(argument, object, contexts)?)),
     }
 }
 
-/// The stream that a call queues its work on.
-pub(crate) struct Chosen {
-    stream: Stream,
-    /// Whether the call waits for the work: nobody has named the stream for this call.
+/// The order in which a call makes its copies.
+pub(crate) struct ChosenOrder {
+    /// Without one, the copies are made now.
+    stream: Option<Stream>,
+    /// Whether the call waits for what is queued: nobody has named the stream for this call.
     is_awaited: bool,
 }
 
-impl Chosen {
-    /// The stream that is named for the call; without that, the thread's, if it has one.
+impl ChosenOrder {
+    /// Now, whichever stream the thread uses.
+    pub(crate) const NOW: Self = Self { stream: None, is_awaited: false };
+
+    /// On the stream that is named for the call; without that, on the thread's, if it has one.
     pub(crate) fn of(
         py: Python<'_>,
         named: Option<Named>,
         contexts: &[&Context],
-    ) -> PyResult<Option<Self>> {
+    ) -> PyResult<Self> {
         match named {
             None => Self::of_thread(contexts).or_raise(py),
-            Some(named) => {
-                Ok(Some(Self { stream: named.within(py, contexts)?, is_awaited: false }))
+            Some(named) => Ok(Self::named(named.within(py, contexts)?)),
+        }
+    }
+
+    fn named(stream: Stream) -> Self {
+        Self { stream: Some(stream), is_awaited: false }
+    }
+
+    /// On the thread's stream in one of the contexts, behind those in the others.
+    fn of_thread(contexts: &[&Context]) -> CudaResult<Self> {
+        let mut found = contexts.iter().filter_map(|context| Stream::of_thread(context));
+        let Some(stream) = found.next() else { return Ok(Self::NOW) };
+        for other in found.filter(|other| other.as_raw() != stream.as_raw()) {
+            stream.wait_for(&other.record()?)?;
+        }
+        Ok(Self { stream: Some(stream), is_awaited: true })
+    }
+
+    pub(crate) fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
+    }
+
+    /// Makes a copy in this order.  Ctrl-C can end it, so `attempt` looks up all memory anew each time.
+    ///
+    /// Drops the owners of completed work here, with the GIL: they may be Python objects.
+    pub(crate) fn copy<T>(
+        &self,
+        py: Python<'_>,
+        context: &Context,
+        mut attempt: impl FnMut(CopyOrder<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        match &self.stream {
+            None => copy_for_signals(py, context, || attempt(CopyOrder::Now)),
+            Some(stream) => {
+                let queued =
+                    copy_on_stream_for_signals(py, stream, || attempt(CopyOrder::On(stream)))?;
+                self.finish(py)?;
+                Ok(queued)
             }
         }
     }
 
-    /// The thread's stream in one of the contexts, behind those in the others.
-    fn of_thread(contexts: &[&Context]) -> CudaResult<Option<Self>> {
-        let mut found = contexts.iter().filter_map(|context| Stream::of_thread(context));
-        let Some(stream) = found.next() else { return Ok(None) };
-        for other in found.filter(|other| other.as_raw() != stream.as_raw()) {
-            stream.wait_for(&other.record()?)?;
-        }
-        Ok(Some(Self { stream, is_awaited: true }))
-    }
-
-    pub(crate) fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
     /// To be called when the work is queued.
     pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        if self.is_awaited {
-            // Drops the owners of completed work here, with the GIL: they may be Python objects.
-            drop(wait_for_signals(py, || self.stream.synchronize())?.or_raise(py)?);
+        if let Some(stream) = self.stream.as_ref().filter(|_| self.is_awaited) {
+            drop(wait_for_signals(py, || stream.synchronize())?.or_raise(py)?);
         }
         Ok(())
+    }
+}
+
+/// The owner of the host memory that a copy in this order may be queued with.
+pub(crate) fn owner_for(order: CopyOrder<'_>, object: &Bound<'_, PyAny>) -> Option<Owner> {
+    match order {
+        CopyOrder::Now => None,
+        CopyOrder::On(_) => Some(Owner::new(object.clone().unbind())),
     }
 }
 

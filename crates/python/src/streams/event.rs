@@ -247,5 +247,5 @@ fn stream_or_default(
     context: &Context,
 ) -> PyResult<Stream> {
     let chosen = optional_stream(py, "stream", stream, &[context])?;
-    Ok(chosen.map_or_else(|| Stream::default_of(context), |chosen| chosen.stream().clone()))
+    Ok(chosen.stream().cloned().unwrap_or_else(|| Stream::default_of(context)))
 }

@@ -1,0 +1,296 @@
+//! Copies to buffers that are allocated together.
+//!
+//! Copies look at where the buffers really lie, and so work for any, in as few copies as their places
+//! allow.
+
+use crate::copy::{check_order, check_order_of};
+use crate::scattered::{ends, is_behind};
+use crate::{DeviceBuffer, Error};
+use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
+use arrow_cuda_driver::CudaResult;
+use arrow_cuda_transfer::{CopyOrder, is_pinned};
+
+/// Blocks end nearer than this to the next one.
+const BLOCK_ALIGNMENT: u64 = 512;
+
+/// A smaller part is not worth a copy of its own, nor the question where it lies.
+const LARGE: usize = 1 << 20;
+
+/// A copy and its source.
+type Pair<'a> = (&'a DeviceBuffer, &'a DeviceBuffer);
+
+impl DeviceBuffer {
+    /// Adjacent buffers with the bytes of parts of host memory, by one copy.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let parts = [b"one".as_slice(), b"", b"four"];
+    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// assert_eq!(buffers[2].to_vec()?, b"four");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
+    pub fn adjacent_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
+        let buffers = Self::allocate_adjacent(context, &sizes_of(parts))?;
+        let outcome = fill(context, &buffers, parts);
+        exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
+    }
+
+    /// As [`adjacent_from_host`](Self::adjacent_from_host), now or on a stream of the context.  On a
+    /// stream the copies are queued if all parts are pinned, and retain `owner` until they are complete.
+    /// Otherwise the calling thread waits for the stream, and the bytes are there when the call returns.
+    ///
+    /// The other result is the owners of earlier work that is complete by now.
+    ///
+    /// # Safety
+    ///
+    /// The parts must be readable as long as `owner` lives, and nobody may change them before the stream
+    /// has made the copies.
+    ///
+    /// # Errors
+    ///
+    /// As [`adjacent_from_host`](Self::adjacent_from_host); [`Error::Invalid`] for a stream of another
+    /// context.
+    pub unsafe fn adjacent_from_host_in(
+        order: CopyOrder<'_>,
+        context: &Context,
+        parts: &[&[u8]],
+        owner: Retained,
+    ) -> Result<(Vec<Self>, Completed), Error> {
+        check_order_of(order, [context].into_iter())?;
+        let completed = match order {
+            CopyOrder::Now => Completed::default(),
+            CopyOrder::On(stream) if are_pinned(context, parts)? => {
+                let buffers = Self::allocate_adjacent(context, &sizes_of(parts))?;
+                let retained = Box::new((buffers.clone(), owner));
+                let queued = stream.enqueue(retained, |current, stream| {
+                    clear(current, &buffers, stream)?;
+                    for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
+                        let (to, from, size) = (to.private_address, part.as_ptr(), part.len());
+                        // SAFETY: a new buffer of that size; both ends are retained.
+                        unsafe { current.queue_copy_from_host(to, from, size, stream) }?;
+                    }
+                    Ok(())
+                });
+                return exposed_if_failed(buffers, queued.map_err(Error::from));
+            }
+            CopyOrder::On(stream) => stream.synchronize()?,
+        };
+        Ok((Self::adjacent_from_host(context, parts)?, completed))
+    }
+
+    /// Adjacent buffers in a context, perhaps of another device, with the bytes of others.  Sources that
+    /// are adjacent themselves go by one copy, with what lies between them; other gaps become zeros.
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
+    pub fn adjacent_copies(context: &Context, sources: &[&Self]) -> Result<Vec<Self>, Error> {
+        let made = Self::adjacent_copies_in(CopyOrder::Now, context, sources, Box::new(()));
+        made.map(|(copies, _)| copies)
+    }
+
+    /// As [`adjacent_copies`](Self::adjacent_copies), now or on a stream, which may belong to this context
+    /// or to that of each source.  On a stream the call returns when the copies are queued, and they
+    /// retain the sources and `owner` until they are complete.
+    ///
+    /// The other result is the owners of earlier work that is complete by now.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let sources = DeviceBuffer::adjacent_from_host(&context, &[b"one", b"four"])?;
+    /// let sources: Vec<_> = sources.iter().collect();
+    /// let order = CopyOrder::On(&stream);
+    /// let (copies, _) =
+    ///     DeviceBuffer::adjacent_copies_in(order, &context, &sources, Box::new(()))?;
+    /// stream.synchronize()?;
+    /// assert_eq!(copies[1].to_vec()?, b"four");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`adjacent_copies`](Self::adjacent_copies); [`Error::Invalid`] for a stream of another context.
+    pub fn adjacent_copies_in(
+        order: CopyOrder<'_>,
+        context: &Context,
+        sources: &[&Self],
+        owner: Retained,
+    ) -> Result<(Vec<Self>, Completed), Error> {
+        check_order_of(order, [context].into_iter()).or_else(|error| match sources {
+            [] => Err(error),
+            _ => sources.iter().try_for_each(|source| check_order(order, &[source])),
+        })?;
+        sources.iter().try_for_each(|source| source.check_memory())?;
+        let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
+        let copies = Self::allocate_adjacent(context, &sizes)?;
+        let outcome = match order {
+            CopyOrder::Now => copy_all(&copies, sources).map(|()| Completed::default()),
+            CopyOrder::On(stream) => queue_all(stream, &copies, sources, owner),
+        };
+        exposed_if_failed(copies, outcome)
+    }
+}
+
+/// Copies the bytes of each source to its copy, and clears the gaps between copies.
+fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Error> {
+    let pairs: Vec<_> = pairs(copies, sources).collect();
+    let mut before: Option<&DeviceBuffer> = None;
+    pairs.chunk_by(are_alike).try_for_each(|group| {
+        let ((to, from), (last_to, last_from)) = ends(group);
+        if let Some(before) = before.replace(last_to).filter(|before| is_next(before, to)) {
+            to.gap_from(before.private_address + before.size).fill(0)?;
+        }
+        to.through(last_to).copy_from_device(0, &from.through(last_from))
+    })
+}
+
+/// Queues such copies, as one piece of work.
+fn queue_all(
+    stream: &Stream,
+    copies: &[DeviceBuffer],
+    sources: &[&DeviceBuffer],
+    owner: Retained,
+) -> Result<Completed, Error> {
+    let Some(first) = copies.first() else { return Ok(Completed::default()) };
+    let is_of_copies = stream.context().is_same(first.context());
+    if !is_of_copies {
+        runs(copies).try_for_each(|run| run.fill(0))?;
+    }
+    let kept: Vec<DeviceBuffer> = sources.iter().map(|source| (*source).clone()).collect();
+    Ok(stream.enqueue(Box::new((copies.to_vec(), kept, owner)), |current, stream| {
+        if is_of_copies {
+            clear(current, copies, stream)?;
+        }
+        let pairs: Vec<_> = pairs(copies, sources).collect();
+        pairs.chunk_by(are_alike).try_for_each(|group| {
+            let ((to, from), (last_to, last_from)) = ends(group);
+            let (to, from) = (to.through(last_to), from.through(last_from));
+            let target = (to.private_address, to.context());
+            let source = (from.private_address, from.context());
+            // SAFETY: both ranges lie within buffers that are retained, and do not overlap: the
+            // copies are new.
+            unsafe { current.queue_copy_between(target, source, to.size as usize, stream) }
+        })
+    })?)
+}
+
+/// The copies that have bytes, each with its source.
+fn pairs<'a>(
+    copies: &'a [DeviceBuffer],
+    sources: &'a [&'a DeviceBuffer],
+) -> impl Iterator<Item = Pair<'a>> {
+    copies.iter().zip(sources.iter().copied()).filter(|(copy, _)| !copy.is_empty())
+}
+
+/// Whether two copies, with what lies between them, go by one copy.
+fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
+    let distance = b.0.private_address.wrapping_sub(a.0.private_address);
+    is_next(a.0, b.0) && is_next(a.1, b.1) && b.1.private_address - a.1.private_address == distance
+}
+
+/// Copies the bytes of each part to its buffer, and clears the gaps between buffers.
+fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
+    let mut filled = Vec::with_capacity(parts.len());
+    for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
+        filled.push((to, *part, is_copied_directly(context, part)?));
+    }
+    for run in filled.chunk_by(|(a, ..), (b, ..)| is_next(a, b)) {
+        let ((first, ..), _) = ends(run);
+        let mut end = first.private_address;
+        for group in run.chunk_by(|(.., a), (.., b)| !a && !b) {
+            let ((first, part, is_direct), (last, ..)) = ends(group);
+            if *is_direct {
+                first.gap_from(end).fill(0)?;
+                first.copy_from_host(0, part)?;
+            } else {
+                let at = |to: &DeviceBuffer| (to.private_address - end) as usize;
+                let placed: Vec<_> = group.iter().map(|(to, part, _)| (at(to), *part)).collect();
+                first.gap_from(end).through(last).copy_from_host_placed(0, &placed)?;
+            }
+            end = last.private_address + last.size;
+        }
+    }
+    Ok(())
+}
+
+/// The buffers, which a failed copy has exposed: it may leave work in flight that uses any of them.
+fn exposed_if_failed<T>(
+    buffers: Vec<DeviceBuffer>,
+    outcome: Result<T, Error>,
+) -> Result<(Vec<DeviceBuffer>, T), Error> {
+    if outcome.is_err() {
+        buffers.iter().for_each(DeviceBuffer::expose);
+    }
+    outcome.map(|value| (buffers, value))
+}
+
+/// Whether a buffer begins where the memory of another one ends.
+fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
+    is_behind(first, second, BLOCK_ALIGNMENT - 1)
+}
+
+/// Waits for a stream that belongs to the context of each buffer, before they are copied to memory
+/// that cannot be queued.  Returns the owners that were retained for the stream's work.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] for a stream of another context; driver errors.
+pub fn await_stream_of(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<Completed, Error> {
+    buffers.iter().try_for_each(|buffer| check_order(CopyOrder::On(stream), &[buffer]))?;
+    Ok(stream.synchronize()?)
+}
+
+fn sizes_of(parts: &[&[u8]]) -> Vec<u64> {
+    parts.iter().map(|part| part.len() as u64).collect()
+}
+
+fn are_pinned(context: &Context, parts: &[&[u8]]) -> CudaResult<bool> {
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if !is_pinned(context, part.as_ptr(), part.len())? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The ranges that adjacent buffers cover, with the gaps between them, where there are any.
+fn runs(buffers: &[DeviceBuffer]) -> impl Iterator<Item = DeviceBuffer> {
+    let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
+    let runs: Vec<_> = filled
+        .chunk_by(|a, b| is_next(a, b))
+        .filter(|run| run.len() > 1)
+        .map(|run| {
+            let (first, last) = ends(run);
+            first.through(last)
+        })
+        .collect();
+    runs.into_iter()
+}
+
+/// Queues fills that clear the gaps between buffers, which are not written yet.
+fn clear(
+    current: &Current<'_>,
+    buffers: &[DeviceBuffer],
+    stream: StreamHandle<'_>,
+) -> CudaResult<()> {
+    runs(buffers).try_for_each(|run| {
+        // SAFETY: within one allocation that the caller's work retains.
+        unsafe { current.queue_fill(run.private_address, 0, run.size as usize, stream) }
+    })
+}
+
+/// Whether a part goes to the device by itself: the device reads pinned memory faster than others can
+/// gather it, if it is much.
+fn is_copied_directly(context: &Context, part: &[u8]) -> CudaResult<bool> {
+    Ok(part.len() >= LARGE && is_pinned(context, part.as_ptr(), part.len())?)
+}

@@ -1,0 +1,182 @@
+//! Copies between device buffers and many parts of host memory.
+
+use crate::copy::too_large;
+use crate::{DeviceBuffer, Error, range};
+use arrow_cuda_transfer as transfer;
+use std::mem::MaybeUninit;
+
+/// A download reads gaps up to this many bytes between buffers rather than begin another copy.
+const MAX_GAP: u64 = 64 << 10;
+
+/// A buffer, and host memory for its first bytes.
+pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
+
+impl DeviceBuffer {
+    /// The bytes, on the host.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = reserve(self.size)?;
+        self.copy_to_uninit(0, spare(&mut bytes, self.size)?)?;
+        // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
+        unsafe { bytes.set_len(self.size as usize) };
+        Ok(bytes)
+    }
+
+    /// The bytes of many buffers, on the host.  Buffers that lie near each other in one allocation, in this
+    /// order, go by one copy.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let parts = [b"one".as_slice(), b"", b"four"];
+    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// assert_eq!(DeviceBuffer::to_vecs(&buffers.iter().collect::<Vec<_>>())?, parts);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when the host has no room, or driver errors.
+    pub fn to_vecs(buffers: &[&Self]) -> Result<Vec<Vec<u8>>, Error> {
+        let reserved = buffers.iter().map(|buffer| reserve(buffer.size));
+        let mut vecs = reserved.collect::<Result<Vec<_>, _>>()?;
+        let mut parts = Vec::with_capacity(buffers.len());
+        for (from, bytes) in buffers.iter().zip(&mut vecs) {
+            parts.push((*from, spare(bytes, from.size)?));
+        }
+        copy_to_host_scattered(parts)?;
+        for (from, bytes) in buffers.iter().zip(&mut vecs) {
+            // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
+            unsafe { bytes.set_len(from.size as usize) };
+        }
+        Ok(vecs)
+    }
+
+    /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many
+    /// small ones cost hardly more than a single one of their total size.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// buffer.copy_from_host_gathered(1, &[b"one", b"", b"four"])?;
+    /// assert_eq!(buffer.slice(1, 7)?.to_vec()?, b"onefour");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
+    pub fn copy_from_host_gathered(&self, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
+        let mut end = 0;
+        let mut placed = Vec::with_capacity(parts.len());
+        for part in parts {
+            placed.push((end, *part));
+            end += part.len();
+        }
+        self.copy_from_host_placed(position, &placed)
+    }
+
+    /// Copies parts with gaps between them, which become zeros.  Each part comes with its offset from
+    /// `position`, in ascending order.
+    pub(crate) fn copy_from_host_placed(
+        &self,
+        position: u64,
+        parts: &[(usize, &[u8])],
+    ) -> Result<(), Error> {
+        let size = parts.last().map_or(0, |(at, part)| at + part.len());
+        if !self.check_writable(position, size as u64)? {
+            return Ok(());
+        }
+        let to = self.private_address + position;
+        // SAFETY: the range was checked; the buffer owns its memory.
+        let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
+        Ok(self.settle(copied)?)
+    }
+
+    /// Scatters the buffer to parts of host memory, which come with their offsets in it, in ascending
+    /// order.
+    pub(crate) fn copy_to_host_placed(
+        &self,
+        parts: &mut [(usize, &mut [MaybeUninit<u8>])],
+    ) -> Result<(), Error> {
+        let size = parts.last().map_or(0, |(at, part)| at + part.len());
+        if !self.check_readable(0, size as u64)? {
+            return Ok(());
+        }
+        // SAFETY: the range was checked; the buffer owns its memory.
+        let copied = unsafe {
+            transfer::copy_to_host_scattered(self.context(), parts, self.private_address)
+        };
+        Ok(self.settle(copied)?)
+    }
+}
+
+/// Copies the first bytes of buffers to host memory, as many as there is memory for each.  Buffers that
+/// lie near each other in one allocation, in this order, go by one copy.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+///
+/// use arrow_cuda_buffer::{DeviceBuffer, copy_to_host_scattered};
+/// use arrow_cuda_context::Context;
+///
+/// let parts = [b"one".as_slice(), b"four"];
+/// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+/// let (mut one, mut four) = ([MaybeUninit::uninit(); 3], [MaybeUninit::uninit(); 4]);
+/// copy_to_host_scattered(vec![(&buffers[0], &mut one), (&buffers[1], &mut four)])?;
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::OutOfBounds`] for more memory than a buffer has bytes, before anything is copied; driver
+/// errors.
+pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error> {
+    for (from, out) in &parts {
+        range::within(0, out.len() as u64, from.size)?;
+    }
+    parts.retain(|(_, out)| !out.is_empty());
+    for group in parts.chunk_by_mut(|a, b| is_behind(a.0, b.0, MAX_GAP)) {
+        let ((first, _), (last, _)) = ends(group);
+        let (whole, start) = (first.through(last), first.private_address);
+        let mut placed = Vec::with_capacity(group.len());
+        for (from, out) in group {
+            placed.push(((from.private_address - start) as usize, &mut **out));
+        }
+        whole.copy_to_host_placed(&mut placed)?;
+    }
+    Ok(())
+}
+
+/// Whether a buffer lies behind another one in the same memory, with at most `gap` bytes between them.
+pub(crate) fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
+    let end = first.private_address + first.size;
+    first.shares_memory(second)
+        && range::overlap(end, second.private_address, gap + 1)
+        && end <= second.private_address
+}
+
+/// The first and the last one of a group that `chunk_by` has made.
+#[expect(clippy::expect_used, reason = "chunk_by makes no group without members")]
+pub(crate) fn ends<T>(group: &[T]) -> (&T, &T) {
+    group.first().zip(group.last()).expect("a group has members")
+}
+
+/// Memory for `size` bytes.
+fn reserve(size: u64) -> Result<Vec<u8>, Error> {
+    let count = usize::try_from(size).map_err(|_| too_large(size))?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| too_large(size))?;
+    Ok(bytes)
+}
+
+/// The first `size` bytes of reserved memory.
+fn spare(bytes: &mut Vec<u8>, size: u64) -> Result<&mut [MaybeUninit<u8>], Error> {
+    bytes.spare_capacity_mut().get_mut(..size as usize).ok_or_else(|| too_large(size))
+}
