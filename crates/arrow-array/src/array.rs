@@ -150,7 +150,7 @@ impl DeviceArrayData {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
-        let host = host.cut()?.into_rebased().with_nulls_counted()?;
+        let host = host.trim()?.into_rebased().with_nulls_counted()?;
         let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
         let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
         Self::of(context, host.with_buffers(buffers).ok_or_else(lost)?)
@@ -164,9 +164,9 @@ impl DeviceArrayData {
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
-        let cut = self.node.cut()?;
-        let buffers = DeviceBuffer::to_vecs(&cut.node.all_buffers())?;
-        let host = cut.with_buffers(buffers.into_iter().map(Buffer::from_vec));
+        let trimmed = self.node.trim()?;
+        let buffers = DeviceBuffer::to_vecs(&trimmed.node.all_buffers())?;
+        let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec));
         Ok(make_array(host.ok_or_else(lost)?.into_rebased().into_host()?))
     }
 

@@ -17,10 +17,10 @@ mod array;
 mod batch;
 pub mod c_device;
 mod check;
-mod cut;
 mod error;
 mod host;
 mod node;
+mod trim;
 mod types;
 
 pub use array::{ArrayParts, DeviceArrayData};

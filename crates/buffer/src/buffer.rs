@@ -203,7 +203,7 @@ impl DeviceBuffer {
     }
 
     /// A failed call may leave work in flight, so the memory counts as exposed then.
-    pub(crate) fn settle<T, E: Leaving>(&self, outcome: Result<T, E>) -> Result<T, E> {
+    pub(crate) fn expose_on_failure<T, E: Leaving>(&self, outcome: Result<T, E>) -> Result<T, E> {
         outcome.inspect_err(|error| {
             if error.leaves_work() {
                 self.expose();

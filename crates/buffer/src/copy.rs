@@ -61,7 +61,7 @@ impl DeviceBuffer {
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_to_host_in(order, context, out, from, size, owners) };
-        Ok(self.settle(copied)?)
+        Ok(self.expose_on_failure(copied)?)
     }
 
     /// Copies host bytes into the buffer, from `position` on.
@@ -106,7 +106,7 @@ impl DeviceBuffer {
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_from_host_in(order, context, to, data, size, owners) };
-        Ok(self.settle(copied)?)
+        Ok(self.expose_on_failure(copied)?)
     }
 
     /// Copies another buffer, which may lie on another device, into this one.
@@ -168,7 +168,7 @@ impl DeviceBuffer {
                 let current = data.context().enter()?;
                 // SAFETY: both ranges were checked and do not overlap; both buffers own their memory.
                 let copied = unsafe { current.copy_to_context(target, from, size) };
-                self.settle(data.settle(copied))?;
+                self.expose_on_failure(data.expose_on_failure(copied))?;
                 Ok(Completed::default())
             }
             CopyOrder::On(stream) => {
@@ -218,7 +218,7 @@ impl DeviceBuffer {
                 let current = self.context().enter()?;
                 // SAFETY: the whole range of the buffer, which owns its memory.
                 let filled = unsafe { current.fill_memory(self.private_address, value, size) };
-                self.settle(filled)?;
+                self.expose_on_failure(filled)?;
                 Ok(Completed::default())
             }
             CopyOrder::On(stream) => {
@@ -262,7 +262,7 @@ impl DeviceBuffer {
         // SAFETY: the whole range of the buffer, which owns its memory.
         let compared =
             unsafe { transfer::equals_host(self.context(), self.private_address, bytes) };
-        Ok(self.settle(compared)?)
+        Ok(self.expose_on_failure(compared)?)
     }
 }
 

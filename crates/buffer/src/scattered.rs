@@ -96,7 +96,7 @@ impl DeviceBuffer {
         let to = self.private_address + position;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
-        Ok(self.settle(copied)?)
+        Ok(self.expose_on_failure(copied)?)
     }
 
     /// Scatters the buffer to parts of host memory, which come with their offsets in it, in ascending
@@ -113,7 +113,7 @@ impl DeviceBuffer {
         let copied = unsafe {
             transfer::copy_to_host_scattered(self.context(), parts, self.private_address)
         };
-        Ok(self.settle(copied)?)
+        Ok(self.expose_on_failure(copied)?)
     }
 }
 

@@ -45,13 +45,13 @@ const FINAL: [i32; 3] =
     [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
 
 /// How memory of one context gets to another one.
-enum Way {
+enum Route {
     /// Both are the same.
     Within,
     Peer,
 }
 
-impl Way {
+impl Route {
     fn between(one: &Context, other: &Context) -> Self {
         if one.is_same(other) {
             return Self::Within;
@@ -82,9 +82,9 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            match Way::between(self.context(), target) {
-                Way::Within => self.copy_within_device(to, from, size),
-                Way::Peer => self.copy_to_peer(to, target, from, size),
+            match Route::between(self.context(), target) {
+                Route::Within => self.copy_within_device(to, from, size),
+                Route::Peer => self.copy_to_peer(to, target, from, size),
             }
         }
     }
@@ -109,9 +109,9 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            match Way::between(source, target) {
-                Way::Within => self.queue_copy_within_device(to, from, size, stream),
-                Way::Peer => self.queue_copy_to_peer((to, target), (from, source), size, stream),
+            match Route::between(source, target) {
+                Route::Within => self.queue_copy_within_device(to, from, size, stream),
+                Route::Peer => self.queue_copy_to_peer((to, target), (from, source), size, stream),
             }
         }
     }

@@ -13,10 +13,10 @@
     )
 )]
 
+#[expect(unsafe_code, reason = "fills memory while other parts of it travel")]
+mod double_buffer;
 mod error;
 mod file;
-#[expect(unsafe_code, reason = "fills memory while other parts of it travel")]
-mod halves;
 #[expect(unsafe_code, reason = "maps files, to ask which of their pages are in memory")]
 mod page_cache;
 #[expect(unsafe_code, reason = "hands memory to copies that it keeps valid")]

@@ -1,6 +1,6 @@
 //! Writing a device buffer as a file.
 
-use crate::halves::Halves;
+use crate::double_buffer::DoubleBuffer;
 use crate::{Error, HostFile};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Completed;
@@ -38,7 +38,7 @@ struct State {
     is_open: bool,
     /// Where the next byte goes; buffered ones belong right before it.
     position: u64,
-    halves: Option<Halves>,
+    double_buffer: Option<DoubleBuffer>,
 }
 
 impl BufferWriter {
@@ -51,7 +51,7 @@ impl BufferWriter {
         if !buffer.is_mutable() {
             return Err(BufferError::ReadOnly.into());
         }
-        let state = State { is_open: true, position: 0, halves: None };
+        let state = State { is_open: true, position: 0, double_buffer: None };
         Ok(Self { buffer, state: LongLock::new(state) })
     }
 
@@ -72,14 +72,14 @@ impl BufferWriter {
         }
         let flushed = state.flush(&self.buffer);
         state.is_open = false;
-        if let Some(halves) = state.halves.as_mut().filter(|_| flushed.is_err()) {
+        if let Some(buffered) = state.double_buffer.as_mut().filter(|_| flushed.is_err()) {
             // Other copies may be on their way; what they retain would wait for a use of the stream.
-            let _told_already = halves.wait();
+            let _told_already = buffered.wait();
         }
         // Not under the lock: releasing it may block.
-        let halves = state.halves.take();
+        let buffered = state.double_buffer.take();
         drop(state);
-        drop(halves);
+        drop(buffered);
         flushed
     }
 
@@ -194,10 +194,10 @@ impl BufferWriter {
         state.flush(&self.buffer)?;
         let new = match size {
             0 => None,
-            size => Some(Halves::allocate(self.buffer.context(), size)?),
+            size => Some(DoubleBuffer::allocate(self.buffer.context(), size)?),
         };
         // Not under the lock: releasing the old buffer may block.
-        let old = std::mem::replace(&mut state.halves, new);
+        let old = std::mem::replace(&mut state.double_buffer, new);
         drop(state);
         drop(old);
         Ok(())
@@ -205,13 +205,17 @@ impl BufferWriter {
 
     /// The host buffer's size, in bytes; 0 when writes are unbuffered.
     pub fn buffer_size(&self) -> usize {
-        let size = |state: LockGuard<'_, State>| state.halves.as_ref().map_or(0, Halves::size);
+        let size = |state: LockGuard<'_, State>| {
+            state.double_buffer.as_ref().map_or(0, DoubleBuffer::size)
+        };
         self.state.lock().map_or(0, size)
     }
 
     /// How many bytes in the host buffer are not flushed yet.
     pub fn bytes_buffered(&self) -> usize {
-        self.state.lock().map_or(0, |state| state.halves.as_ref().map_or(0, Halves::buffered))
+        self.state
+            .lock()
+            .map_or(0, |state| state.double_buffer.as_ref().map_or(0, DoubleBuffer::buffered))
     }
 
     fn open_state(&self) -> Result<LockGuard<'_, State>, Error> {
@@ -257,9 +261,9 @@ impl State {
         if data.is_empty() {
             return Ok(());
         }
-        match &mut self.halves {
-            Some(halves) if data.len() < halves.size() => {
-                halves.write(buffer, self.position, data)?;
+        match &mut self.double_buffer {
+            Some(buffered) if data.len() < buffered.size() => {
+                buffered.write(buffer, self.position, data)?;
             }
             // Data that fills the host buffer goes directly to the device, after the buffered
             // bytes.
@@ -297,22 +301,22 @@ impl State {
 
     /// Queues the copies of buffered bytes on the default stream, which copies of host memory follow.
     fn send(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
-        if let Some(halves) = &mut self.halves {
-            halves.send(buffer, self.position)?;
+        if let Some(buffered) = &mut self.double_buffer {
+            buffered.send(buffer, self.position)?;
         }
         Ok(())
     }
 
     fn flush(&mut self, buffer: &DeviceBuffer) -> Result<(), Error> {
         self.send(buffer)?;
-        if let Some(halves) = &mut self.halves {
-            halves.wait()?;
+        if let Some(buffered) = &mut self.double_buffer {
+            buffered.wait()?;
         }
         Ok(())
     }
 
     fn take_completed(&mut self) -> Completed {
-        self.halves.as_mut().map(Halves::take_completed).unwrap_or_default()
+        self.double_buffer.as_mut().map(DoubleBuffer::take_completed).unwrap_or_default()
     }
 }
 

@@ -59,13 +59,13 @@ const STEP: usize = 1 << 20;
 const ALIGNMENT: usize = 4096;
 
 /// Two halves, of which one is on its way to or from the device while the other is filled or emptied.
-struct Halves {
+struct DoubleBuffer {
     staging: Staging,
     /// Where the first half begins.
     start: usize,
 }
 
-impl Halves {
+impl DoubleBuffer {
     fn allocate(context: &Context, size: usize) -> Result<Self, CudaError> {
         let mut staging = Staging::allocate(context, size.min(2 * STEP) + ALIGNMENT)?;
         let start = staging.bytes_mut().as_ptr().align_offset(ALIGNMENT);
@@ -115,23 +115,23 @@ pub unsafe fn copy_from_file(
     }
     let file = FilePart::new(file, offset, size);
     current.await_turn(StreamHandle::DEFAULT)?;
-    let mut halves = Halves::allocate(context, size)?;
-    // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
-    let sent = unsafe { send(&current, to, &file, &mut halves) };
-    halves.finish(&current, sent)
+    let mut buffer = DoubleBuffer::allocate(context, size)?;
+    // SAFETY: guaranteed by the caller; the buffer lives until the stream has been waited for.
+    let sent = unsafe { send(&current, to, &file, &mut buffer) };
+    buffer.finish(&current, sent)
 }
 
 /// Reads a file into one half while the device copies the other.
 ///
 /// # Safety
 ///
-/// As for [`copy_from_file`], and the halves must stay valid until the default stream has made the
+/// As for [`copy_from_file`], and the buffer must stay valid until the default stream has made the
 /// copies that are queued here.
 unsafe fn send(
     current: &Current<'_>,
     to: u64,
     file: &FilePart<'_>,
-    halves: &mut Halves,
+    buffer: &mut DoubleBuffer,
 ) -> Result<(), FileError> {
     let (context, size) = (current.context(), file.size());
     // Behind the copy of each half; one that was never recorded counts as reached.
@@ -141,7 +141,7 @@ unsafe fn send(
         patience.check()?;
         let (half, end) = (turn % 2, &ends[turn % 2]);
         end.wait()?;
-        let bytes = halves.bytes_mut(half, (size - at).min(STEP));
+        let bytes = buffer.bytes_mut(half, (size - at).min(STEP));
         file.read(at, bytes)?;
         let (to, stream) = (to + at as u64, StreamHandle::DEFAULT);
         // SAFETY: guaranteed by the caller: it is the next part of the range, and the half is not
@@ -176,34 +176,34 @@ pub unsafe fn copy_to_file(
     let current = context.enter()?;
     let file = FilePart::new(file, offset, size);
     current.await_turn(StreamHandle::DEFAULT)?;
-    let mut halves = Halves::allocate(context, size)?;
-    // SAFETY: guaranteed by the caller; the halves live until the stream has been waited for.
-    let received = unsafe { receive(&current, from, &file, &mut halves) };
-    halves.finish(&current, received)
+    let mut buffer = DoubleBuffer::allocate(context, size)?;
+    // SAFETY: guaranteed by the caller; the buffer lives until the stream has been waited for.
+    let received = unsafe { receive(&current, from, &file, &mut buffer) };
+    buffer.finish(&current, received)
 }
 
 /// Writes one half to a file while the device fills the other.
 ///
 /// # Safety
 ///
-/// As for [`copy_to_file`], and the halves must stay valid until the default stream has made the copies
+/// As for [`copy_to_file`], and the buffer must stay valid until the default stream has made the copies
 /// that are queued here.
 unsafe fn receive(
     current: &Current<'_>,
     from: u64,
     file: &FilePart<'_>,
-    halves: &mut Halves,
+    buffer: &mut DoubleBuffer,
 ) -> Result<(), FileError> {
     let (context, size) = (current.context(), file.size());
     let ends = [Event::new(context)?, Event::new(context)?];
     let mut patience = Patience::new();
     let length = |at: usize| (size - at).min(STEP);
-    let begin = |turn: usize, halves: &mut Halves| {
+    let begin = |turn: usize, buffer: &mut DoubleBuffer| {
         let (at, half) = (turn * STEP, turn % 2);
         if at >= size {
             return Ok(());
         }
-        let (stream, bytes) = (StreamHandle::DEFAULT, halves.bytes_mut(half, length(at)));
+        let (stream, bytes) = (StreamHandle::DEFAULT, buffer.bytes_mut(half, length(at)));
         // SAFETY: guaranteed by the caller: it is the next part of the range, and the half has been
         // written to the file.
         unsafe {
@@ -211,12 +211,12 @@ unsafe fn receive(
         }?;
         current.record(&ends[half], stream)
     };
-    begin(0, halves)?;
+    begin(0, buffer)?;
     for (turn, at) in (0..size).step_by(STEP).enumerate() {
         patience.check()?;
-        begin(turn + 1, halves)?;
+        begin(turn + 1, buffer)?;
         ends[turn % 2].wait()?;
-        file.write(at, halves.bytes_mut(turn % 2, length(at)))?;
+        file.write(at, buffer.bytes_mut(turn % 2, length(at)))?;
     }
     Ok(())
 }

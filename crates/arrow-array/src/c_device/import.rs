@@ -1,8 +1,8 @@
 //! Importing arrays of other libraries.
 
 use super::abi::{ArrowArray, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
-use crate::cut::offset_at;
 use crate::node::Node;
+use crate::trim::offset_at;
 use crate::types::{self, Buffers, Content};
 use crate::{DeviceArrayData, Error};
 use arrow_cuda_buffer::{DeviceBuffer, device_address};

@@ -17,7 +17,7 @@ fn failed(what: &str, size: usize, error: CudaError) -> Fault {
     }
 }
 
-fn sized(size: i64) -> Result<usize, Fault> {
+fn byte_count(size: i64) -> Result<usize, Fault> {
     let size = unsigned("the size of an allocation", size)?;
     usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error.to_string()))
 }
@@ -37,7 +37,7 @@ pub(super) extern "C" fn allocate(
     failure: Option<&mut Failure>,
 ) -> Option<NonNull<u8>> {
     let work = || {
-        let (size, alignment) = (sized(size)?, aligned(alignment)?);
+        let (size, alignment) = (byte_count(size)?, aligned(alignment)?);
         let allocated = pool.allocate(size, alignment);
         allocated.map_err(|error| failed("malloc", size, error))
     };
@@ -53,7 +53,8 @@ pub(super) unsafe extern "C" fn reallocate(
     failure: Option<&mut Failure>,
 ) -> Option<NonNull<u8>> {
     let work = || {
-        let (old, new, alignment) = (sized(old_size)?, sized(new_size)?, aligned(alignment)?);
+        let (old, new, alignment) =
+            (byte_count(old_size)?, byte_count(new_size)?, aligned(alignment)?);
         let data = NonNull::new(data)
             .ok_or_else(|| Fault::new(Kind::Invalid, "no memory to be reallocated"))?;
         // SAFETY: the pool has allocated this.

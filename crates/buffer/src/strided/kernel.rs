@@ -63,7 +63,7 @@ pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> CudaRe
     let begun = launch(&current, plan, to, from, StreamHandle::DEFAULT);
     // This waits even after a failure: some of the work may be queued.
     let copied = begun.and(current.synchronize_stream(StreamHandle::DEFAULT));
-    to.settle(from.settle(copied))
+    to.expose_on_failure(from.expose_on_failure(copied))
 }
 
 /// Queues such a copy on a stream of the context, and retains both ends.

@@ -64,7 +64,7 @@ impl Current<'_> {
 
     /// The stream that this thread uses in place of the default stream, if `stream` is that.
     pub(crate) fn in_place_of(&self, stream: StreamHandle<'_>) -> Option<Stream> {
-        if stream.raw.is_null() { Stream::of_thread(self.context()) } else { None }
+        if stream.raw.is_null() { Stream::current(self.context()) } else { None }
     }
 
     pub(crate) fn create_stream(&self, flags: u32, priority: i32) -> CudaResult<RawStream> {

@@ -69,7 +69,7 @@ impl Context {
 
     /// Whether an error of a call in this context means that it is gone, with everything in it.
     ///
-    /// Destructors and books need this answer: a call may fail with that code in a context that is
+    /// Destructors and statistics need this answer: a call may fail with that code in a context that is
     /// alive, where nothing may be forgotten.
     pub fn is_gone(&self, error: &CudaError) -> bool {
         error.is_context_gone() && !self.is_alive()

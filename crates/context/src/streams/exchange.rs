@@ -64,7 +64,7 @@ impl Context {
     /// When queued work failed, or the context is gone.
     pub fn make_ready_for(&self, consumer: Consumer) -> CudaResult<()> {
         match consumer {
-            Consumer::OnDefaultStream => match Stream::of_thread(self) {
+            Consumer::OnDefaultStream => match Stream::current(self) {
                 Some(stream) => stream.synchronize().map(drop),
                 None => self.check_identity(),
             },
@@ -106,9 +106,9 @@ impl Context {
     /// Driver errors, including those of the queued work.
     pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
         let current = self.enter()?;
-        let of_thread = Stream::of_thread(self).map(|stream| stream.record()).transpose()?;
+        let current_stream = Stream::current(self).map(|stream| stream.record()).transpose()?;
         let mut unreached = Vec::new();
-        for event in events.iter().copied().chain(&of_thread) {
+        for event in events.iter().copied().chain(&current_stream) {
             // Arrays of one import share its event.
             if !unreached.contains(&event) && !event.is_complete()? {
                 unreached.push(event);

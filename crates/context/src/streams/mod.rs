@@ -1,12 +1,12 @@
 //! Streams and events, what their work retains, and the ordering of work when memory passes between
 //! libraries.
 
+mod current_stream;
 #[expect(unsafe_code, reason = "owns handles of the driver")]
 mod event;
 mod exchange;
 mod fences;
 mod in_flight;
-mod of_thread;
 mod queues;
 mod retained;
 #[expect(unsafe_code, reason = "owns handles of the driver")]

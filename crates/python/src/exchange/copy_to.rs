@@ -158,7 +158,7 @@ fn in_contexts(
     place: &Place<'_, '_>,
 ) -> PyResult<ChosenOrder> {
     let py = object.py();
-    if named.is_none() && !Stream::any_of_thread() {
+    if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);
     }
     // SAFETY: a live object, and the GIL is held.

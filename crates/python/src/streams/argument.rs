@@ -19,7 +19,7 @@ pub(crate) fn optional_stream(
     contexts: &[&Context],
 ) -> PyResult<ChosenOrder> {
     match object.filter(|object| !object.is_none()) {
-        None => ChosenOrder::of_thread(contexts).or_raise(py),
+        None => ChosenOrder::current(contexts).or_raise(py),
         Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => {
             Ok(ChosenOrder::NOW)
         }
@@ -46,7 +46,7 @@ impl ChosenOrder {
         contexts: &[&Context],
     ) -> PyResult<Self> {
         match named {
-            None => Self::of_thread(contexts).or_raise(py),
+            None => Self::current(contexts).or_raise(py),
             Some(named) => Ok(Self::named(named.within(py, contexts)?)),
         }
     }
@@ -56,8 +56,8 @@ impl ChosenOrder {
     }
 
     /// On the thread's stream in one of the contexts, behind those in the others.
-    fn of_thread(contexts: &[&Context]) -> CudaResult<Self> {
-        let mut found = contexts.iter().filter_map(|context| Stream::of_thread(context));
+    fn current(contexts: &[&Context]) -> CudaResult<Self> {
+        let mut found = contexts.iter().filter_map(|context| Stream::current(context));
         let Some(stream) = found.next() else { return Ok(Self::NOW) };
         for other in found.filter(|other| other.as_raw() != stream.as_raw()) {
             stream.wait_for(&other.record()?)?;

@@ -1,16 +1,17 @@
 //! The issuer: the thread that wants a copy has the device move the slots.
 
 use super::backoff::Backoff;
-use super::giving_way::GivingWay;
 use super::job::Job;
 use super::lanes::Lane;
 use super::plan::Moves;
 use super::task::Task;
+use super::throttle::Throttle;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// One thread's work on its job.
 pub(super) struct Issuer<'copy> {
@@ -24,7 +25,7 @@ pub(super) struct Issuer<'copy> {
     /// The address on the device.
     pub(super) device: u64,
     pub(super) moves: Moves,
-    pub(super) giving_way: GivingWay<'copy>,
+    pub(super) throttle: Throttle<'copy>,
 }
 
 /// How far the device is.
@@ -96,7 +97,7 @@ impl Issuer<'_> {
             return Ok(false);
         }
         // If the last move alone matters, nobody knows when the others end.
-        if !only_last_matters && !self.giving_way.may_begin(on_their_way > 0) {
+        if !only_last_matters && !self.throttle.may_begin(on_their_way > 0, Instant::now) {
             return Ok(false);
         }
         let ready = job.ready_pieces(begun, at_most);
@@ -105,7 +106,7 @@ impl Issuer<'_> {
         }
         self.queue(begun, ready)?;
         progress.begun += ready;
-        self.giving_way.begin();
+        self.throttle.begin(Instant::now());
         if !only_last_matters || progress.begun == job.pieces() {
             let end = self.lane.mark_end(self.current, self.stream)?;
             progress.ends.push_back((progress.begun, end));
@@ -127,7 +128,7 @@ impl Issuer<'_> {
         if let Some((_, event)) = progress.ends.pop_front() {
             self.lane.reuse(event);
         }
-        self.giving_way.end();
+        self.throttle.end(Instant::now());
         self.crew.grow(self.job);
         Ok(true)
     }

@@ -7,7 +7,6 @@
 
 mod backoff;
 mod device_engine;
-mod giving_way;
 mod helpers;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
@@ -23,6 +22,7 @@ mod run;
 mod settings;
 mod sync;
 mod task;
+mod throttle;
 mod turns;
 mod workers;
 

@@ -1,18 +1,19 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
-use super::giving_way::GivingWay;
 use super::host::{FilePart, Host, HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
 use super::plan::MIN_WAKING;
 use super::settings::transfer_limits;
 use super::task::Task;
+use super::throttle::Throttle;
 use super::workers::Crew;
 use crate::{FileError, pinned};
 use arrow_cuda_context::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs a task between host memory and device memory at an address.  Returns whether a comparison
 /// has found a difference, or `None` if the driver should do the work: the copy is small, the
@@ -113,8 +114,8 @@ unsafe fn stage(
     let crew = Crew::beside(copy.others, &workers, size >= MIN_WAKING);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
-    let giving_way = GivingWay::to(engine.small_copies());
-    let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, giving_way }.run();
+    let throttle = Throttle::new(engine.small_copies(), Instant::now());
+    let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, throttle }.run();
     drop(closed);
     if moved.as_ref().is_err_and(|error| *error != CudaError::Interrupted) {
         // The device could not be waited for with certainty, and must not write to other copies' slots.

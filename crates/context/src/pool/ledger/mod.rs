@@ -54,7 +54,7 @@ pub(crate) struct Ledger {
     /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
     /// How many bytes other pools cache that share the limit.
-    elsewhere: u64,
+    in_other_pools: u64,
     /// Released memory goes back to the driver, whatever the limit.
     caches_nothing: bool,
     /// Blocks share segments even where nothing may be cached.
@@ -247,9 +247,9 @@ impl Ledger {
         Self { always_shares: true, ..Self::default() }
     }
 
-    /// Takes the limit that it shares with other pools, which cache `elsewhere` bytes.
-    pub(crate) fn share_limit(&mut self, limit: u64, elsewhere: u64) {
-        (self.limit, self.elsewhere) = (Some(limit), elsewhere);
+    /// Takes the limit that it shares with other pools, which cache `in_other_pools` bytes.
+    pub(crate) fn share_limit(&mut self, limit: u64, in_other_pools: u64) {
+        (self.limit, self.in_other_pools) = (Some(limit), in_other_pools);
     }
 
     /// Caches nothing from now on.
@@ -259,7 +259,7 @@ impl Ledger {
 
     /// How many bytes may be cached here, if a limit is set.
     fn allowance(&self) -> Option<u64> {
-        let limit = self.limit.map(|limit| limit.saturating_sub(self.elsewhere));
+        let limit = self.limit.map(|limit| limit.saturating_sub(self.in_other_pools));
         if self.caches_nothing { limit.map(|_| 0) } else { limit }
     }
 

@@ -100,7 +100,7 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
     match consumer {
         _ if buffer.is_empty() => Ok(()),
         // Most consumers; releasing the GIL would cost more than that takes.
-        Consumer::OnDefaultStream if Stream::of_thread(buffer.context()).is_none() => {
+        Consumer::OnDefaultStream if Stream::current(buffer.context()).is_none() => {
             make_ready().or_raise(py)
         }
         _ => wait_for_signals(py, make_ready)?.or_raise(py),

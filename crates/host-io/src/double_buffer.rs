@@ -1,4 +1,4 @@
-//! The host memory that buffers writes: two halves, one of which fills while the other travels to the
+//! A double buffer in pinned memory for buffered writes: one half fills while the other travels to the
 //! device.
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Collects bytes for consecutive places of a device buffer, and queues their copies on the default
 /// stream.
 #[derive(Debug)]
-pub(crate) struct Halves {
+pub(crate) struct DoubleBuffer {
     stream: Stream,
     /// The size of a half, in bytes.
     size: usize,
@@ -43,8 +43,8 @@ impl Half {
     }
 }
 
-impl Halves {
-    /// Two halves of `size` bytes, more than 0.
+impl DoubleBuffer {
+    /// A double buffer with halves of `size` bytes, more than 0.
     pub(crate) fn allocate(context: &Context, size: usize) -> Result<Self, Error> {
         Ok(Self {
             stream: Stream::default_of(context),
@@ -114,8 +114,8 @@ impl Halves {
         let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
         let order = CopyOrder::On(&self.stream);
         let owner = || -> Retained { Box::new(Arc::clone(&half.memory)) };
-        let of_thread = Stream::of_thread(self.stream.context());
-        if let Some(stream) = &of_thread {
+        let current_stream = Stream::current(self.stream.context());
+        if let Some(stream) = &current_stream {
             self.stream.wait_for(&stream.record()?)?;
         }
         // SAFETY: these bytes lie within the memory, which the copy retains, and `put` does not store
@@ -126,7 +126,7 @@ impl Halves {
         half.is_travelling = true;
         let Err(error) = half.end.record(&self.stream) else {
             // Copies without a stream are made on that one, and are to see the bytes.
-            return Ok(of_thread.map_or(Ok(()), |stream| stream.wait_for(&half.end))?);
+            return Ok(current_stream.map_or(Ok(()), |stream| stream.wait_for(&half.end))?);
         };
         // The event says nothing about this copy.
         match self.stream.synchronize() {

@@ -8,22 +8,22 @@ use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 
 /// An array without what it does not reach.
-pub(crate) struct Cut<B> {
+pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,
-    /// For each array, in the order of [`Node::visit_mut`], how much was cut away before what its first
+    /// For each array, in the order of [`Node::visit_mut`], how much was trimmed away before what its first
     /// offset led to.  Its offsets still count that.
     bases: Vec<u64>,
 }
 
 impl<B: Memory> Node<B> {
-    /// Cuts away what the elements do not reach.  Elements begin at one of the first 8 positions then, so
+    /// Trims away what the elements do not reach.  Elements begin at one of the first 8 positions then, so
     /// that no bit moves.
-    pub(crate) fn cut(&self) -> Result<Cut<B>, Error> {
+    pub(crate) fn trim(&self) -> Result<Trimmed<B>, Error> {
         let mut bases = Vec::new();
-        Ok(Cut { node: self.cut_into(&mut bases)?, bases })
+        Ok(Trimmed { node: self.trim_into(&mut bases)?, bases })
     }
 
-    fn cut_into(&self, bases: &mut Vec<u64>) -> Result<Self, Error> {
+    fn trim_into(&self, bases: &mut Vec<u64>) -> Result<Self, Error> {
         let start = match self.data_type {
             // Its positions are what the ends of runs count.
             DataType::RunEndEncoded(..) => 0,
@@ -31,18 +31,19 @@ impl<B: Memory> Node<B> {
         };
         let count = self.end() - start;
         let layout = Buffers::of(&self.data_type);
-        let cut = |buffer: &B, content: Content| match content.size(count)? {
+        let trimmed = |buffer: &B, content: Content| match content.size(count)? {
             Some(size) => buffer.part(content.position(start), size),
             None => Ok(buffer.clone()),
         };
-        let validity = self.validity.as_ref().map(|bits| cut(bits, Content::Bits)).transpose()?;
+        let validity =
+            self.validity.as_ref().map(|bits| trimmed(bits, Content::Bits)).transpose()?;
         let others = std::iter::repeat(Content::Bytes); // those that views lead to
         let contents = layout.contents.iter().copied().chain(others);
         let buffers =
-            self.buffers.iter().zip(contents).map(|(buffer, content)| cut(buffer, content));
+            self.buffers.iter().zip(contents).map(|(buffer, content)| trimmed(buffer, content));
         let mut buffers = buffers.collect::<Result<Vec<_>, _>>()?;
         let reached = match (layout.offset_width(), &*buffers, &*self.buffers) {
-            // Without a copy, an uncut buffer may lead to everything.
+            // Without a copy, an untrimmed buffer may lead to everything.
             (Some(_), [offsets, ..], [whole, ..])
                 if !B::IS_ON_HOST && offsets.size() == whole.size() =>
             {
@@ -62,11 +63,11 @@ impl<B: Memory> Node<B> {
                 (Reach::Offsets, Some((first, last))) => child.range(first, last - first)?,
                 _ => child.clone(),
             }
-            .cut_into(bases)
+            .trim_into(bases)
         });
         let children = children.collect::<Result<_, _>>()?;
         let dictionary = match &self.dictionary {
-            Some(values) => Some(Box::new(values.cut_into(bases)?)),
+            Some(values) => Some(Box::new(values.trim_into(bases)?)),
             None => None,
         };
         let (data_type, offset) = (self.data_type.clone(), self.offset - start);
@@ -96,15 +97,18 @@ pub(crate) fn offset_at<B: Memory>(offsets: &B, position: u64, width: u64) -> Re
     u64::try_from(value).map_err(|_| Error::Invalid(format!("an offset of {value}")))
 }
 
-impl<B> Cut<B> {
+impl<B> Trimmed<B> {
     /// The same over other buffers.
-    pub(crate) fn with_buffers<C>(&self, buffers: impl IntoIterator<Item = C>) -> Option<Cut<C>> {
+    pub(crate) fn with_buffers<C>(
+        &self,
+        buffers: impl IntoIterator<Item = C>,
+    ) -> Option<Trimmed<C>> {
         let node = self.node.with_buffers(buffers)?;
-        Some(Cut { node, bases: self.bases.clone() })
+        Some(Trimmed { node, bases: self.bases.clone() })
     }
 }
 
-impl Cut<Buffer> {
+impl Trimmed<Buffer> {
     /// The array whose offsets count what is left.
     pub(crate) fn into_rebased(self) -> Node<Buffer> {
         let Self { mut node, bases } = self;
@@ -120,7 +124,7 @@ impl Cut<Buffer> {
     }
 }
 
-/// Offsets less what was cut away.  Those that lead nowhere still do.
+/// Offsets less what was trimmed away.  Those that lead nowhere still do.
 fn lowered(offsets: &Buffer, width: u64, base: u64) -> Buffer {
     if width == 4 {
         let (offsets, _) = offsets.as_chunks::<4>();

@@ -22,8 +22,8 @@ impl Stream {
     /// let context = Context::primary(0)?;
     /// let stream = Stream::non_blocking(&context)?;
     /// stream.enter_thread();
-    /// assert_eq!(Stream::of_thread(&context).map(|found| found.as_raw()), Some(stream.as_raw()));
-    /// assert!(stream.leave_thread() && Stream::of_thread(&context).is_none());
+    /// assert_eq!(Stream::current(&context).map(|found| found.as_raw()), Some(stream.as_raw()));
+    /// assert!(stream.leave_thread() && Stream::current(&context).is_none());
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
     pub fn enter_thread(&self) {
@@ -44,7 +44,7 @@ impl Stream {
     }
 
     /// The stream that this thread uses in place of the default stream of a context.
-    pub fn of_thread(context: &Context) -> Option<Self> {
+    pub fn current(context: &Context) -> Option<Self> {
         let find = |streams: &RefCell<Vec<Self>>| {
             let streams = streams.borrow();
             streams.iter().rfind(|stream| stream.context().is_same(context)).cloned()
@@ -53,7 +53,7 @@ impl Stream {
     }
 
     /// Whether this thread uses a stream in place of any context's default stream.
-    pub fn any_of_thread() -> bool {
+    pub fn any_is_current() -> bool {
         STREAMS.try_with(|streams| !streams.borrow().is_empty()).unwrap_or(false)
     }
 

@@ -39,21 +39,21 @@ fn what_waits_for_the_default_stream_waits_for_the_threads(
 fn the_last_one_counts_until_it_is_left() {
     let (_alone, context) = alone();
     let streams = [(); 2].map(|()| Stream::new(&context).expect("room"));
-    let found = || Stream::of_thread(&context).map(|stream| stream.as_raw());
+    let found = || Stream::current(&context).map(|stream| stream.as_raw());
     let [first, second] = &streams;
-    assert!(!Stream::any_of_thread() && !first.leave_thread());
+    assert!(!Stream::any_is_current() && !first.leave_thread());
     first.enter_thread();
     second.enter_thread();
     first.enter_thread();
     assert_eq!(found(), Some(first.as_raw()));
     thread::scope(|scope| {
-        scope.spawn(|| assert!(!Stream::any_of_thread() && !first.leave_thread()));
+        scope.spawn(|| assert!(!Stream::any_is_current() && !first.leave_thread()));
     });
     assert!(first.leave_thread());
     assert_eq!(found(), Some(second.as_raw()));
     assert!(second.leave_thread() && !second.leave_thread());
     assert_eq!(found(), Some(first.as_raw()));
-    assert!(first.leave_thread() && !Stream::any_of_thread());
+    assert!(first.leave_thread() && !Stream::any_is_current());
 }
 
 #[test]
