@@ -434,7 +434,7 @@ class Machine(RuleBasedStateMachine):
         elif how == 1:
             pair = real.copy(), model.copy()
         elif how == 2:
-            axes = [axis for axis in axes if axis < model.ndim]
+            axes = [axis for axis in axes if axis < model.ndim] + [*range(4, model.ndim)]
             pair = real.transpose(axes) if axes else real.transpose(), model.transpose(axes or None)
         elif how == 3:
             pair = real.squeeze(), model.squeeze()
