@@ -3,7 +3,9 @@
 use super::cases::{Case, Side, cases, long_shapes, small_shapes};
 use super::launches::{Kernel, Launch, launches_of_at_most};
 use super::plan::Plan;
-use crate::kernels::emulator::{Memory, Program, Region};
+use crate::kernels::THREADS;
+use crate::kernels::memory::{Memory, Region};
+use crate::kernels::ptx::Program;
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -15,7 +17,9 @@ fn program(kernel: Kernel) -> &'static Program {
     static STRIDED: LazyLock<Program> = LazyLock::new(|| parse(Kernel::Strided));
     static TRANSPOSED: LazyLock<Program> = LazyLock::new(|| parse(Kernel::Transposed));
     fn parse(kernel: Kernel) -> Program {
-        Program::parse(kernel.source().to_str().expect("PTX is UTF-8"))
+        let [source, name] =
+            [kernel.source(), kernel.name()].map(|text| text.to_str().expect("PTX is UTF-8"));
+        Program::parse(source, name).expect("instructions that are known")
     }
     match kernel {
         Kernel::Strided => &STRIDED,
@@ -41,7 +45,8 @@ fn check(case: &Case, most_words: u64, most_blocks: u32) -> Vec<Launch> {
     let launches: Vec<_> = launches_of_at_most(most_words, plan, TARGET, SOURCE).collect();
     for launch in &launches {
         let blocks = launch.blocks.min(most_blocks);
-        program(launch.kernel).run(blocks, &launch.parameter, &mut memory);
+        let grid = (blocks, THREADS);
+        program(launch.kernel).run(grid, &launch.parameter, &mut memory).expect("no fault");
     }
     assert_eq!(memory.0[0].bytes, case.apply(&target, &source));
     assert_eq!(memory.0[0].stored, size, "every byte once");

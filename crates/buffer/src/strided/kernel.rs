@@ -21,7 +21,7 @@ impl Kernel {
         }
     }
 
-    fn name(self) -> &'static CStr {
+    pub(super) fn name(self) -> &'static CStr {
         match self {
             Self::Strided => c"arrow_cuda_strided",
             Self::Transposed => c"arrow_cuda_transposed",

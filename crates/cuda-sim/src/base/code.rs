@@ -30,6 +30,7 @@ pub const CONTEXT_IS_DESTROYED: Code = 709;
 pub const HOST_MEMORY_ALREADY_REGISTERED: Code = 712;
 pub const HOST_MEMORY_NOT_REGISTERED: Code = 713;
 pub const MISALIGNED_ADDRESS: Code = 716;
+pub const LAUNCH_FAILED: Code = 719;
 pub const NOT_PERMITTED: Code = 800;
 pub const NOT_SUPPORTED: Code = 801;
 pub const STREAM_CAPTURE_UNSUPPORTED: Code = 900;

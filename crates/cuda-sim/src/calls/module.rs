@@ -11,7 +11,7 @@ use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::call::call;
 use crate::entry::out::Out;
-use crate::kernels::kernel::Kernel;
+use crate::kernels::kernel::{Kernel, Range};
 use crate::kernels::module::{Function, Module};
 
 const MAX_THREADS_PER_BLOCK: u32 = 1024;
@@ -20,7 +20,7 @@ const REGISTERS: i32 = 16;
 /// One more than the last function attribute of the interface.
 const FUNCTION_ATTRIBUTES: i32 = 16;
 
-/// Loads PTX, of which only the names of the entries are read.
+/// Loads PTX.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuModuleLoadData(module: Out<Handle>, image: *const c_char) -> Code {
     call(|driver| load(driver, module, image))
@@ -81,14 +81,13 @@ pub extern "C" fn cuModuleGetFunction(
         }
         // SAFETY: the caller passes a C string.
         let name = unsafe { CStr::from_ptr(name) };
-        let name = name.to_str().ok().filter(|name| module.has(name));
-        let name = name.ok_or(NOT_FOUND)?.to_owned();
-        out.set(driver.functions.insert(Arc::new(Function { module, name })));
+        let entry = name.to_str().ok().and_then(|name| Function::of(module, name));
+        out.set(driver.functions.insert(Arc::new(entry.ok_or(NOT_FOUND)?)));
         Ok(())
     })
 }
 
-/// Queues a kernel, if the simulator knows its name.
+/// Queues a kernel, if the simulator knows its instructions.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuLaunchKernel(
     function: Handle,
@@ -117,20 +116,21 @@ pub extern "C" fn cuLaunchKernel(
         if grid.contains(&0) || threads == 0 || threads > MAX_THREADS_PER_BLOCK {
             return Err(INVALID_VALUE);
         }
-        let number = |index: usize, at: usize| read_argument(arguments, index, at);
-        let Some(kernel) = Kernel::named(&function.name, number) else {
+        let (Some(kernel), [blocks, 1, 1], [threads, 1, 1]) = (&function.kernel, grid, block)
+        else {
             warn_of_unknown(&function.name);
             return Err(NOT_SUPPORTED);
         };
-        let kernel = kernel?;
+        let parameters = read_parameters(arguments, kernel)?;
         if !extra.is_null() {
             return Err(NOT_SUPPORTED);
         }
+        let kernel = kernel.clone();
         stream.submit(move || {
-            kernel.run(|address, length| {
+            kernel.run((blocks, threads), &parameters, |address| {
                 let memory = driver.memory();
-                let found = memory.resolve_accessible(context, address, length)?;
-                Ok(found.contents)
+                let (region, found) = memory.accessible(context, address)?;
+                Some(Range { start: region.base, size: region.size, contents: found.contents })
             })
         })?;
         Ok(())
@@ -176,19 +176,26 @@ pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     })
 }
 
-/// Reads the 64-bit number `at` of the argument `index`.
-fn read_argument(arguments: *const *const c_void, index: usize, at: usize) -> Result<u64> {
-    if arguments.is_null() {
+/// Reads the parameters of a kernel, one behind the other.
+fn read_parameters(arguments: *const *const c_void, kernel: &Kernel) -> Result<Vec<u64>> {
+    let sizes = kernel.parameters();
+    if arguments.is_null() && !sizes.is_empty() {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: the caller passes a pointer to each argument of the kernel, all of which are 64-bit
-    // numbers or consist of them; `index` and `at` are less than their numbers.
-    Ok(unsafe { arguments.add(index).read().cast::<u64>().add(at).read_unaligned() })
+    let mut parameters = Vec::new();
+    for (index, size) in sizes.iter().enumerate() {
+        // SAFETY: the caller passes a pointer to each parameter of the kernel, of this size.
+        let words = unsafe { arguments.add(index).read().cast::<u64>() };
+        // SAFETY: as above.
+        parameters
+            .extend((0..*size as usize / 8).map(|at| unsafe { words.add(at).read_unaligned() }));
+    }
+    Ok(parameters)
 }
 
 fn warn_of_unknown(name: &str) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        eprintln!("cuda-sim: kernel {name} is unknown, and the simulator does not run PTX");
+        eprintln!("cuda-sim: the simulator does not know all instructions of kernel {name}, and does not run it");
     });
 }

@@ -1,86 +1,124 @@
-//! Kernels, which the simulator knows by name and runs on the host.
+//! Kernels, which run on the host.
 
-use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
+use std::{ptr, slice};
 
-use crate::base::code::{ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, Result};
-use crate::kernels::strided::StridedCopy;
+use super::ptx::{Fault, Memory, Program};
+use crate::base::code::{ILLEGAL_ADDRESS, LAUNCH_FAILED, MISALIGNED_ADDRESS, Result};
 
-/// A kernel that the simulator can run, with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The name of the kernel that only keeps its stream busy.
+const SLEEP: &str = "sim_sleep";
+
+/// An entry of a module that the simulator can run.
+#[derive(Clone, Debug)]
 pub enum Kernel {
-    /// Writes `ticket` to the words at `found` and at `answer` if the `size` bytes at `left` and
-    /// `right` differ.
-    Differs { left: u64, right: u64, size: u64, found: u64, answer: u64, ticket: u64 },
-    /// Copies words from one layout to another.
-    Strided(StridedCopy),
-    /// Keeps the stream busy.
-    Sleep { milliseconds: u64 },
+    Program(Arc<Program>),
+    /// Keeps the stream busy for so many milliseconds.
+    Sleep,
+}
+
+/// Memory that a kernel can access.
+#[derive(Clone, Copy)]
+pub struct Range {
+    pub start: u64,
+    pub size: u64,
+    /// The host address of its contents.
+    pub contents: usize,
 }
 
 impl Kernel {
-    /// The kernel called `name`, with arguments that `number` reads by their index and by that of a
-    /// 64-bit number in them; `None` for a name that the simulator does not know.
-    pub fn named(name: &str, number: impl Fn(usize, usize) -> Result<u64>) -> Option<Result<Self>> {
-        let argument = |index| number(index, 0);
-        let differs = || {
-            // Its head, vectors of 16 bytes, and its tail.
-            let vectors = argument(3)?.saturating_mul(16);
-            let size = argument(2)?.saturating_add(vectors).saturating_add(argument(4)?);
-            Ok(Self::Differs {
-                left: argument(0)?,
-                right: argument(1)?,
-                size,
-                found: argument(5)?,
-                answer: argument(6)?,
-                ticket: argument(7)?,
-            })
-        };
-        match name {
-            "arrow_cuda_differs" => Some(differs()),
-            "arrow_cuda_strided" | "arrow_cuda_transposed" => {
-                Some(StridedCopy::read(|at| number(0, at)).map(Self::Strided))
-            }
-            "sim_sleep" => Some(argument(0).map(|milliseconds| Self::Sleep { milliseconds })),
-            _ => None,
+    /// The entry of a text of PTX; `None` for one with instructions that the simulator does not know.
+    pub fn of(source: &str, entry: &str) -> Option<Self> {
+        if entry == SLEEP {
+            return Some(Self::Sleep);
+        }
+        Some(Self::Program(Arc::new(Program::parse(source, entry)?)))
+    }
+
+    /// The size of each parameter, in bytes.
+    pub fn parameters(&self) -> &[u64] {
+        match self {
+            Self::Program(program) => &program.parameters,
+            Self::Sleep => &[8],
         }
     }
 
-    /// Does what the kernel does.  `resolve` takes an address and a length, and returns the host
-    /// address of the contents if the kernel's context can access all of them.  They must stay
-    /// mapped while this runs.
+    /// Does what the kernel does, in so many blocks of so many threads.  `find` returns the range that
+    /// an address lies in, if the kernel's context can access it.  Ranges must stay mapped while this
+    /// runs.
     ///
     /// # Errors
-    /// `ILLEGAL_ADDRESS` or `MISALIGNED_ADDRESS`, which end the context.
-    pub fn run(self, resolve: impl Fn(u64, u64) -> Result<usize>) -> Result {
-        let accessible = |address, length| resolve(address, length).map_err(|_| ILLEGAL_ADDRESS);
+    /// `ILLEGAL_ADDRESS`, `MISALIGNED_ADDRESS` or `LAUNCH_FAILED`, which end the context.
+    pub fn run(
+        &self,
+        grid: (u32, u32),
+        parameters: &[u64],
+        find: impl Fn(u64) -> Option<Range>,
+    ) -> Result {
         match self {
-            Self::Strided(copy) => copy.run(accessible)?,
-            Self::Sleep { milliseconds } => thread::sleep(Duration::from_millis(milliseconds)),
-            Self::Differs { left, right, size, found, answer, ticket } => {
-                let words = [found, answer].map(|word| match word.is_multiple_of(8) {
-                    true => accessible(word, 8),
-                    false => Err(MISALIGNED_ADDRESS),
-                });
-                let words = [words[0]?, words[1]?];
-                if size > 0 {
-                    let left = accessible(left, size)? as *const c_void;
-                    let right = accessible(right, size)? as *const c_void;
-                    // SAFETY: all four ranges were resolved: they are mapped, and stay so while
-                    // work of the context is queued: pages of devices always, and others because
-                    // freeing waits for it.  Others may read the host's word while this is written,
-                    // so the store is atomic.
-                    unsafe {
-                        if libc::memcmp(left, right, size as usize) != 0 {
-                            for word in words {
-                                AtomicU64::from_ptr(word as *mut u64)
-                                    .store(ticket, Ordering::Release);
-                            }
-                        }
-                    }
+            Self::Sleep => {
+                thread::sleep(Duration::from_millis(parameters[0]));
+                Ok(())
+            }
+            Self::Program(program) => {
+                let mut memory = Ranges { find, recent: Vec::new() };
+                program.run(grid, parameters, &mut memory).map_err(|fault| match fault {
+                    Fault::Address => ILLEGAL_ADDRESS,
+                    Fault::Alignment => MISALIGNED_ADDRESS,
+                    Fault::Divergence => LAUNCH_FAILED,
+                })
+            }
+        }
+    }
+}
+
+/// The memory of a running kernel.
+struct Ranges<F> {
+    find: F,
+    /// Those that it has accessed: a kernel uses few, over and over.
+    recent: Vec<Range>,
+}
+
+impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
+    /// The host address of the contents of `size` bytes.
+    fn contents(&mut self, address: u64, size: usize) -> std::result::Result<usize, Fault> {
+        let offset = |range: &Range| {
+            let offset = address.checked_sub(range.start)?;
+            let end = offset.checked_add(size as u64)?;
+            (end <= range.size).then_some(range.contents + offset as usize)
+        };
+        if let Some(contents) = self.recent.iter().find_map(offset) {
+            return Ok(contents);
+        }
+        let range = (self.find)(address).ok_or(Fault::Address)?;
+        self.recent.push(range);
+        offset(&range).ok_or(Fault::Address)
+    }
+}
+
+impl<F: Fn(u64) -> Option<Range>> Memory for Ranges<F> {
+    fn load(&mut self, address: u64, into: &mut [u8]) -> std::result::Result<(), Fault> {
+        let contents = self.contents(address, into.len())?;
+        // SAFETY: the range is mapped, and stays so while work of the context is queued: pages of devices
+        // always, and others because freeing waits for it.
+        unsafe { ptr::copy_nonoverlapping(contents as *const u8, into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    fn store(&mut self, address: u64, bytes: &[u8]) -> std::result::Result<(), Fault> {
+        let contents = self.contents(address, bytes.len())? as *mut u8;
+        // SAFETY: as for `load`.  The host may read a word of 8 bytes while this writes it, so that
+        // store is atomic; its address is a multiple of 8.
+        unsafe {
+            match <[u8; 8]>::try_from(bytes) {
+                Ok(word) => {
+                    let word = u64::from_ne_bytes(word);
+                    AtomicU64::from_ptr(contents.cast()).store(word, Ordering::Release);
                 }
+                Err(_) => slice::from_raw_parts_mut(contents, bytes.len()).copy_from_slice(bytes),
             }
         }
         Ok(())

@@ -2,4 +2,4 @@
 
 pub mod kernel;
 pub mod module;
-pub mod strided;
+pub mod ptx;

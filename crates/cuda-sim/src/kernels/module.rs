@@ -1,12 +1,14 @@
-//! Loaded modules.  Of PTX, the simulator reads only the names of the entries.
+//! Loaded modules of PTX, and their entries.
 
 use std::sync::Arc;
 
+use super::kernel::Kernel;
 use crate::contexts::context::Context;
 
 /// A loaded module.
 pub struct Module {
     pub context: &'static Context,
+    source: String,
     /// The names of its entries.
     entries: Vec<String>,
 }
@@ -15,6 +17,17 @@ pub struct Module {
 pub struct Function {
     pub module: Arc<Module>,
     pub name: String,
+    /// `None` if the simulator cannot run it.
+    pub kernel: Option<Kernel>,
+}
+
+impl Function {
+    /// The entry of a name; `None` if the module has none.
+    pub fn of(module: Arc<Module>, name: &str) -> Option<Self> {
+        let has_name = module.entries.iter().any(|entry| entry == name);
+        let kernel = Kernel::of(&module.source, name);
+        has_name.then(|| Self { module, name: name.to_owned(), kernel })
+    }
 }
 
 impl Module {
@@ -29,11 +42,7 @@ impl Module {
             .map(str::to_owned)
             .collect();
         let is_ptx = image.contains(".version") && !entries.is_empty();
-        is_ptx.then_some(Self { context, entries })
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry == name)
+        is_ptx.then(|| Self { context, source: image.to_owned(), entries })
     }
 }
 
@@ -53,9 +62,10 @@ mod tests {
     #[case(".version 6.0\n.visible .entry nothing() { ret; }", &["nothing"])]
     #[case(".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}", &["a", "b"])]
     fn entries_are_found(#[case] image: &str, #[case] names: &[&str]) {
-        let module = parse(image).expect("PTX");
-        assert!(names.iter().all(|name| module.has(name)));
-        assert!(!module.has("absent"));
+        let module = Arc::new(parse(image).expect("PTX"));
+        let has = |name: &str| Function::of(Arc::clone(&module), name).is_some();
+        assert!(names.iter().all(|name| has(name)));
+        assert!(!has("absent"));
     }
 
     #[rstest]

@@ -130,6 +130,13 @@ impl Memory {
         self.resolve(address, length)
     }
 
+    /// The region of an address, if kernels of a context can access it, and where its contents are.
+    pub fn accessible(&self, context: &Context, address: u64) -> Option<(&Region, Resolved)> {
+        let region = self.regions.containing(address)?;
+        let resolved = self.resolve_accessible(context, region.base, region.size).ok()?;
+        Some((region, resolved))
+    }
+
     /// Whether any byte of the range is reserved for device addresses, which no host may touch.
     pub fn is_device_address(&self, address: u64, length: u64) -> bool {
         let last = address.saturating_add(length.saturating_sub(1));

@@ -1,6 +1,7 @@
-//! Kernels known by name, and what a faulty one does to its context.
+//! Kernels, and what a faulty one does to its context.
 
 use std::ffi::CString;
+use std::ptr;
 
 use crate::common::busy::busy;
 use crate::common::process::*;
@@ -10,89 +11,62 @@ const NOT_SUPPORTED: i32 = 801;
 const ILLEGAL_ADDRESS: i32 = 700;
 const MISALIGNED_ADDRESS: i32 = 716;
 
-const TICKET: u64 = 7;
+/// Each thread copies the word of 8 bytes of its number.
+const COPY: &str = "(.param .u64 to, .param .u64 from)
+{
+    .reg .b32 %thread, %block, %number;
+    .reg .b64 %to, %from, %offset, %word;
+    ld.param.u64 %to, [to];
+    ld.param.u64 %from, [from];
+    mov.u32 %thread, %tid.x;
+    mov.u32 %block, %ctaid.x;
+    mad.lo.u32 %number, %block, 4, %thread;
+    mul.wide.u32 %offset, %number, 8;
+    add.u64 %to, %to, %offset;
+    add.u64 %from, %from, %offset;
+    ld.global.u64 %word, [%from];
+    st.global.u64 [%to], %word;
+    ret;
+}";
 
-fn differ(left: u64, right: u64, size: u64) -> bool {
-    let found = alloc(8);
-    let answer = pinned(8) as u64;
-    assert_eq!(cuMemsetD8_v2(found, 0, 8), OK);
-    assert_eq!(write(answer, &[0; 8]), OK);
-    // However the bytes are cut up.
-    let (vectors, tail) = (size / 32, size / 4);
-    let head = size - vectors * 16 - tail;
-    let kernel = function("arrow_cuda_differs");
-    let arguments = [left, right, head, vectors, tail, found, answer, TICKET];
-    assert_eq!(launch(kernel, 0, &arguments), OK);
-    let seen = read(found, 8).expect("the kernel ran");
-    assert_eq!(read(answer, 8).as_ref(), Ok(&seen), "both words say the same");
-    assert_eq!(cuMemFree_v2(found), OK);
-    assert!([0, TICKET].map(u64::to_ne_bytes).iter().any(|word| seen == word));
-    seen == TICKET.to_ne_bytes()
+/// Queues copies of words by one thread each, in blocks of four.
+fn copy(stream: Handle, to: u64, from: u64, blocks: u32) -> i32 {
+    let arguments = [ptr::from_ref(&to), ptr::from_ref(&from)];
+    let arguments = arguments.as_ptr();
+    let kernel = compiled("copy", COPY);
+    cuLaunchKernel(kernel, blocks, 1, 1, 4, 1, 1, 0, stream, arguments, ptr::null())
 }
 
 #[test]
-fn differs_compares_any_bytes() {
+fn threads_copy_between_devices_and_the_host() {
     in_own_process(&[], || {
         ready(0);
-        let (left, right) = (alloc(1000), alloc(1000));
-        assert_eq!(cuMemsetD8_v2(left, 5, 1000), OK);
-        assert_eq!(cuMemsetD8_v2(right, 5, 1000), OK);
-        assert!(!differ(left, right, 1000));
-        assert!(!differ(left + 1, right + 3, 997));
-        assert!(!differ(0, 0, 0));
-        assert_eq!(write(right + 999, &[6]), OK);
-        assert!(differ(left, right, 1000));
-        assert!(!differ(left, right, 999));
-        assert!(differ(left + 999, right + 999, 1));
-        let host = pinned(16);
-        assert!(differ(left, host as u64, 16));
-    });
-}
-
-/// Launches a kernel that copies words between layouts, with `[length, to, from]` for each dimension.
-fn copy_strided(name: &str, to: u64, from: u64, word: u64, dimensions: &[[i64; 3]]) -> i32 {
-    // How the work is divided, the simulator does not read.
-    let mut parameter = vec![to, from, word << 32 | 99, dimensions.len() as u64];
-    for [length, to, from] in dimensions {
-        parameter.extend([*to as u64, *from as u64, 99, (*length as u64) << 32 | 99]);
-    }
-    assert_eq!(launch(function(name), 0, &parameter), OK);
-    cuCtxSynchronize()
-}
-
-#[test]
-fn words_are_copied_between_layouts() {
-    in_own_process(&[], || {
-        ready(0);
-        let (to, from) = (alloc(64), alloc(64));
-        assert_eq!(cuMemsetD8_v2(to, b'-', 64), OK);
-        assert_eq!(write(from, b"abcdefghijkl"), OK);
-        let transpose = [[3, 2, 4], [2, 6, 2]];
-        assert_eq!(copy_strided("arrow_cuda_transposed", to, from, 2, &transpose), OK);
-        assert_eq!(read(to, 14).as_deref(), Ok(&b"abefijcdghkl--"[..]));
-        assert_eq!(copy_strided("arrow_cuda_strided", to + 3, from + 2, 1, &[[4, -1, 0]]), OK);
-        assert_eq!(read(to, 6).as_deref(), Ok(&b"ccccij"[..]));
-        assert_eq!(copy_strided("arrow_cuda_strided", to, from, 16, &[[0, 16, 16]]), OK);
-        assert_eq!(read(to, 6).as_deref(), Ok(&b"ccccij"[..]));
+        let (p, host) = (alloc(96), pinned(96) as u64);
+        let bytes: Vec<u8> = (0..96).collect();
+        assert_eq!(write(host, &bytes), OK);
+        assert_eq!(copy(0, p, host, 2), OK);
+        assert_eq!(read(p, 64), Ok(bytes[..64].to_vec()));
+        assert_eq!(copy(0, host, p + 8, 2), OK);
+        assert_eq!(cuCtxSynchronize(), OK);
+        assert_eq!(read(host, 64), Ok(bytes[8..64].iter().copied().chain([0; 8]).collect()));
     });
 }
 
 #[test]
 fn words_outside_or_misaligned_end_the_context() {
     in_own_process(&[], || {
-        for (expected, [to, from], word, dimension) in [
-            (OK, [0, 0], 4, [16, 4, 0]),
-            (ILLEGAL_ADDRESS, [0, 0], 4, [17, 4, 0]),
-            (ILLEGAL_ADDRESS, [4, 0], 4, [3, -4, 4]),
-            (ILLEGAL_ADDRESS, [0, 60], 4, [2, 4, 4]),
-            (ILLEGAL_ADDRESS, [0, 0], 4, [3, i64::MAX - 3, 0]),
-            (MISALIGNED_ADDRESS, [2, 0], 4, [2, 4, 4]),
-            (MISALIGNED_ADDRESS, [0, 4], 8, [2, 8, 8]),
-            (MISALIGNED_ADDRESS, [0, 0], 4, [2, 4, -6]),
+        for (expected, [to, from]) in [
+            (OK, [0, 32]),
+            (ILLEGAL_ADDRESS, [40, 0]),
+            (ILLEGAL_ADDRESS, [0, 40]),
+            (ILLEGAL_ADDRESS, [64, 0]),
+            (MISALIGNED_ADDRESS, [4, 0]),
+            (MISALIGNED_ADDRESS, [0, 1]),
         ] {
             ready(0);
-            let (to, from) = (alloc(64) + to, alloc(64) + from);
-            assert_eq!(copy_strided("arrow_cuda_strided", to, from, word, &[dimension]), expected);
+            let (p, q) = (alloc(64), alloc(64));
+            assert_eq!(copy(0, p + to, q + from, 1), OK);
+            assert_eq!(cuCtxSynchronize(), expected);
             assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
             assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
         }
@@ -100,10 +74,12 @@ fn words_outside_or_misaligned_end_the_context() {
 }
 
 #[test]
-fn an_unknown_kernel_is_not_run() {
+fn a_kernel_of_unknown_instructions_is_not_run() {
     in_own_process(&[], || {
         ready(0);
-        assert_eq!(launch(function("nothing"), 0, &[]), NOT_SUPPORTED);
+        assert_eq!(launch(function("nothing"), 0, &[]), OK);
+        let unknown = compiled("unknown", "() { .reg .f32 %x; sin.approx.f32 %x, %x; ret; }");
+        assert_eq!(launch(unknown, 0, &[]), NOT_SUPPORTED);
         assert_eq!(cuCtxSynchronize(), OK);
     });
 }
@@ -128,9 +104,8 @@ fn a_module_takes_its_functions_along() {
 fn an_access_outside_ends_the_context() {
     in_own_process(&[], || {
         ready(0);
-        let (p, q, word, keep) = (alloc(1000), alloc(1000), alloc(8), alloc(4));
-        let kernel = function("arrow_cuda_differs");
-        assert_eq!(launch(kernel, 0, &[p, q, 1, 62, 8, word, word, TICKET]), OK);
+        let (p, q, keep) = (alloc(64), alloc(24), alloc(4));
+        assert_eq!(copy(0, p, q, 1), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
         // For good: each later call that uses the context fails.
         assert_eq!(cuMemAlloc_v2(&mut 0, 16), ILLEGAL_ADDRESS);
@@ -151,14 +126,12 @@ fn an_access_outside_ends_the_context() {
 fn another_devices_memory_needs_peer_access() {
     in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
         let first = ready(0);
-        let (p, q) = (alloc(16), alloc(16));
+        let (p, q) = (alloc(32), alloc(32));
         ready(1);
         assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
-        assert!(!differ(p, q, 16));
+        assert_eq!((copy(0, p, q, 1), cuCtxSynchronize()), (OK, OK));
         assert_eq!(cuCtxDisablePeerAccess(first), OK);
-        let word = alloc(8);
-        let kernel = function("arrow_cuda_differs");
-        assert_eq!(launch(kernel, 0, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
+        assert_eq!(copy(0, p, q, 1), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);
     });
 }
@@ -167,13 +140,12 @@ fn another_devices_memory_needs_peer_access() {
 fn freeing_does_not_wait_for_a_kernel_of_another_device() {
     in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
         let first = ready(0);
-        let p = alloc(16);
+        let p = alloc(32);
         ready(1);
         assert_eq!(cuCtxEnablePeerAccess(first, 0), OK);
-        let (q, word, s) = (alloc(16), alloc(8), stream(1));
-        let kernel = function("arrow_cuda_differs");
+        let (q, s) = (alloc(32), stream(1));
         let work = busy(s);
-        assert_eq!(launch(kernel, s, &[p, q, 16, 0, 0, word, word, TICKET]), OK);
+        assert_eq!(copy(s, q, p, 1), OK);
         assert_eq!(cuMemFree_v2(p), OK);
         work.release();
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);

@@ -165,7 +165,12 @@ pub fn event(flags: u32) -> Handle {
 
 /// A function of a module that has it as its entry.
 pub fn function(name: &str) -> Handle {
-    let image = format!(".version 8.0\n.target sm_90\n.visible .entry {name}() {{ ret; }}\n");
+    compiled(name, "() { ret; }")
+}
+
+/// An entry of a new module, with its parameters and its body.
+pub fn compiled(name: &str, text: &str) -> Handle {
+    let image = format!(".version 8.0\n.target sm_90\n.visible .entry {name}{text}\n");
     let (image, name) = (CString::new(image).unwrap(), CString::new(name).unwrap());
     let (mut module, mut function) = (0, 0);
     assert_eq!(cuModuleLoadData(&mut module, image.as_ptr()), OK);
