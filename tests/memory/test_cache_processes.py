@@ -1,53 +1,96 @@
-"""Released device memory in processes that begin, fork, run out of memory, are reset and end."""
+"""Released memory in processes that begin, fork, run out of memory, are reset and end."""
+
+from pathlib import Path
 
 import pytest
 
+#: What the scripts below use of each cache.
+CACHES = {
+    "device": """
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+allocate = lambda size: ctx.new_buffer(size)
+stats = lambda: compat.memory_stats(ctx)
+empty = lambda: compat.empty_cache(ctx)
+set_limit = lambda limit: compat.set_cache_limit(limit, ctx)
+""",
+    "pinned": """
+import pyarrow_cuda_compat as compat
+ctx = compat.Context(0)
+allocate = compat.new_host_buffer
+stats = compat.pinned_memory_stats
+empty = compat.empty_pinned_cache
+set_limit = compat.set_pinned_cache_limit
+""",
+}
+VARIABLES = {"device": "PYARROW_CUDA_CACHE", "pinned": "PYARROW_CUDA_PINNED_CACHE"}
+
+
+@pytest.fixture(params=CACHES)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def run(run_python, kind):
+    """Runs a script on one of the caches."""
+
+    def run(script, **environment):
+        return run_python(CACHES[kind] + script, **environment)
+
+    return run
+
 
 @pytest.mark.simulator
-def test_an_older_driver_frees_what_exceeds_the_limit(run_python):
+def test_an_older_driver_frees_what_exceeds_the_limit(run, kind):
     """Nothing else tells when memory that others have seen may be reused."""
-    script = """if True:
-        import pyarrow_cuda_compat as compat
-        ctx = compat.Context(0)
-        for _ in range(10):
-            ctx.new_buffer(32 << 20).address
-        print(compat.memory_stats(ctx)["reserved_bytes"] >> 20)"""
-    settings = {"CUDA_SIM_FAULT": "cuCtxRecordEvent:1+=500", "PYARROW_CUDA_CACHE": "64M"}
-    assert run_python(script, **settings) == (0, "64\n", "")
+    script = """
+for _ in range(10):
+    allocate(32 << 20).address
+print(stats()["reserved_bytes"] >> 20)"""
+    settings = {"CUDA_SIM_FAULT": "cuCtxRecordEvent:1+=500", VARIABLES[kind]: "64M"}
+    assert run(script, **settings) == (0, "64\n", "")
 
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("code", [500, 900])
-def test_without_evidence_nothing_is_reused_that_others_have_seen(run_python, code):
+def test_without_evidence_nothing_is_reused_that_others_have_seen(run, kind, code):
     """Older drivers have no events for whole contexts, and a capture allows none."""
-    script = """if True:
-        import pyarrow_cuda_compat as compat
-        ctx = compat.Context(0)
-        for _ in range(3):
-            ctx.new_buffer(4 << 20)
-        print(compat.memory_stats(ctx)["cache_hits"])
-        for _ in range(3):
-            ctx.new_buffer(4 << 20).address
-        print(compat.memory_stats(ctx)["cache_hits"])"""
-    assert run_python(script, CUDA_SIM_FAULT=f"cuCtxRecordEvent:1+={code}") == (0, "2\n3\n", "")
-
-
-SCRIPT = """
-import pyarrow_cuda_compat as compat
-ctx = compat.Context(0)
-for size in (100, 4 << 20):
-    ctx.new_buffer(size)
-stats = compat.memory_stats(ctx)
-print(stats["cache_limit"], stats["cached_blocks"], stats["driver_frees"])
-"""
+    script = """
+for _ in range(3):
+    allocate(32 << 20)
+print(stats()["cache_hits"])
+for _ in range(3):
+    allocate(32 << 20).address
+print(stats()["cache_hits"], stats()["cached_blocks"])"""
+    # Others may always have seen pinned memory.
+    hits = "2\n3 3\n" if kind == "device" else "0\n0 6\n"
+    assert run(script, CUDA_SIM_FAULT=f"cuCtxRecordEvent:1+={code}") == (0, hits, "")
 
 
 @pytest.mark.simulator
+def test_another_device_that_fails_only_costs_the_reuse(run_python):
+    code = """if True:
+        import pyarrow_cuda_compat as compat
+        from support.driver import the_driver
+        compat.new_host_buffer(32 << 20)
+        the_driver().library.cuda_sim_fault(b"cuDevicePrimaryCtxGetState:1+=999")
+        compat.new_host_buffer(32 << 20)
+        stats = compat.pinned_memory_stats()
+        print(stats["cache_hits"], stats["cached_blocks"])"""
+    assert run_python(code, CUDA_SIM_DEVICES="2") == (0, "0 2\n", "")
+
+
+SCRIPT = """
+for size in (100, 4 << 20):
+    allocate(size)
+print(stats()["cache_limit"], stats()["cached_blocks"], stats()["driver_frees"])
+"""
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (None, "1073741824 2 0"),
-        ("", "1073741824 2 0"),
         ("0", "0 0 2"),
         ("off", "0 0 2"),
         ("OFF", "0 0 2"),
@@ -55,17 +98,26 @@ print(stats["cache_limit"], stats["cached_blocks"], stats["driver_frees"])
         ("1g", "1073741824 2 0"),
     ],
 )
-def test_the_environment_decides(run_python, value, told):
-    assert run_python(SCRIPT, PYARROW_CUDA_CACHE=value) == (0, f"{told}\n", "")
+def test_the_environment_decides(run, kind, value, told):
+    assert run(SCRIPT, **{VARIABLES[kind]: value}) == (0, f"{told}\n", "")
 
 
 @pytest.mark.simulator
-def test_an_environment_that_is_not_understood(run_python):
-    code, out, err = run_python(SCRIPT, PYARROW_CUDA_CACHE="plenty")
+@pytest.mark.parametrize("value", [None, ""])
+def test_else_the_machine_decides(run, kind, value):
+    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    total = next(int(line.split()[1]) for line in lines if line.startswith("MemTotal:"))
+    limit = min(1 << 30, total * 1024 // 16) if kind == "pinned" else 1 << 30
+    assert run(SCRIPT, **{VARIABLES[kind]: value}) == (0, f"{limit} 2 0\n", "")
+
+
+def test_an_environment_that_is_not_understood(run, kind):
+    code, out, err = run(SCRIPT, **{VARIABLES[kind]: "plenty"})
     assert (code, out) == (0, "0 0 2\n")
+    nothing = "nothing" if kind == "device" else "no pinned memory"
     assert err == (
-        "PYARROW_CUDA_CACHE must be a number of bytes, such as 1000000 or 512M, or 'off' for none, "
-        "not 'plenty'; nothing is cached\n"
+        f"{VARIABLES[kind]} must be a number of bytes, such as 1000000 or 512M, or 'off' for none, "
+        f"not 'plenty'; {nothing} is cached\n"
     )
 
 
@@ -125,27 +177,25 @@ def test_threads_wait_for_what_others_give_back(run_python):
 
 
 FORK = """
-import os, threading, time, warnings
+import os, threading, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads
 import pyarrow as pa
-import pyarrow_cuda_compat as compat
-ctx = compat.Context(0)
-held, host = ctx.new_buffer(1000), pa.py_buffer(b"host")
+held, host = allocate(1000), pa.py_buffer(b"host")
+address = held.address
 stop = False
 def work():
     while not stop:
-        ctx.new_buffer(1000).address
-        ctx.new_buffer(3 << 20)
-        compat.empty_cache(ctx)
+        allocate(1000).address
+        allocate(3 << 20)
+        empty()
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads: thread.start()
 for _ in range(20):
     pid = os.fork()
     if pid == 0:
         held.address, host.address
-        for use in (lambda: compat.memory_stats(ctx), lambda: compat.empty_cache(ctx),
-                    lambda: compat.set_cache_limit(1, ctx), lambda: ctx.new_buffer(1),
-                    lambda: ctx.foreign_buffer(1 << 40, 1)):
+        for use in (stats, empty, lambda: set_limit(1), lambda: allocate(1),
+                    lambda: ctx.foreign_buffer(address, 1)):
             try: use()
             except OSError as error: assert "Cuda error 3" in str(error), error
             else: os._exit(7)
@@ -159,58 +209,58 @@ print("done")
 """
 
 
-def test_forks_while_threads_allocate(run_python):
-    assert run_python(FORK) == (0, "done\n", "")
+def test_forks_while_threads_allocate(run):
+    assert run(FORK) == (0, "done\n", "")
 
 
 RESET = """
 import ctypes, re
-import pyarrow_cuda_compat as compat
-ctx = compat.Context(0)
 driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
-old = [ctx.buffer_from_data(b"gone" * (1 << 20)) for _ in range(6)]
+names = ("cached_blocks", "reserved_bytes", "driver_frees")
+show = lambda: print([stats()[name] for name in names])
+old = [allocate(32 << 20) for _ in range(6)]
 del old[:3]
-assert compat.memory_stats(ctx)["cached_blocks"] == 3
+show()
 assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
 del old[:1]
 try: ctx.new_buffer(4 << 20)
 except OSError as error: print(error)
-new_ctx = compat.Context(0)
-new = [new_ctx.buffer_from_data(b"here" * (1 << 20)) for _ in range(8)]
+show()
+ctx = compat.Context(0)
+new = [allocate(32 << 20) for _ in range(8)]
 del old
-print(compat.memory_stats(ctx)["driver_frees"], compat.memory_stats(new_ctx)["cached_blocks"])
-print(compat.empty_cache(ctx), compat.empty_cache(new_ctx))
-print(all(buf.to_pybytes() == b"here" * (1 << 20) for buf in new))
+show()
+print(all(ctx.get_device_address(buffer.address) == buffer.address for buffer in new))
 del new
-print(compat.empty_cache(new_ctx) == 32 << 20)
+print(empty() == 256 << 20)
+show()
 """
 
 
-def test_a_reset_takes_what_is_cached(run_python):
-    code, out, err = run_python(RESET)
+def test_a_reset_takes_what_is_cached(run):
+    code, out, err = run(RESET)
     assert (code, err) == (0, "")
-    error, *rest = out.splitlines()
+    before, error, *rest = out.splitlines()
+    assert before == f"[3, {192 << 20}, 0]"
     assert error.startswith("Cuda error 201 in function 'cuCtx")
-    assert rest == ["0 0", "0 0", "True", "True"]
+    assert rest == ["[0, 0, 0]", f"[0, {256 << 20}, 0]", "True", "True", "[0, 0, 8]"]
 
 
 EXIT = """
 import atexit, threading
-import pyarrow_cuda_compat as compat
-ctx = compat.Context(0)
-held = [ctx.new_buffer(size) for size in (1, 1 << 20, 8 << 20)]
+held = [allocate(size) for size in (1, 1 << 20, 8 << 20)]
 del held[1]
 class Late:
-    def __init__(self): self.buffer = ctx.new_buffer(100)
+    def __init__(self): self.buffer = allocate(100)
 late = Late(); late.cycle = late
 threading.Thread(target=lambda kept: threading.Event().wait(), args=(held,), daemon=True).start()
-atexit.register(lambda: ctx.new_buffer(1 << 20))
+atexit.register(lambda: allocate(1 << 20))
 print("done")
 """
 
 
-def test_interpreters_end_with_full_caches(run_python):
-    assert run_python(EXIT) == (0, "done\n", "")
+def test_interpreters_end_with_full_caches(run):
+    assert run(EXIT) == (0, "done\n", "")
 
 
 @pytest.mark.parametrize("value", ["on", "off", "?"])
