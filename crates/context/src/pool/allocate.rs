@@ -1,7 +1,8 @@
 //! How an allocation is served: by released memory, by the driver, or by the driver once memory was
 //! reclaimed.
 
-use super::ledger::{Lookup, Request, aligned};
+use super::ledger::{Ledger, Lookup, Request, aligned};
+use super::pools::{LedgerGuard, Pool};
 use super::{Block, Placement, Source, lookup, pinned};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
@@ -29,8 +30,7 @@ impl Context {
         size: u64,
         placement: Placement,
     ) -> CudaResult<Block> {
-        let request = |context: &Self| Ok(context.pool(source).ledger()?.request(size, placement));
-        let place = self.allocate_for(source, request)?;
+        let place = self.allocate_for(source, |ledger| ledger.request(size, placement))?;
         zeroing::prepared(Block::new(self, source, place, size))
     }
 
@@ -55,8 +55,8 @@ impl Context {
             return Ok(Vec::new());
         }
         let source = Source::Device;
-        let request = |context: &Self| Ok(context.pool(source).ledger()?.request_adjacent(sizes));
-        let (mut next, segment) = self.allocate_for(source, request)?;
+        let (mut next, segment) =
+            self.allocate_for(source, |ledger| ledger.request_adjacent(sizes))?;
         self.pool(source).ledger()?.divide(next, sizes);
         let blocks = sizes.iter().map(|size| {
             let block = Block::new(self, source, (next, segment), *size);
@@ -71,45 +71,59 @@ impl Context {
     pub(super) fn allocate_for(
         &self,
         source: Source,
-        request: impl FnOnce(&Self) -> CudaResult<Request>,
+        request: impl FnOnce(&Ledger) -> Request,
     ) -> CudaResult<(u64, u64)> {
         let current = self.enter().inspect_err(|error| {
             if self.is_gone(error) {
                 self.abandon();
             }
         })?;
-        self.ensure_limit(source)?;
-        let request = request(self)?;
-        match self.reuse(source, &current, &request)? {
+        let pool = self.pool(source);
+        let ledger = self.limited(source, pool)?;
+        let request = request(&ledger);
+        match self.reuse(source, pool, ledger, &current, &request)? {
             Some(place) => Ok(place),
             None => self.allocate_from_driver(source, &current, &request),
         }
     }
 
+    /// The ledger of a pool, which knows how much it may cache.
+    fn limited<'pool>(&self, source: Source, pool: &'pool Pool) -> CudaResult<LedgerGuard<'pool>> {
+        let mut ledger = pool.ledger()?;
+        if source == Source::Device && ledger.limit().is_none() {
+            drop(ledger);
+            self.cache_limit()?;
+            return pool.ledger();
+        }
+        if !self.may_cache() {
+            ledger.cache_nothing();
+        }
+        Ok(ledger)
+    }
+
     /// A block of released memory that no work can use any more.
-    fn reuse(
+    fn reuse<'pool>(
         &self,
         source: Source,
+        pool: &'pool Pool,
+        mut ledger: LedgerGuard<'pool>,
         current: &Current<'_>,
         request: &Request,
     ) -> CudaResult<Option<(u64, u64)>> {
-        let pool = self.pool(source);
+        let mut found = ledger.reuse(request);
         loop {
-            let (last_release, has_to_wait) = {
-                let mut ledger = pool.ledger()?;
-                match ledger.reuse(request) {
-                    Lookup::Hit { address, segment } => return Ok(Some((address, segment))),
-                    // The fences below do not cover what is released from here on.
-                    Lookup::InFlight => {
-                        let has_to_wait = source.may_wait() && ledger.has_to_wait();
-                        (ledger.last_release(), has_to_wait)
-                    }
-                    Lookup::Miss => {
-                        ledger.count_miss(request);
-                        return Ok(None);
-                    }
+            match found {
+                Lookup::Hit { address, segment } => return Ok(Some((address, segment))),
+                Lookup::Miss => {
+                    ledger.count_miss(request);
+                    return Ok(None);
                 }
-            };
+                Lookup::InFlight => {}
+            }
+            // The fences below do not cover what is released from here on.
+            let has_to_wait = source.may_wait() && ledger.has_to_wait();
+            let last_release = ledger.last_release();
+            drop(ledger);
             let (complete, oldest, useless) = {
                 let mut fences = pool.fences.lock()?;
                 let complete = fences.complete_up_to(current, last_release);
@@ -122,16 +136,14 @@ impl Context {
                 Err(_) if has_to_wait => wait_for_work(current, last_release),
                 Err(_) => 0,
             };
-            let mut ledger = pool.ledger()?;
+            ledger = pool.ledger()?;
             ledger.mark_complete(complete);
-            let found = ledger.reuse(request);
-            if let Lookup::Hit { address, segment } = found {
-                return Ok(Some((address, segment)));
-            }
+            found = ledger.reuse(request);
             // The memory in flight must shrink with each iteration.
-            if complete == 0 || !source.may_wait() || !ledger.has_to_wait() {
-                ledger.count_miss(request);
-                return Ok(None);
+            if found == Lookup::InFlight
+                && (complete == 0 || !source.may_wait() || !ledger.has_to_wait())
+            {
+                found = Lookup::Miss;
             }
         }
     }

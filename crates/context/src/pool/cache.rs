@@ -138,18 +138,6 @@ impl Context {
         self.free_removed(source, || Ok(self.pool(source).ledger()?.clear()))
     }
 
-    /// Sets the default limit of a pool at its first allocation.  Contexts that may not cache get none.
-    pub(super) fn ensure_limit(&self, source: Source) -> CudaResult<()> {
-        match source {
-            Source::Device => self.cache_limit().map(drop),
-            _ if self.may_cache() => Ok(()),
-            _ => {
-                self.pool(source).ledger()?.cache_nothing();
-                Ok(())
-            }
-        }
-    }
-
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may
     /// destroy at any time, nor where the driver does not number contexts, so that a reset would go
     /// undetected.

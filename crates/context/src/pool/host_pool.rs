@@ -74,7 +74,7 @@ impl HostPool {
                     Lookup::InFlight | Lookup::Miss => request,
                 }
             };
-            self.context.allocate_for(PAGES, |_| Ok(request)).map(|(address, _)| address)
+            self.context.allocate_for(PAGES, |_| request).map(|(address, _)| address)
         };
         let start = keeping_interpreter(allocate)
             .map_err(|error: CudaError| error.while_allocating(size as u64))?;
