@@ -106,9 +106,11 @@ def test_goals_are_for_the_real_sizes_on_real_devices(result, is_simulator):
 
 
 def test_progress_tells_rows_peers_and_time(whole, result):
-    for row in result["rows"]:
-        line = rf"\] {re.escape(row['title'])}: .*\bours .*  \(\d+ s\)\n"
-        assert re.search(line, whole[0].stderr), row["name"]
+    lines = [line for line in whole[0].stderr.splitlines() if re.match(r"\[ *\d+/\d+\] ", line)]
+    for row, line in zip(result["rows"], lines, strict=True):
+        assert f"] {row['title']}: " in line
+        assert " ours " in line
+    assert re.search(r";  \(\d+ s\)$", lines[0])
 
 
 # --- what is shown of it -----------------------------------------------------------------------
