@@ -13,7 +13,9 @@ buf = ctx.buffer_from_data(b"0123456789")
 buf.is_cpu
 buf.device_type
 [part.is_cpu for part in (buf.slice(2), buf[1:4], buf.slice(0, 0), ctx.new_buffer(0))]
-pa.Buffer.slice(buf, 2).is_cpu
+generic = pa.Buffer.slice(buf, 2)
+(generic.is_cpu, generic.device_type, generic.device == ctx.device)
+generic.to_pybytes()
 (buf.slice(2).parent.is_cpu, buf.slice(2).parent.device_type)
 cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buf, 2)).is_cpu
 pa.Array.from_buffers(pa.uint8(), 10, [None, buf]).buffers()[1].is_cpu
