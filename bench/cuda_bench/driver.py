@@ -1,12 +1,13 @@
-"""The CUDA driver itself, by ctypes: what the machine can do without anybody's library."""
+"""The CUDA driver by ctypes: it shows the limits of the machine without any library."""
 
 from __future__ import annotations
 
 import ctypes
 import importlib.util
 import os
-from collections.abc import Callable, Sequence
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from ctypes import byref, c_char_p, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ ARGUMENTS: dict[str, list[Any]] = {
     "cuMemcpyDtoD_v2": [c_uint64, c_uint64, c_size_t],
     "cuMemcpyHtoDAsync_v2": [c_uint64, c_void_p, c_size_t, c_void_p],
     "cuMemcpyDtoHAsync_v2": [c_void_p, c_uint64, c_size_t, c_void_p],
+    "cuMemsetD8_v2": [c_uint64, ctypes.c_ubyte, c_size_t],
     "cuMemAlloc_v2": [c_void_p, c_size_t],
     "cuMemFree_v2": [c_uint64],
     "cuMemAllocAsync": [c_void_p, c_size_t, c_void_p],
@@ -32,6 +34,8 @@ ARGUMENTS: dict[str, list[Any]] = {
     "cuMemFreeHost": [c_void_p],
     "cuStreamSynchronize": [c_void_p],
     "cuStreamDestroy_v2": [c_void_p],
+    "cuStreamWaitEvent": [c_void_p, c_void_p, c_uint],
+    "cuLaunchHostFunc": [c_void_p, c_void_p, c_void_p],
     "cuEventRecord": [c_void_p, c_void_p],
     "cuEventSynchronize": [c_void_p],
     "cuEventDestroy_v2": [c_void_p],
@@ -53,14 +57,13 @@ class Driver:
     def __init__(self) -> None:
         path = library_path()
         try:
-            # By the first, other threads of Python run meanwhile; the second costs less.
+            # The first lets other threads of Python run during a call; the second costs less.
             self._library = ctypes.CDLL(path)
             self._quick = ctypes.PyDLL(path)
         except OSError as error:
             raise DriverError(f"there is no CUDA driver: {error}") from None
         self.call("cuInit", 0)
-        self.context = c_void_p()
-        self.call("cuDevicePrimaryCtxRetain", byref(self.context), 0)
+        self.context = self.answer("cuDevicePrimaryCtxRetain", c_void_p, 0)
         self.enter()
 
     def function(self, name: str, *, quick: bool = False) -> Callable[..., int]:
@@ -80,71 +83,48 @@ class Driver:
             self._library.cuGetErrorName(code, byref(text))
             raise DriverError(f"{name} answered {(text.value or b'error').decode()} ({code})")
 
+    def answer(self, name: str, kind: Any, *arguments: object) -> int:
+        """The number or handle that a function writes to its first argument."""
+        value = kind()
+        self.call(name, byref(value), *arguments)
+        return value.value or 0
+
     def enter(self) -> None:
         """Makes the context current on this thread."""
         self.call("cuCtxSetCurrent", self.context)
 
-    def attribute(self, number: int) -> int:
-        value = c_int()
-        self.call("cuDeviceGetAttribute", byref(value), number, 0)
-        return value.value
-
-    def allocate(self, size: int) -> int:
-        address = c_uint64()
-        self.call("cuMemAlloc_v2", byref(address), size)
-        return address.value
-
-    def free(self, address: int) -> None:
-        self.call("cuMemFree_v2", address)
-
     def allocate_pinned(self, size: int) -> int:
-        address = c_void_p()
-        self.call("cuMemHostAlloc", byref(address), size, PORTABLE)
-        return address.value or 0
-
-    def free_pinned(self, address: int) -> None:
-        self.call("cuMemFreeHost", address)
+        return self.answer("cuMemHostAlloc", c_void_p, size, PORTABLE)
 
     def make_stream(self) -> int:
-        stream = c_void_p()
-        self.call("cuStreamCreate", byref(stream), NON_BLOCKING)
-        return stream.value or 0
+        return self.answer("cuStreamCreate", c_void_p, NON_BLOCKING)
 
     def make_event(self) -> int:
-        event = c_void_p()
-        self.call("cuEventCreate", byref(event), WITHOUT_TIMING)
-        return event.value or 0
+        return self.answer("cuEventCreate", c_void_p, WITHOUT_TIMING)
+
+    @contextmanager
+    def memory(self, size: int) -> Iterator[int]:
+        """Device memory for the length of a `with`."""
+        address = self.answer("cuMemAlloc_v2", c_uint64, size)
+        try:
+            yield address
+        finally:
+            self.call("cuMemFree_v2", address)
 
     def hold(self, streams: Sequence[int], seconds: float) -> None:
         """Keeps streams busy for a while: the first one sleeps, and the others wait for it."""
-        first, *others = map(c_void_p, streams)
-        event = c_void_p(self.make_event())
-        self.call("cuLaunchHostFunc", first, USLEEP, c_void_p(int(seconds * 1e6)))
+        first, *others = streams
+        event = self.make_event()
+        self.call("cuLaunchHostFunc", first, USLEEP, int(seconds * 1e6))
         self.call("cuEventRecord", event, first)
         for stream in others:
             self.call("cuStreamWaitEvent", stream, event, 0)
         self.call("cuEventDestroy_v2", event)
 
-    def device_name(self) -> str:
-        name = ctypes.create_string_buffer(256)
-        self.call("cuDeviceGetName", name, 256, 0)
-        return name.value.decode()
-
     def free_memory(self) -> int:
-        """What the device can still give, in bytes."""
-        free, size = c_size_t(), c_size_t()
-        self.call("cuMemGetInfo_v2", byref(free), byref(size))
-        return free.value
-
-    def device_memory(self) -> int:
+        """The bytes that the device can still give."""
         size = c_size_t()
-        self.call("cuDeviceTotalMem_v2", byref(size), 0)
-        return size.value
-
-    def cuda_version(self) -> str:
-        version = c_int()
-        self.call("cuDriverGetVersion", byref(version))
-        return f"{version.value // 1000}.{version.value % 1000 // 10}"
+        return self.answer("cuMemGetInfo_v2", c_size_t, byref(size))
 
 
 def library_path() -> str:

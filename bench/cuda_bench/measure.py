@@ -1,23 +1,23 @@
-"""Takes times: warm-up, then until the time for it is used up."""
+"""Takes times: it warms up, then repeats until the time for it is used up."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from timeit import Timer
 from typing import Any
 
-from .stats import Summary
+import numpy as np
 
-# The shortest time that the clock's own cost does not show in.
+# The clock's own cost does not show in a time of this length.
 READABLE = 50e-6
 
 
 class WrongResult(Exception):
-    """What was measured did something else than it should."""
+    """A measured call did something else than it should."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,41 @@ FULL = Budget(seconds=0.25, warm_ups=2, least=4, most=2000)
 QUICK = Budget(seconds=0.08, warm_ups=1, least=3, most=400)
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Statistics of times in seconds, for one call each, or of the values counted in their place.
+
+    A tenth of the values is less than `low`, and a tenth more than `high`; a hundredth of the calls
+    takes longer than `p99`.  There are `count` values, each of them the mean of `loops` calls.
+    """
+
+    median: float
+    low: float
+    high: float
+    best: float
+    count: int
+    loops: int
+    p99: float
+
+    @classmethod
+    def of(cls, values: Iterable[float], loops: int = 1) -> Summary:
+        all_values = np.array(list(values), float)
+        best, low, median, high, p99 = np.quantile(all_values, (0, 0.1, 0.5, 0.9, 0.99)).tolist()
+        return cls(median, low, high, best, all_values.size, loops, p99)
+
+
 def nothing() -> None:
-    """The check of what has no result."""
+    """The check of a call that has no result."""
 
 
 @dataclass
 class Case:
-    """Something to measure: a statement, what its names stand for, and whether it did its work."""
+    """Something to measure: a statement, the values of its names, and the check of its result."""
 
     statement: str
     names: Mapping[str, object]
     check: Callable[[], None] = nothing
-    # Without a device to wait for, short calls are timed by the hundred.
+    # Short calls that wait for no device are timed by the hundred.
     is_repeatable: bool = False
     # Work that stays in flight fills the driver's queues, which makes later calls wait.
     most: int | None = None
@@ -70,9 +93,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Trial:
-    """Something to measure that calls in a loop do not show: what goes on beside others, or what
-    is counted in place of time.
-    """
+    """Something to measure that takes its own times, or counts something else."""
 
     run: Callable[[Budget], Summary]
     check: Callable[[], None] = nothing
@@ -81,7 +102,7 @@ class Trial:
 def measure(
     work: Case | Trial, budget: Budget, clock: Callable[[], float] = time.perf_counter
 ) -> Summary:
-    """What it takes; garbage is not collected meanwhile."""
+    """Measures without collecting garbage meanwhile."""
     with no_garbage_collection():
         return work.run(budget) if isinstance(work, Trial) else times(work, budget, clock)
 
@@ -117,13 +138,12 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def sampler(case: Case, clock: Callable[[], float]) -> Callable[[], float]:
-    """Times a case once.  Hardly anything is between the calls, unlike in `timeit`: what comes
-    between them, the processor forgets them over.
+    """Times a case once.  Unlike in `timeit`, hardly anything is between the calls: it would drive
+    the call's own code and data out of the processor's caches.
     """
-    names: dict[str, Any] = {"clock": clock} | dict(case.names)
+    names: dict[str, Any] = {"clock": clock, "before": case.before} | dict(case.names)
     lines = ["start = clock()", case.statement, "return clock() - start"]
     if case.before:
-        names["before"] = case.before
         lines.insert(0, "before()")
     exec("\n    ".join(["def take():", *lines]), names)  # made from this program's own statements
     return names["take"]  # type: ignore[no-any-return]

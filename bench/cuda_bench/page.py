@@ -25,13 +25,15 @@ def page(result: Result | None, folder: Path) -> Path:
     lines = ["\n".join(f"* {line}" for line in [*about(result), *missing(result)])]
     swept = bool(rows_of(result, "sweep"))
     drawn = {drawing.stem for drawing in plot(result, folder)} if swept else set()
-    if "times" in drawn:
-        lines.append(both_looks(folder, "times"))
+    images = {name: both_looks(folder, name) for name in SHOWN if name in drawn}
+    if "times" in images:
+        lines.append(images.pop("times"))
     # Of a class, for the style: there are many numbers, which must not break across lines.
     lines.append(f"```{{table}}\n:class: figures\n:widths: auto\n\n{markdown(result)}\n```")
-    lines.append(f"{met(result)} The spread (±) is half the range that 80% of the times lie in.")
-    lines += [both_looks(folder, name) for name in SHOWN if name in drawn and name != "times"]
-    path.write_text("\n\n".join(lines) + "\n")
+    goals = [row["met"] for row in result["rows"] if row["met"] is not None]
+    met = f"{sum(goals)} of {len(goals)} goals are met."
+    lines.append(f"{met} The spread (±) is half the range that 80% of the times lie in.")
+    path.write_text("\n\n".join([*lines, *images.values()]) + "\n")
     return path
 
 
@@ -43,8 +45,3 @@ def both_looks(folder: Path, name: str) -> str:
         f":alt: {SHOWN[name]}\n:class: {shown}\n```"
         for look, shown in zip(LOOKS, classes, strict=True)
     )
-
-
-def met(result: Result) -> str:
-    goals = [row["met"] for row in result["rows"] if row["met"] is not None]
-    return f"{sum(goals)} of {len(goals)} goals are met."

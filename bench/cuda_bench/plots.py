@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from .goals import OURS
 from .table import Result, present, rows_of
 from .units import size_text
 
 SWEPT = re.compile(r"sweep-(up|down)-(pageable|pinned)-")
 WAYS = {"up": "host to device", "down": "device to host"}
 MEMORY = {"pageable": "ordinary (pageable) memory", "pinned": "pinned memory"}
-# Told apart without colours, too.
+# They tell libraries apart without colours, too.
 MARKERS = "osD^vP"
 
-Point = tuple[float, float]
 
-
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """The colours on a page of one theme; its background shows through."""
 
     suffix: str
@@ -30,20 +27,49 @@ class Look:
     grid: str
     libraries: tuple[str, ...]
 
+    def mark(self, number: int) -> dict[str, Any]:
+        """The style of a library."""
+        marker = MARKERS[number % len(MARKERS)]
+        colour = self.libraries[number % len(self.libraries)]
+        return {"marker": marker, "color": colour, "markersize": 5}
 
+
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DARK = ("#56b4e9", "#f0803c", "#2fc79c", "#e29bc4", "#f0c043", "#8ab8ff")
 LOOKS = (
-    Look(
-        "",
-        "#22272e",
-        "#d8dce1",
-        ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
-    ),
-    Look(
-        "-dark",
-        "#ced6dd",
-        "#454c55",
-        ("#56b4e9", "#f0803c", "#2fc79c", "#e29bc4", "#f0c043", "#8ab8ff"),
-    ),
+    Look("", "#22272e", "#d8dce1", LIGHT),
+    Look("-dark", "#ced6dd", "#454c55", DARK),
+)
+
+
+class Sweep(NamedTuple):
+    """A figure of the sweep: two diagrams side by side, one for each direction."""
+
+    name: str
+    title: str
+    unit: str
+    value: Callable[[float, float], float]
+    smallest: int = 1
+    largest: int = 1 << 62
+    ticks: tuple[float, ...] = (1.0,)
+    shows_link: bool = False
+
+
+BANDWIDTH = Sweep(
+    "bandwidth",
+    "Bandwidth",
+    "GB/s",
+    lambda size, time: size / time / 1e9,
+    smallest=1 << 10,
+    shows_link=True,
+)
+LATENCY = Sweep(
+    "latency",
+    "Time of small copies",
+    "microseconds",
+    lambda _, time: time * 1e6,
+    largest=1 << 20,
+    ticks=(1.0, 2.0, 5.0),
 )
 
 
@@ -51,19 +77,19 @@ class NoPlots(Exception):
     """The reason why there are no plots."""
 
 
-def points(result: Result, way: str, memory: str, peer: str) -> list[Point]:
+def points(result: Result, way: str, memory: str, peer: str) -> list[tuple[float, float]]:
     """Sizes in bytes with medians in seconds."""
-    found = []
+    found = set()
     for row in rows_of(result, "sweep"):
         named = SWEPT.match(row["name"])
         median = row["cells"].get(peer, {}).get("median")
         if named and named.groups() == (way, memory) and median:
-            found.append((float(row["size"]), float(median)))
-    return sorted(set(found))
+            found.add((float(row["size"]), float(median)))
+    return sorted(found)
 
 
 def link(result: Result, way: str) -> float | None:
-    """What the driver moves pinned memory with, in GB/s; of the largest copy."""
+    """The driver's rate for the largest copy of pinned memory, in GB/s."""
     found = [
         limit
         for limit in result["limits"].values()
@@ -78,7 +104,7 @@ def times(result: Result) -> list[dict[str, Any]]:
 
     def is_compared(row: dict[str, Any]) -> bool:
         timed = [name for name in present(result) if row["cells"].get(name, {}).get("median")]
-        return not row.get("counts") and "ours" in timed and len(timed) > 1
+        return not row.get("counts") and OURS in timed and len(timed) > 1
 
     return [row for row in rows_of(result, "table") if is_compared(row)]
 
@@ -91,7 +117,7 @@ def plot(result: Result, folder: Path) -> list[Path]:
         pyplot: Any = import_module("matplotlib.pyplot")
     except ImportError as error:
         raise NoPlots(f"plots need matplotlib: {error}") from None
-    if not any(points(result, way, memory, "ours") for way in WAYS for memory in MEMORY):
+    if not any(points(result, way, memory, OURS) for way in WAYS for memory in MEMORY):
         raise NoPlots("nothing was swept: run it with the part `sweep`")
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -118,125 +144,87 @@ def settings(look: Look) -> dict[str, Any]:
 
 
 def figures(pyplot: Any, result: Result, look: Look) -> Iterator[tuple[str, Any]]:
-    """Names of files, and what they show."""
+    """Names of files, and their figures."""
     if times(result):
         yield "times", multiples(pyplot, result, look)
-    for memory, words in MEMORY.items():
-        bandwidth = Panels(
-            f"Bandwidth, {words}", "GB/s", lambda size, time: size / time / 1e9, 1 << 10
-        )
-        latency = Panels(
-            f"Time of small copies, {words}", "microseconds", lambda _, time: time * 1e6, 1
-        )
-        bandwidth.shows_link = True
-        latency.largest, latency.ticks = 1 << 20, (1.0, 2.0, 5.0)
-        for name, panels in (("bandwidth", bandwidth), ("latency", latency)):
-            yield f"{name}-{memory}", panels.draw(pyplot, result, memory, look)
+    for memory in MEMORY:
+        for kind in (BANDWIDTH, LATENCY):
+            yield f"{kind.name}-{memory}", swept(pyplot, result, kind, memory, look)
 
 
 def multiples(pyplot: Any, result: Result, look: Look) -> Any:
     """Others' times as multiples of ours: a line for each row, a mark for each library."""
     rows, peers = times(result), present(result)
-    figure, axis = pyplot.subplots(figsize=(9, 1.6 + 0.24 * len(rows)))
-    places = range(len(rows))
-    axis.axvline(1, color=look.libraries[0], linewidth=2, label=peers["ours"], zorder=2)
+    height = 1.6 + 0.24 * len(rows)
+    figure, axis = pyplot.subplots(figsize=(9, height))
+    axis.axvline(1, color=look.libraries[0], linewidth=2, label=peers[OURS], zorder=2)
     for number, (name, title) in enumerate(peers.items()):
-        if name == "ours":
+        if name == OURS:
             continue
-        cells = [(row["cells"].get(name, {}), row["cells"]["ours"]) for row in rows]
         marks = [
-            (theirs["median"] / ours["median"], place)
-            for place, (theirs, ours) in zip(places, cells, strict=True)
-            if theirs.get("median")
+            (row["cells"][name]["median"] / row["cells"][OURS]["median"], place)
+            for place, row in enumerate(rows)
+            if row["cells"].get(name, {}).get("median")
         ]
-        axis.plot(
-            [multiple for multiple, _ in marks],
-            [place for _, place in marks],
-            linestyle="none",
-            label=title,
-            marker=MARKERS[number % len(MARKERS)],
-            color=look.libraries[number % len(look.libraries)],
-            markersize=5,
-            zorder=3,
-        )
+        x, y = zip(*marks, strict=True) if marks else ((), ())
+        axis.plot(x, y, linestyle="none", label=title, zorder=3, **look.mark(number))
     axis.set_xscale("log")
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.set_yticks(places, [row["title"].replace("`", "") for row in rows], fontsize=9)
+    axis.set_yticks(range(len(rows)), [row["title"].replace("`", "") for row in rows], fontsize=9)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlabel("times as long as ours; right of the line is slower")
-    axis.grid(which="major", linewidth=0.8)
-    axis.set_axisbelow(True)
-    entitled(figure, result, "Times of other libraries, as multiples of ours")
-    under(figure, axis)
+    ruled(axis, axis.xaxis)
+    framed(figure, axis, result, "Times of other libraries, as multiples of ours")
     # In inches from the edges, whatever the height.
-    height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, 0.35 / height, 1, 1 - 0.3 / height))
     return figure
 
 
-def entitled(figure: Any, result: Result, title: str) -> None:
+def swept(pyplot: Any, result: Result, kind: Sweep, memory: str, look: Look) -> Any:
+    ticker: Any = import_module("matplotlib.ticker")
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.6), sharey=True)
+    for axis, (way, words) in zip(axes, WAYS.items(), strict=True):
+        all_sizes: set[float] = set()
+        for number, (name, title) in enumerate(present(result).items()):
+            line = [
+                (size, kind.value(size, time))
+                for size, time in points(result, way, memory, name)
+                if kind.smallest <= size <= kind.largest
+            ]
+            sizes, values = zip(*line, strict=True) if line else ((), ())
+            all_sizes |= set(sizes)
+            width, order = (2.4, 3) if name == OURS else (1.4, 2)
+            style = look.mark(number) | {"linewidth": width, "zorder": order}
+            axis.plot(sizes, values, label=title, **style)
+        best = link(result, way) if kind.shows_link else None
+        if best:
+            axis.axhline(best, color=look.text, linestyle="--", linewidth=1.2, label="the link")
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log")
+        ticks = sorted(all_sizes)[:: max(1, len(all_sizes) // 6)]
+        axis.set_xticks(ticks, [size_text(int(size)) for size in ticks])
+        axis.minorticks_off()
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=kind.ticks))
+        axis.set_xlabel(f"size of the copy, {words}")
+        ruled(axis, axis.yaxis)
+    axes[0].set_ylabel(kind.unit)
+    framed(figure, axes[0], result, f"{kind.title}, {MEMORY[memory]}")
+    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    return figure
+
+
+def ruled(axis: Any, scale: Any) -> None:
+    """Plain numbers on a logarithmic scale, and lines behind the marks."""
+    scale.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.grid(which="major", linewidth=0.8)
+    axis.set_axisbelow(True)
+
+
+def framed(figure: Any, axis: Any, result: Result, title: str) -> None:
+    """The title above the diagrams, and the legend below them."""
     where = f"{result['machine']['gpu']}, {result['machine']['date'][:10]}"
     height = figure.get_size_inches()[1]
     figure.suptitle(f"{title} ({where})", fontsize=12, y=1 - 0.1 / height, va="top")
-
-
-def under(figure: Any, axis: Any) -> None:
-    """The legend, below the diagrams."""
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=10
     )
-
-
-class Panels:
-    """Two diagrams side by side, one for each direction."""
-
-    largest = 1 << 62
-    ticks: tuple[float, ...] = (1.0,)
-    shows_link = False
-
-    def __init__(
-        self, title: str, unit: str, value: Callable[[float, float], float], smallest: int
-    ) -> None:
-        self.title, self.unit, self.value, self.smallest = title, unit, value, smallest
-
-    def draw(self, pyplot: Any, result: Result, memory: str, look: Look) -> Any:
-        ticker: Any = import_module("matplotlib.ticker")
-        figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.6), sharey=True)
-        for axis, (way, words) in zip(axes, WAYS.items(), strict=True):
-            sizes: set[float] = set()
-            for number, (name, title) in enumerate(present(result).items()):
-                line = [
-                    (size, self.value(size, time))
-                    for size, time in points(result, way, memory, name)
-                    if self.smallest <= size <= self.largest
-                ]
-                sizes |= {size for size, _ in line}
-                axis.plot(
-                    [size for size, _ in line],
-                    [value for _, value in line],
-                    label=title,
-                    marker=MARKERS[number % len(MARKERS)],
-                    color=look.libraries[number % len(look.libraries)],
-                    linewidth=2.4 if name == "ours" else 1.4,
-                    markersize=5,
-                    zorder=3 if name == "ours" else 2,
-                )
-            best = link(result, way) if self.shows_link else None
-            if best:
-                axis.axhline(best, color=look.text, linestyle="--", linewidth=1.2, label="the link")
-            axis.set_xscale("log", base=2)
-            axis.set_yscale("log")
-            ticks = sorted(sizes)[:: max(1, len(sizes) // 6)]
-            axis.set_xticks(ticks, [size_text(int(size)) for size in ticks])
-            axis.minorticks_off()
-            axis.yaxis.set_major_locator(ticker.LogLocator(subs=self.ticks))
-            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axis.set_xlabel(f"size of the copy, {words}")
-            axis.grid(which="major", linewidth=0.8)
-            axis.set_axisbelow(True)
-        axes[0].set_ylabel(self.unit)
-        entitled(figure, result, self.title)
-        under(figure, axes[0])
-        figure.tight_layout(rect=(0, 0.07, 1, 1))
-        return figure

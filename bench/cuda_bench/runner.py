@@ -6,20 +6,19 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TextIO
 
 from . import machine
 from .driver import Driver, is_simulated
-from .judge import judged
+from .goals import judged
 from .limits import GENERAL, LIMITS, Bench
-from .measure import FULL, QUICK, Budget, measure
+from .measure import FULL, QUICK, measure
 from .peers import PEERS, Missing, NotOffered, Peer
-from .progress import Progress
-from .row import Row
+from .rows import Row
 from .space import Space
-from .units import value_text
-from .works import WORKS
+from .table import cell_text
+from .works import WORKS, Setup
 
 # From here on memory is given back between measurements.
 LARGE = 16 << 20
@@ -28,23 +27,16 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Options:
+    """After `seconds` nothing new is begun; rows of more than `largest` bytes are measured with so
+    many.
+    """
+
     rows: Sequence[Row]
     peers: Sequence[str]
     limits: bool = True
     quick: bool = False
     seconds: float = 300.0
-    """After so long nothing new is begun."""
     largest: int = 1 << 40
-    """Rows with more bytes are measured with so many."""
-
-    @property
-    def budget(self) -> Budget:
-        return QUICK if self.quick else FULL
-
-
-def cost(size: int, budget: Budget) -> float:
-    """About how long a measurement takes, in seconds."""
-    return budget.seconds + 0.02 + size / 6e9 * (budget.warm_ups + 2)
 
 
 class Run:
@@ -54,36 +46,31 @@ class Run:
         self, options: Options, out: TextIO, save: Callable[[dict[str, Any]], None] = lambda _: None
     ) -> None:
         self.options, self.out, self.save = options, out, save
+        self.budget = QUICK if options.quick else FULL
         self.driver = Driver()
-        # Three arrays of the host, and what results take.
+        # Three arrays of the host, and the memory of results.
         there = max(1 << 20, machine.available_memory() // 6)
         self.largest = min(options.largest, 1 << (there.bit_length() - 1))
         self.rows = [row for row in options.rows if row.part != "sweep" or row.size <= self.largest]
-        self.end = time.monotonic() + options.seconds
+        self.start = time.monotonic()
+        self.end = self.start + options.seconds
         self.limits: dict[str, dict[str, Any]] = {}
 
     def result(self) -> dict[str, Any]:
-        self.start = time.monotonic()
-        opened, self.peers = self.open_peers()
-        sizes = [min(row.size, self.largest) for row in self.rows]
-        largest = max([*sizes, min(1 << 30, self.largest) if self.options.limits else 0])
-        self.space = Space(self.driver, largest)
+        self.open_peers()
+        sizes = [row.size for row in self.rows] + [(1 << 30) * self.options.limits]
+        self.space = Space(self.driver, min(max(sizes), self.largest))
         self.bench = Bench(
-            self.driver, self.space, self.options.budget, machine.cores(), self.options.quick
+            self.driver, self.space, self.budget, machine.cores(), self.options.quick
         )
-        weight = sum(cost(size, self.options.budget) for size in sizes) * len(opened)
-        self.progress = Progress(self.out, len(sizes), weight)
-        for name, peer in self.peers.items():
-            self.progress.note(f"{name}: {peer.get('missing') or described(peer['versions'])}")
         # Keeps the garbage collector from looking through all imports each time.
         gc.collect()
         gc.freeze()
-        simulated = is_simulated()
         self.machine = machine.described(self.driver)
         rows: list[dict[str, Any]] = []
         for number, row in enumerate(self.rows):
-            rows.append(judged(self.row(row, opened, number), is_simulated=simulated))
-            # Should the process die of what a library does, this is left.
+            rows.append(judged(self.row(row, number), is_simulated=is_simulated()))
+            # Should a library end the process, the rows so far are kept.
             self.save(self.all_of(rows, is_finished=False))
         if self.options.limits:
             for name, size in GENERAL:
@@ -98,44 +85,32 @@ class Run:
             "format": FORMAT,
             "machine": self.machine,
             "settings": machine.settings() | {"quick": self.options.quick, "largest": self.largest},
-            "peers": self.peers,
+            "peers": self.told,
             "rows": rows,
             "limits": self.limits,
             "took": round(time.monotonic() - self.start, 1),
             "is_finished": is_finished,
         }
 
-    def open_peers(self) -> tuple[dict[str, Peer], dict[str, dict[str, Any]]]:
-        opened: dict[str, Peer] = {}
-        told: dict[str, dict[str, Any]] = {}
+    def open_peers(self) -> None:
+        self.peers: dict[str, Peer] = {}
+        self.told: dict[str, dict[str, Any]] = {}
         for name in self.options.peers:
-            kind = PEERS[name]
-            told[name] = {"title": kind.title}
+            told = self.told[name] = {"title": PEERS[name].title}
             try:
-                peer = kind()
-                told[name]["versions"] = peer.versions()
-                opened[name] = peer
-            except Missing as reason:
-                told[name]["missing"] = str(reason)
+                peer = PEERS[name]()
+                told["versions"] = versions = peer.versions()
+                self.peers[name] = peer
+                self.tell(f"{name}: {', '.join(map(' '.join, versions.items()))}\n")
             except Exception as error:
-                told[name]["missing"] = f"{type(error).__name__}: {error}"
+                is_missing = isinstance(error, Missing)
+                told["missing"] = str(error) if is_missing else told_of(error)
+                self.tell(f"{name}: {told['missing']}\n")
             self.driver.enter()
-        return opened, told
 
-    def row(self, row: Row, peers: dict[str, Peer], number: int) -> dict[str, Any]:
+    def row(self, row: Row, number: int) -> dict[str, Any]:
         size = min(row.size, self.largest)
-        self.progress.row(row.title)
-        cells: dict[str, dict[str, Any]] = {}
-        # Not always the same one first: what comes after another may find caches warm.
-        names = list(peers)
-        turn = number % len(names) if names else 0
-        for name in names[turn:] + names[:turn]:
-            self.progress.running(name)
-            cells[name] = self.cell(row, peers[name], size)
-            text = f"{name} {cell_text(cells[name], row, size)}"
-            self.progress.cell(text, cost(size, self.options.budget))
-        limit = self.limit(row.limit, row.limit_size, size, row.size) if row.limit else None
-        self.progress.end_of_row()
+        cells: dict[str, dict[str, Any]] = {name: {} for name in self.peers}
         found = {
             "name": row.name,
             "title": row.title,
@@ -144,26 +119,38 @@ class Run:
             "wanted_size": row.size,
             "as_rate": row.as_rate,
             "goal": row.goal and row.goal.as_dict(),
-            "limit": limit,
-            "cells": {name: cells[name] for name in names},
+            "limit": None,
+            "cells": cells,
         }
-        return found | {"counts": row.counts} if row.counts else found
+        if row.counts:
+            found["counts"] = row.counts
+        self.tell(f"[{number + 1:3}/{len(self.rows)}] {row.title}:")
+        # Not always the same one first: a peer that follows another may find caches warm.
+        names = list(self.peers)
+        turn = number % len(names) if names else 0
+        for name in names[turn:] + names[:turn]:
+            cells[name] = self.cell(row, self.peers[name], size)
+            self.tell(f" {name} {cell_text(cells[name], found)};")
+        if row.limit:
+            found["limit"] = self.limit(row.limit, row.limit_size, size, row.size)
+        self.tell(f"  ({time.monotonic() - self.start:.0f} s)\n")
+        return found
 
     def cell(self, row: Row, peer: Peer, size: int) -> dict[str, Any]:
         if time.monotonic() > self.end:
             return {"left_out": "no time was left"}
         try:
-            work = WORKS[row.work](peer, self.space, size, **dict(row.options))
-            found = measure(work, self.options.budget)
+            work = WORKS[row.work](Setup(peer, self.space), size, **row.options)
+            found = measure(work, self.budget)
             work.check()
-            return found.as_dict()
+            return asdict(found)
         except NotOffered as reason:
             return {"not_offered": str(reason)}
         except KeyboardInterrupt:
             self.end = 0.0
             return {"left_out": "interrupted"}
         except Exception as error:
-            return {"error": f"{type(error).__name__}: {error}"}
+            return {"error": told_of(error)}
         finally:
             work = None  # type: ignore[assignment]
             if size >= LARGE:
@@ -183,24 +170,21 @@ class Run:
         key = f"{name}/{limit_size}"
         if key in self.limits:
             return key
-        found: dict[str, Any] = {"name": name, "size": limit_size}
-        self.limits[key] = found
+        found = self.limits[key] = {"name": name, "size": limit_size}
         if time.monotonic() > self.end + 20:
             found["left_out"] = "no time was left"
             return key
         try:
             limit = LIMITS[name](self.bench, limit_size)
-            found |= limit.times.as_dict() | {"how": limit.how}
+            found |= asdict(limit.times) | {"how": limit.how}
         except Exception as error:
-            found["error"] = f"{type(error).__name__}: {error}"
+            found["error"] = told_of(error)
         return key
 
-
-def cell_text(cell: dict[str, Any], row: Row, size: int) -> str:
-    if "median" not in cell:
-        return "failed" if "error" in cell else "-"
-    return value_text(cell["median"], size=size, as_rate=row.as_rate, counts=row.counts)
+    def tell(self, text: str) -> None:
+        self.out.write(text)
+        self.out.flush()
 
 
-def described(versions: dict[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+def told_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

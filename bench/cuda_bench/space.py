@@ -13,8 +13,7 @@ from .driver import Driver
 from .measure import WrongResult
 
 Bytes = NDArray[np.uint8]
-PIECE = 64 << 20
-# No piece that anybody copies by itself is smaller.
+# No library copies smaller pieces than this by themselves.
 STRIDE = 16 << 10
 # The size for rows without a size of their own.
 LEAST = 1 << 16
@@ -22,7 +21,7 @@ LEAST = 1 << 16
 
 @dataclass(frozen=True)
 class Host:
-    """Some of it."""
+    """A part of the host's memory."""
 
     array: Bytes
     is_pinned: bool = False
@@ -49,21 +48,12 @@ class Space:
         self._pinned = driver.allocate_pinned(largest)
         memory = (ctypes.c_uint8 * largest).from_address(self._pinned)
         self._pinned_array: Bytes = np.ctypeslib.as_array(memory)
-        self._source = np.empty(largest, np.uint8)
-        self._target = np.empty(largest, np.uint8)
-        for array in (self._source, self._target, self._pinned_array):
-            self._fill(array)
+        self._pinned_array[:] = self.fresh(largest).array
+        self._source, self._target = self.fresh(largest).array, self.fresh(largest).array
 
-    def _fill(self, array: Bytes) -> None:
-        for start in range(0, array.size, PIECE):
-            part = array[start : start + PIECE]
-            words = self._random.integers(0, 1 << 64, -(-part.size // 8), np.uint64)
-            part[:] = words.view(np.uint8)[: part.size]
-
-    def source(self, size: int, *, pinned: bool = False, start: int = 0) -> Host:
+    def source(self, size: int, *, pinned: bool = False) -> Host:
         """Random bytes, other ones each time: nothing left over from before looks like them."""
-        array = self._pinned_array if pinned else self._source
-        return self.changed(Host(array[start : start + size], pinned))
+        return self.changed(Host((self._pinned_array if pinned else self._source)[:size], pinned))
 
     def target(self, size: int, *, pinned: bool = False, start: int = 0) -> Host:
         """Memory to copy to, with bytes that are not those of the source."""
@@ -82,14 +72,15 @@ class Space:
 
     def fresh(self, size: int) -> Host:
         """Random bytes in an array of their own."""
-        return Host(self._random.integers(0, 256, size, np.uint8))
+        words = self._random.integers(0, 1 << 64, -(-size // 8), np.uint64)
+        return Host(words.view(np.uint8)[:size])
 
     def number(self, below: int) -> int:
         return int(self._random.integers(below))
 
     def close(self) -> None:
         del self._pinned_array
-        self.driver.free_pinned(self._pinned)
+        self.driver.call("cuMemFreeHost", self._pinned)
 
 
 _memcmp = ctypes.CDLL(None).memcmp

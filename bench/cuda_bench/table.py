@@ -18,50 +18,40 @@ def present(result: Result) -> dict[str, str]:
     return {name: peer["title"] for name, peer in result["peers"].items() if "missing" not in peer}
 
 
-def cells_of(result: Result, row: dict[str, Any]) -> list[str]:
-    peers = present(result)
-    cells = [row["title"]]
-    if row["size"] != row["wanted_size"]:
-        cells[0] += f" (with {size_text(row['size'])})"
-    for name in peers:
-        cell = row["cells"].get(name, {})
-        text = cell_text(cell, row)
-        if name == "ours" and "median" in cell:
-            text += f" +-{100 * spread(cell):.0f}%"
-        cells.append(text)
-    ratio = row["ratio"]
-    cells.append(f"{digits(ratio)}x" if ratio else NONE)
-    limit = result["limits"].get(row["limit"], {})
-    cells.append(limit_text(limit, row))
-    cells.append(goal_text(row))
-    cells.append({True: "yes", False: "NO", None: NONE}[row["met"]])
-    return cells
+def rows_of(result: Result, part: str) -> list[dict[str, Any]]:
+    return [row for row in result["rows"] if row["part"] == part]
 
 
 def columns(result: Result, part: str) -> list[list[str]]:
     """The header and the rows; what is swept has no limits and goals."""
-    lines = [header(result), *(cells_of(result, row) for row in rows_of(result, part))]
+    header = ["work", *present(result).values(), "to best", "limit", "goal", "met"]
+    lines = [header, *(cells_of(result, row) for row in rows_of(result, part))]
     return lines if part == "table" else [line[:-3] for line in lines]
 
 
-def header(result: Result) -> list[str]:
-    return ["work", *present(result).values(), "to best", "limit", "goal", "met"]
+def cells_of(result: Result, row: dict[str, Any]) -> list[str]:
+    is_smaller = row["size"] != row["wanted_size"]
+    title = row["title"] + (f" (with {size_text(row['size'])})" if is_smaller else "")
+    cells = [cell_text(row["cells"].get(name, {}), row, name) for name in present(result)]
+    ratio = f"{digits(row['ratio'])}x" if row["ratio"] else NONE
+    limit = cell_text(result["limits"].get(row["limit"], {}), row)
+    met = {True: "yes", False: "NO", None: NONE}[row["met"]]
+    return [title, *cells, ratio, limit, goal_text(row), met]
 
 
-def spread(cell: dict[str, float]) -> float:
-    return (cell["high"] - cell["low"]) / 2 / cell["median"] if cell["median"] else 0.0
-
-
-def cell_text(cell: dict[str, Any], row: dict[str, Any]) -> str:
+def cell_text(cell: dict[str, Any], row: dict[str, Any], name: str = "") -> str:
+    """A measured value, with its spread if it is ours; or why there is none."""
     if "median" in cell:
-        return value_of(cell["median"], row) + p99_text(cell, row)
+        text = value_of(cell["median"], row) + p99_text(cell, row)
+        return text + (f" +-{100 * spread(cell):.0f}%" if name == "ours" else "")
     if "error" in cell:
         return "failed"
     return "not run" if "left_out" in cell else NONE
 
 
-def limit_text(limit: dict[str, Any], row: dict[str, Any]) -> str:
-    return cell_text(limit, row) if limit else NONE
+def spread(cell: dict[str, float]) -> float:
+    """Half the range between `low` and `high`, as a share of the median."""
+    return (cell["high"] - cell["low"]) / 2 / cell["median"] if cell["median"] else 0.0
 
 
 def value_of(value: float, row: dict[str, Any]) -> str:
@@ -85,22 +75,21 @@ def goal_text(row: dict[str, Any]) -> str:
     return text + p99_text(goal, row)
 
 
-def rows_of(result: Result, part: str) -> list[dict[str, Any]]:
-    return [row for row in result["rows"] if row["part"] == part]
-
-
 def terminal(result: Result) -> str:
-    """Everything there is to say, aligned."""
-    lines = [*about(result), ""]
-    lines.insert(-1, "up: host to device; down: device to host; to best: how many times as fast")
+    """The whole result, aligned."""
+    lines = list(about(result))
+    lines += ["up: host to device; down: device to host; to best: how many times as fast", ""]
     for part in ("table", "sweep"):
         if rows_of(result, part):
             lines += [*aligned(columns(result, part)), ""]
     general = [limit_line(limit) for limit in result["limits"].values()]
     if general:
         lines += ["What the machine can do:", *aligned(general), ""]
-    lines += [*faults(result), *missing(result), verdict(result)]
-    return "\n".join(lines)
+    for row in result["rows"]:
+        for name, cell in row["cells"].items():
+            if "error" in cell:
+                lines.append(f"failed: {row['name']}, {name}: {cell['error']}")
+    return "\n".join([*lines, *missing(result), verdict(result)])
 
 
 def about(result: Result) -> Iterator[str]:
@@ -124,15 +113,8 @@ def limit_line(limit: dict[str, Any]) -> list[str]:
     if "median" not in limit:
         return [name, size_text(size), NONE, limit.get("error") or limit["left_out"]]
     as_rate = size > 1 << 20 and not name.startswith("alloc")
-    value = rate_text(size / limit["median"]) if as_rate else time_text(limit["median"])
+    value = value_text(limit["median"], size=size, as_rate=as_rate)
     return [name, size_text(size) if size else NONE, value, limit["how"]]
-
-
-def faults(result: Result) -> Iterator[str]:
-    for row in result["rows"]:
-        for name, cell in row["cells"].items():
-            if "error" in cell:
-                yield f"failed: {row['name']}, {name}: {cell['error']}"
 
 
 def missing(result: Result) -> Iterator[str]:
@@ -143,25 +125,19 @@ def missing(result: Result) -> Iterator[str]:
 
 def verdict(result: Result) -> str:
     goals = [row for row in result["rows"] if row["met"] is not None]
-    reached = sum(row["met"] for row in goals)
     late = [row["name"] for row in goals if not row["met"]]
-    text = f"{reached} of {len(goals)} goals are met, in {result['took']:.0f} s"
+    text = f"{len(goals) - len(late)} of {len(goals)} goals are met, in {result['took']:.0f} s"
     if not result["is_finished"]:
         text = f"NOT FINISHED; so far {text}"
     return f"{text}; not: {', '.join(late)}" if late else text
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    last = len(widths) - 1
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if column in (0, last) else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    """Columns of one width each; the first and the last are aligned left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<", *">" * (len(widths) - 2), "<"]
+    form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+    return [form.format(*row).rstrip() for row in rows]
 
 
 def markdown(result: Result, part: str = "table") -> str:

@@ -46,7 +46,7 @@ def memory_text(size: float) -> str:
     return f"{digits(size / 1e6)} MB" if size < 1e9 else f"{digits(size / 1e9)} GB"
 
 
-# How that is read which is counted in place of time; less of it is better.
+# How values that are counted in place of time are shown; less of them is better.
 COUNTED: dict[str, Callable[[float], str]] = {
     "bytes": memory_text,
     "ratio": digits,
@@ -60,8 +60,3 @@ def value_text(value: float, *, size: int, as_rate: bool, counts: str = "") -> s
     if counts:
         return COUNTED[counts](value)
     return rate_text(size / value) if as_rate else time_text(value)
-
-
-def clock_text(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02}"

@@ -4,6 +4,7 @@ That these rows are measured, and that wrong results fail, is tested in test_ben
 """
 
 import threading
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -12,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuda_bench import measure
-from cuda_bench.child import Child, ChildFailed
 from cuda_bench.peers import NotOffered
-from cuda_bench.works import processes, sizes, threads
-from cuda_bench.works.processor import Spent
+from cuda_bench.works import Setup, load, memory, processes, threads
 from support import bench_children
 
 pytestmark = pytest.mark.independent
@@ -77,38 +76,19 @@ def test_a_neighbour_is_at_work_until_the_end():
 
 
 @pytest.mark.subprocesses
-def test_a_child_answers_what_it_is_told():
-    with Child(bench_children.adding, 5) as child:
-        answers = [child.answer()]
-        for number in (1, 10):
-            child.tell(number)
-            answers.append(child.answer())
-    assert answers == [5, 6, 16]
-
-
-@pytest.mark.subprocesses
-@pytest.mark.parametrize(
-    ("steps", "told"),
-    [
-        (bench_children.failing, "ValueError: it is broken"),
-        (bench_children.dying, "it ended with status 7"),
-    ],
-)
-def test_a_child_that_fails_says_so(steps, told):
-    with Child(steps) as child:
-        assert child.answer() == "first"
-        child.tell()
-        with pytest.raises(ChildFailed, match=told):
-            child.answer()
-
-
-@pytest.mark.subprocesses
 @pytest.mark.parametrize(
     ("work", "options"), [(processes.in_processes, {"processes": 2}), (processes.first_up, {})]
 )
 def test_what_a_child_copies_is_checked(work, options):
-    trial = work(bench_children.Careless(), None, 4096, **options)
-    with pytest.raises(ChildFailed, match="WrongResult"):
+    trial = work(Setup(bench_children.Careless(), None), 4096, **options)
+    with pytest.raises(measure.WrongResult, match="other bytes came back"):
+        trial.run(measure.QUICK)
+
+
+@pytest.mark.subprocesses
+def test_a_child_that_ends_is_noticed():
+    trial = processes.in_processes(Setup(bench_children.Ending(), None), 4096, processes=2)
+    with pytest.raises(BrokenProcessPool):
         trial.run(measure.QUICK)
 
 
@@ -119,12 +99,12 @@ def test_what_a_child_copies_is_checked(work, options):
 def test_steps_keep_to_the_room(count, power, more):
     largest = 1 << power
     room = largest + more
-    plan = sizes.planned(count, largest, room)
+    plan = memory.planned(count, largest, room)
     assert len(plan.steps) == count
     alive, most = {}, 0
     for number, (size, place) in enumerate(plan.steps):
         if size:
-            assert sizes.SMALLEST <= size <= largest
+            assert memory.SMALLEST <= size <= largest
             alive[number] = size
         else:
             names = list(alive)
@@ -134,15 +114,15 @@ def test_steps_keep_to_the_room(count, power, more):
         most = max(most, sum(alive.values()))
     assert plan.left == list(alive.values())
     assert plan.most == most <= room
-    assert sizes.planned(count, largest, room) == plan
+    assert memory.planned(count, largest, room) == plan
 
 
 def test_the_steps_are_done():
-    plan = sizes.planned(400, 1 << 20, 1 << 22)
+    plan = memory.planned(400, 1 << 20, 1 << 22)
     assert 0 < len(plan.left) < 400
     calls = [((lambda size=size: size) if size else None, place) for size, place in plan.steps]
     buffers = []
-    sizes.go(calls, buffers)
+    memory.go(calls, buffers)
     assert buffers == plan.left
 
 
@@ -176,26 +156,27 @@ class Taken:
 
 
 def test_what_is_reserved_is_compared_with_what_is_in_use():
-    trial = sizes.random_reserved(Twice(), with_free(8 << 20), 1 << 20, alive=4)
+    trial = memory.random_reserved(with_free(8 << 20), 1 << 20, alive=4)
     summary = trial.run(measure.QUICK)
     assert summary.low == summary.high == 2
     assert summary.count == measure.QUICK.least
 
 
 def with_free(size):
-    return SimpleNamespace(driver=SimpleNamespace(free_memory=lambda: size))
+    driver = SimpleNamespace(free_memory=lambda: size)
+    return Setup(Twice(), SimpleNamespace(driver=driver))
 
 
 def test_a_device_with_too_little_memory_is_left_out():
     with pytest.raises(NotOffered, match="too little memory"):
-        sizes.random_reserved(Twice(), with_free((8 << 20) - 1), 1 << 20, alive=4)
+        memory.random_reserved(with_free((8 << 20) - 1), 1 << 20, alive=4)
 
 
 def test_what_small_buffers_take_is_what_the_device_lacks():
     peer = Twice()
     driver = SimpleNamespace(free_memory=lambda: 10**9 - peer.reserved())
-    space = SimpleNamespace(driver=driver)
-    summary = sizes.small_buffers(peer, space, 1000 << 10, count=1000).run(measure.QUICK)
+    setup = Setup(peer, SimpleNamespace(driver=driver))
+    summary = memory.small_buffers(setup, 1000 << 10, count=1000).run(measure.QUICK)
     assert summary.low == summary.high == 2 * 1000 << 10
 
 
@@ -203,7 +184,7 @@ def test_what_small_buffers_take_is_what_the_device_lacks():
 
 
 def test_what_copies_take_of_the_processors():
-    found = Spent(calls=4, seconds=2.0, processor_seconds=6.0)
+    found = load.Spent(calls=4, seconds=2.0, processor_seconds=6.0)
     assert found.cores == 3
     assert found.a_gigabyte(10**9) == 1.5
     assert found.a_gigabyte(10**6) == 1500

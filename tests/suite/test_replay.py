@@ -313,7 +313,6 @@ def test_what_the_snapshots_mask():
         "cuda_buffer__repr",
         "differences__array_interface",
         "differences__foreign_memory",
-        "differences__read_only",
         "host_buffer__new",
         "memory__pinned",
         "memory__released",

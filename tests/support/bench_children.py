@@ -1,24 +1,8 @@
-"""What other processes do in tests of the benchmark: they find it here by its name."""
+"""Peers for other processes in tests of the benchmark, which find them here by their names."""
 
 import os
 
 from cuda_bench.peers import PEERS
-
-
-def adding(start):
-    """Answers with the sum of all that it was told."""
-    while True:
-        start += yield start
-
-
-def failing():
-    yield "first"
-    raise ValueError("it is broken")
-
-
-def dying():
-    yield "first"
-    os._exit(7)
 
 
 class Careless(PEERS["ours"]):
@@ -26,3 +10,10 @@ class Careless(PEERS["ours"]):
 
     def upload(self, device, host):
         return super().upload(device, host.part(0, host.size - 1))
+
+
+class Ending(PEERS["ours"]):
+    """Ends its process at the first upload."""
+
+    def upload(self, device, host):
+        os._exit(7)

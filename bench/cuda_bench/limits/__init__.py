@@ -1,19 +1,10 @@
-"""What the machine can do at best, by the driver itself: what the rows are compared with."""
+"""The best that the machine can do, by the driver alone: the rows are compared with it."""
 
-from __future__ import annotations
+from . import calls, copies, kernels, staged
+from .base import LIMITS, Bench, Limit
 
-from collections.abc import Callable
-
-from . import calls, copies, device
-from .base import Bench, Limit
-
-Maker = Callable[[Bench, int], Limit]
-
-# By the names that rows refer to.
-LIMITS: dict[str, Maker] = copies.LIMITS | device.LIMITS | calls.LIMITS
-
-# Those that are of interest by themselves, with the bytes they are measured with.
-GENERAL: tuple[tuple[str, int], ...] = (
+# Limits that are of interest by themselves, with the bytes they are measured with.
+GENERAL = (
     ("pinned-up", 1 << 30),
     ("pinned-down", 1 << 30),
     ("pinned-both", 128 << 20),
@@ -32,4 +23,4 @@ GENERAL: tuple[tuple[str, int], ...] = (
     ("ctypes", 0),
 )
 
-__all__ = ["GENERAL", "LIMITS", "Bench", "Limit"]
+__all__ = ["GENERAL", "LIMITS", "Bench", "Limit", "calls", "copies", "kernels", "staged"]

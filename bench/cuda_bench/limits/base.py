@@ -1,25 +1,14 @@
-"""What a limit is, and what it is measured with."""
+"""How limits are measured, and the table of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..driver import Driver
-from ..measure import Budget
+from ..measure import Budget, Case, Summary, measure
 from ..space import Space
-from ..stats import Summary
-
-
-@dataclass(frozen=True)
-class Bench:
-    driver: Driver
-    space: Space
-    budget: Budget
-    cores: int
-    is_quick: bool
-
-    def device(self, size: int) -> DeviceMemory:
-        return DeviceMemory(self.driver, size)
 
 
 @dataclass(frozen=True)
@@ -30,15 +19,32 @@ class Limit:
     how: str
 
 
-class DeviceMemory:
-    """An allocation for the length of a `with`."""
+@dataclass(frozen=True)
+class Bench:
+    driver: Driver
+    space: Space
+    budget: Budget
+    cores: int
+    is_quick: bool
 
-    def __init__(self, driver: Driver, size: int) -> None:
-        self._driver, self._size = driver, size
+    def limit(self, case: Case, how: str) -> Limit:
+        return Limit(measure(case, self.budget), how)
 
-    def __enter__(self) -> int:
-        self._address = self._driver.allocate(self._size)
-        return self._address
+    def wait(self, *, quick: bool = False) -> Callable[[], int]:
+        """A call that waits for the default stream."""
+        return partial(self.driver.function("cuStreamSynchronize", quick=quick), None)
 
-    def __exit__(self, *_: object) -> None:
-        self._driver.free(self._address)
+
+Maker = Callable[[Bench, int], Limit]
+
+# By the names that rows refer to.
+LIMITS: dict[str, Maker] = {}
+
+
+def named(name: str) -> Callable[[Maker], Maker]:
+    """Enters a limit into the table."""
+    return lambda make: LIMITS.setdefault(name, make)
+
+
+def best(limits: list[Limit]) -> Limit:
+    return min(limits, key=lambda limit: limit.times.median)

@@ -1,38 +1,42 @@
-"""Copies: of pinned memory, of ordinary memory by the driver, and between host memory."""
+"""Copies by the driver, and between host memory."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from ..measure import Case, measure
+from ..measure import Case
 from ..space import expect_equal
-from .base import Bench, Limit
-from .staged import staged
+from .base import LIMITS, Bench, Limit, best, named
 
 
 def one_copy(bench: Bench, size: int, *, pinned: bool, is_up: bool) -> Limit:
     """A copy by the driver, which has waited for it when it returns: from pinned memory that is
     what cuMemcpy does, too."""
-    driver = bench.driver
-    up, down = (driver.function(name) for name in ("cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2"))
-    wait = driver.function("cuStreamSynchronize")
+    up, down = (bench.driver.function(name) for name in ("cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2"))
     source = bench.space.source(size, pinned=pinned and is_up)
     target = bench.space.target(size, pinned=pinned and not is_up)
-    with bench.device(size) as device:
+    how = f"cuMemcpy{'HtoD' if is_up else 'DtoH'} of {'pinned' if pinned else 'ordinary'} memory"
+    with bench.driver.memory(size) as device:
         upload = partial(up, device, source.address, size)
         download = partial(down, target.address, device, size)
         first, second = (upload, download) if is_up else (download, upload)
         second()
-        times = measure(Case.waited(first, partial(wait, None)), bench.budget)
+        limit = bench.limit(Case.waited(first, bench.wait()), how)
         second()
         expect_equal(target.array, source)
-    memory = "pinned" if pinned else "ordinary"
-    return Limit(times, f"cuMemcpy{'HtoD' if is_up else 'DtoH'} of {memory} memory")
+    return limit
 
 
+for _memory in ("pinned", "driver"):
+    for _way in ("up", "down"):
+        LIMITS[f"{_memory}-{_way}"] = partial(
+            one_copy, pinned=_memory == "pinned", is_up=_way == "up"
+        )
+
+
+@named("pinned-both")
 def both(bench: Bench, size: int) -> Limit:
     """Half of the bytes each way, on two streams."""
     driver, part = bench.driver, size // 2
@@ -40,60 +44,57 @@ def both(bench: Bench, size: int) -> Limit:
     wait = driver.function("cuStreamSynchronize")
     source = bench.space.source(part, pinned=True)
     target = bench.space.target(part, pinned=True, start=part)
-    streams = [driver.make_stream() for _ in range(2)]
-    with bench.device(part) as there, bench.device(part) as back:
-        from_there, to_here = source.address, target.address
+    from_there, to_here = source.address, target.address
+    first, second = driver.make_stream(), driver.make_stream()
+    with driver.memory(part) as there, driver.memory(part) as back:
 
         def run() -> None:
-            up(there, from_there, part, streams[0])
-            down(to_here, back, part, streams[1])
-            wait(streams[0])
-            wait(streams[1])
+            up(there, from_there, part, first)
+            down(to_here, back, part, second)
+            wait(first)
+            wait(second)
 
         driver.call("cuMemcpyHtoD_v2", back, source.address, part)
-        times = measure(Case.plain(run), bench.budget)
+        how = "cuMemcpyHtoDAsync and cuMemcpyDtoHAsync on two streams"
+        limit = bench.limit(Case.plain(run), how)
         expect_equal(target.array, source)
-    for stream in streams:
+    for stream in (first, second):
         driver.call("cuStreamDestroy_v2", stream)
-    return Limit(times, "cuMemcpyHtoDAsync and cuMemcpyDtoHAsync on two streams")
+    return limit
 
 
 def memcpy(bench: Bench, size: int, threads: int) -> Limit:
     source, target = bench.space.source(size), bench.space.target(size)
     piece = -(-size // threads)
-    parts: list[tuple[int, int, int]] = []
-    for start in range(0, size, piece):
-        parts.append((target.address + start, source.address + start, min(piece, size - start)))
+    parts = [
+        (target.address + start, source.address + start, min(piece, size - start))
+        for start in range(0, size, piece)
+    ]
     with ThreadPoolExecutor(threads) as pool:
 
         def run() -> None:
             for _ in pool.map(lambda part: ctypes.memmove(*part), parts):
                 pass
 
-        times = measure(Case.plain(run), bench.budget)
+        limit = bench.limit(Case.plain(run), f"memcpy by {threads} threads")
     expect_equal(target.array, source)
-    return Limit(times, f"memcpy by {threads} threads")
+    return limit
 
 
+LIMITS["memcpy-1"] = partial(memcpy, threads=1)
+
+
+@named("memcpy-all")
 def memcpy_all(bench: Bench, size: int) -> Limit:
     """As many threads as do it fastest."""
     counts = sorted({min(bench.cores, count) for count in (4, 8, bench.cores)})
-    limits = [memcpy(bench, size, count) for count in counts]
-    return min(limits, key=lambda limit: limit.times.median)
+    return best([memcpy(bench, size, count) for count in counts])
 
 
-def of_driver(*, pinned: bool, is_up: bool) -> Callable[[Bench, int], Limit]:
-    return lambda bench, size: one_copy(bench, size, pinned=pinned, is_up=is_up)
-
-
-LIMITS: dict[str, Callable[[Bench, int], Limit]] = {
-    "pinned-up": of_driver(pinned=True, is_up=True),
-    "pinned-down": of_driver(pinned=True, is_up=False),
-    "pinned-both": both,
-    "driver-up": of_driver(pinned=False, is_up=True),
-    "driver-down": of_driver(pinned=False, is_up=False),
-    "staged-up": lambda bench, size: staged(bench, size, is_up=True),
-    "staged-down": lambda bench, size: staged(bench, size, is_up=False),
-    "memcpy-1": lambda bench, size: memcpy(bench, size, 1),
-    "memcpy-all": memcpy_all,
-}
+@named("device-copy")
+def device_copy(bench: Bench, size: int) -> Limit:
+    copy = bench.driver.function("cuMemcpyDtoD_v2")
+    with bench.driver.memory(size) as first, bench.driver.memory(size) as second:
+        bench.driver.call("cuMemcpyDtoD_v2", second, first, size)
+        case = Case.waited(partial(copy, second, first, size), bench.wait())
+        return bench.limit(case, "cuMemcpyDtoD")

@@ -1,11 +1,18 @@
-"""Two kernels in PTX, which the driver compiles: no toolkit is needed."""
+"""Kernels in PTX, which the driver compiles: no toolkit is needed."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..driver import Driver, DriverError
+from ..measure import Case
+from .base import Bench, Limit, named
+
+THREADS = 512
+BLOCKS_EACH = 16
+MULTIPROCESSORS = 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 
 # `read_all`: every thread takes four vectors of 16 bytes at a time, a grid apart, so that many
 # loads are under way, then what is left one by one.  The sum is stored if it has a certain value:
@@ -98,36 +105,44 @@ END:
 """
 
 
-class Kernels:
-    """The module, loaded for the length of a `with`."""
+@contextmanager
+def launcher(
+    driver: Driver, name: str, blocks: int, threads: int, *arguments: int
+) -> Iterator[Callable[[], None]]:
+    """A call that launches a kernel on the default stream; its arguments are all of 64 bits."""
+    module = driver.answer("cuModuleLoadData", ctypes.c_void_p, ctypes.c_char_p(PTX))
+    function = driver.answer("cuModuleGetFunction", ctypes.c_void_p, module, name.encode())
+    values = [ctypes.c_uint64(argument) for argument in arguments]
+    pointers = (ctypes.c_void_p * max(1, len(values)))(*map(ctypes.addressof, values))
+    start = driver.function("cuLaunchKernel", quick=True)
 
-    def __init__(self, driver: Driver) -> None:
-        self._driver = driver
-        self._module = ctypes.c_void_p()
+    def launch() -> None:
+        if start(function, blocks, 1, 1, threads, 1, 1, 0, None, pointers, None):
+            raise DriverError(f"the kernel {name} could not be launched")
 
-    def __enter__(self) -> Kernels:
-        self._driver.call("cuModuleLoadData", ctypes.byref(self._module), ctypes.c_char_p(PTX))
-        return self
+    try:
+        yield launch
+    finally:
+        driver.call("cuModuleUnload", module)
 
-    def __exit__(self, *_: object) -> None:
-        self._driver.call("cuModuleUnload", self._module)
 
-    def launcher(
-        self, name: str, blocks: int, threads: int, arguments: Sequence[int]
-    ) -> Callable[[], None]:
-        """Launches on the default stream; the arguments are all of 64 bits."""
-        function = ctypes.c_void_p()
-        self._driver.call(
-            "cuModuleGetFunction", ctypes.byref(function), self._module, name.encode()
-        )
-        values = [ctypes.c_uint64(argument) for argument in arguments]
-        pointers = (ctypes.c_void_p * max(1, len(values)))()
-        for number, value in enumerate(values):
-            pointers[number] = ctypes.addressof(value)
-        start = self._driver.function("cuLaunchKernel", quick=True)
+@named("device-read")
+def device_read(bench: Bench, size: int) -> Limit:
+    """A kernel that reads all of it and keeps nothing."""
+    driver = bench.driver
+    blocks = BLOCKS_EACH * driver.answer("cuDeviceGetAttribute", ctypes.c_int, MULTIPROCESSORS, 0)
+    how = f"a kernel of {blocks} blocks of {THREADS} threads that reads everything"
+    with driver.memory(size) as memory, driver.memory(16) as out:
+        # Memory that no driver has written may have no pages behind it.
+        driver.call("cuMemsetD8_v2", memory, 7, size)
+        arguments = (memory, size // 16, out)
+        with launcher(driver, "read_all", blocks, THREADS, *arguments) as run:
+            return bench.limit(Case.waited(run, bench.wait()), how)
 
-        def launch(_keep: object = values) -> None:
-            if start(function, blocks, 1, 1, threads, 1, 1, 0, None, pointers, None):
-                raise DriverError(f"the kernel {name} could not be launched")
 
-        return launch
+@named("launch")
+def launch(bench: Bench, size: int) -> Limit:
+    """A kernel that does nothing, and the wait for it."""
+    with launcher(bench.driver, "nothing", 1, 32) as run:
+        case = Case.waited(run, bench.wait(quick=True))
+        return bench.limit(case, "cuLaunchKernel and cuStreamSynchronize")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import memmove
+from functools import partial
 
-from ..measure import Case, WrongResult, measure
-from ..space import Host, expect_equal
-from ..stats import Summary
+from ..measure import Case, WrongResult
+from ..space import expect_equal
 from ..units import size_text
-from .base import Bench, Limit
+from .base import LIMITS, Bench, Limit, best
 
 SLOTS = 2
 
@@ -58,7 +58,7 @@ class Lane:
         self._driver.call("cuStreamDestroy_v2", self._stream)
         for event in self._events:
             self._driver.call("cuEventDestroy_v2", event)
-        self._driver.free_pinned(self._memory)
+        self._driver.call("cuMemFreeHost", self._memory)
 
 
 def staged(bench: Bench, size: int, *, is_up: bool) -> Limit:
@@ -67,44 +67,40 @@ def staged(bench: Bench, size: int, *, is_up: bool) -> Limit:
     pieces = [1 << 20, 4 << 20]
     if bench.is_quick:
         counts, pieces = [min(8, bench.cores)], [2 << 20]
+    return best(
+        [one_way(bench, size, threads, piece, is_up) for threads in counts for piece in pieces]
+    )
+
+
+for _way in ("up", "down"):
+    LIMITS[f"staged-{_way}"] = partial(staged, is_up=_way == "up")
+
+
+def one_way(bench: Bench, size: int, threads: int, piece: int, is_up: bool) -> Limit:
     source, target = bench.space.source(size), bench.space.target(size)
-    limits = []
-    with bench.device(size) as device:
-        for threads in counts:
-            for piece in pieces:
-                host = source if is_up else target
-                if not is_up:
-                    bench.driver.call("cuMemcpyHtoD_v2", device, source.address, size)
-                times = one_way(bench, host, device, threads, piece, is_up)
-                if is_up:
-                    bench.driver.call("cuMemcpyDtoH_v2", target.address, device, size)
-                expect_equal(target.array, source)
-                how = f"{threads} threads, {SLOTS} pinned slots of {size_text(piece)} each"
-                limits.append(Limit(times, how))
-                bench.space.changed(target)
-                bench.space.changed(source)
-    return min(limits, key=lambda limit: limit.times.median)
-
-
-def one_way(
-    bench: Bench, host: Host, device: int, threads: int, piece: int, is_up: bool
-) -> Summary:
-    spans = [(start, min(piece, host.size - start)) for start in range(0, host.size, piece)]
+    address = source.address if is_up else target.address
+    spans = [(start, min(piece, size - start)) for start in range(0, size, piece)]
     shares = [spans[number::threads] for number in range(threads)]
     lanes = [Lane(bench, piece) for _ in range(threads)]
     copies = [lane.upload if is_up else lane.download for lane in lanes]
-    address = host.address
-    with ThreadPoolExecutor(threads, initializer=bench.driver.enter) as pool:
+    how = f"{threads} threads, {SLOTS} pinned slots of {size_text(piece)} each"
+    with bench.driver.memory(size) as device:
+        if not is_up:
+            bench.driver.call("cuMemcpyHtoD_v2", device, source.address, size)
+        with ThreadPoolExecutor(threads, initializer=bench.driver.enter) as pool:
 
-        def run() -> None:
-            tasks = [
-                pool.submit(copy, address, device, share)
-                for copy, share in zip(copies, shares, strict=True)
-            ]
-            if any([task.result() for task in tasks]):
-                raise WrongResult("the driver refused a copy")
+            def run() -> None:
+                tasks = [
+                    pool.submit(copy, address, device, share)
+                    for copy, share in zip(copies, shares, strict=True)
+                ]
+                if any([task.result() for task in tasks]):
+                    raise WrongResult("the driver refused a copy")
 
-        times = measure(Case.plain(run), bench.budget)
+            limit = bench.limit(Case.plain(run), how)
+        if is_up:
+            bench.driver.call("cuMemcpyDtoH_v2", target.address, device, size)
     for lane in lanes:
         lane.close()
-    return times
+    expect_equal(target.array, source)
+    return limit

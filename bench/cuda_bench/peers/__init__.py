@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from .arrow import Ours, Upstream
 from .base import Call, Missing, NotOffered, Peer
 from .cupy import CuPy
 from .numba import Numba
-from .ours import Ours
 from .torch import PyTorch
-from .upstream import Upstream
 
 # Ours first: the others are compared with it.
 PEERS: dict[str, type[Peer]] = {

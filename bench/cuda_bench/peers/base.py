@@ -1,4 +1,4 @@
-"""What a peer can be asked."""
+"""The calls that a row can ask a library for."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 
 from ..space import Host
 
-Call = Callable[[], object]
+Call = Callable[[], Any]
 
 
 class Missing(Exception):
-    """A peer that is not here, and why."""
+    """The reason why a library cannot be measured here."""
 
 
 class NotOffered(Exception):
-    """What a peer has no call for."""
+    """The library has no such call."""
 
 
 def imported(name: str) -> ModuleType:
@@ -30,10 +30,16 @@ def imported(name: str) -> ModuleType:
         raise Missing(str(error)) from None
 
 
-class Peer:
-    """Calls that are ready to be timed: nothing of the benchmark's own runs in them.
+def on(stream: Any) -> dict[str, Any]:
+    """The argument for a copy on a stream; without a stream, none."""
+    return {} if stream is None else {"stream": stream}
 
-    `Any` is the peer's own kind of device memory, of single bytes.
+
+class Peer:
+    """Calls that are ready to be timed: the benchmark's own code does not run in them.
+
+    `Any` is the library's own kind of device memory, of single bytes, or of streams, which have a
+    method `synchronize`.
     """
 
     title: ClassVar[str]
@@ -45,25 +51,26 @@ class Peer:
         """A call that waits for the default stream."""
         raise NotImplementedError
 
-    def allocator(self, size: int) -> Callable[[], Any]:
-        """A call that gives device memory, which goes with its last reference."""
+    def allocator(self, size: int) -> Call:
+        """A call that returns device memory, which is released with its last reference."""
         raise NotImplementedError
 
-    def pinned_allocator(self, size: int) -> Callable[[], Any]:
-        """A call that gives pinned host memory for NumPy, which goes with its last reference."""
-        raise NotOffered("no pinned memory")
+    def pinned_allocator(self, size: int) -> Call:
+        """A call that returns pinned host memory for NumPy, released with its last reference."""
+        raise NotImplementedError
 
     def view(self, device: Any, start: int, size: int) -> Any:
+        return device[start : start + size]
+
+    def upload(self, device: Any, host: Host, stream: Any = None) -> Call:
+        """A copy to the device, which on a stream is only queued."""
         raise NotImplementedError
 
-    def upload(self, device: Any, host: Host) -> Call:
+    def download(self, device: Any, host: Host, stream: Any = None) -> Call:
         raise NotImplementedError
 
-    def download(self, device: Any, host: Host) -> Call:
-        raise NotImplementedError
-
-    def fresh(self, device: Any) -> Callable[[], Any]:
-        """A call that gives the bytes in new host memory."""
+    def fresh(self, device: Any) -> Call:
+        """A call that returns the bytes in new host memory."""
         raise NotImplementedError
 
     def device_copy(self, source: Any, target: Any) -> Call:
@@ -76,37 +83,33 @@ class Peer:
         """As its users would compare device memory with host memory."""
         raise NotOffered("no comparison")
 
-    def serialize(self, batch: Any) -> Callable[[], Any]:
+    def serialize(self, batch: Any) -> Call:
         raise NotOffered("no record batches")
 
-    def read(self, message: Any, schema: Any) -> Callable[[], Any]:
+    def read(self, message: Any, schema: Any) -> Call:
         raise NotOffered("no record batches")
 
-    def batch_up(self, batch: Any) -> Callable[[], Any]:
+    def batch_up(self, batch: Any) -> Call:
         """A record batch to the device: as one, or a list of its columns, as its users would."""
         raise NotOffered("no typed arrays")
 
-    def batch_down(self, there: Any) -> Callable[[], Any]:
-        """What `batch_up` has made to new host memory: a record batch, or a list of arrays."""
+    def batch_down(self, there: Any) -> Call:
+        """The result of `batch_up` in new host memory: a record batch, or a list of arrays."""
         raise NotOffered("no typed arrays")
 
-    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+    def buffers_up(self, hosts: Sequence[Host]) -> Call:
         """New device memory for each, as its users would make it."""
         raise NotOffered("no such call")
 
     def file_up(self, device: Any, path: str) -> Call:
         """A whole file to device memory of its size, as its users would: from a mapping of it."""
-
-        def run() -> None:
-            self.upload(device, Host(np.memmap(path, np.uint8, "r")))()
-
-        return run
+        return lambda: self.upload(device, Host(np.memmap(path, np.uint8, "r")))()
 
     def file_parts_up(self, device: Any, path: str, part: int) -> Call:
         """The same, by a loop that reads and writes `part` bytes at a time."""
         raise NotOffered("no file over device memory")
 
-    def file_new(self, path: str, direct: bool) -> Callable[[], Any]:
+    def file_new(self, path: str, direct: bool) -> Call:
         """A whole file to new device memory; past the page cache if `direct`."""
         raise NotOffered("no such call")
 
@@ -118,43 +121,37 @@ class Peer:
         """A typed array on the device, with the elements of a NumPy array."""
         raise NotOffered("no typed arrays")
 
-    def to_numpy(self, array: Any) -> Callable[[], Any]:
+    def to_numpy(self, array: Any) -> Call:
         raise NotOffered("no typed arrays")
 
-    def dense_copy(self, array: Any) -> Callable[[], Any]:
+    def dense_copy(self, array: Any) -> Call:
         """A copy on the device, in C order, of an array in another one."""
         raise NotOffered("no copies in another order")
 
     def call_names(self, device: Any) -> dict[str, object]:
-        """What statements like `buffer.address` are about."""
+        """The values of the names in statements like `buffer.address`."""
         raise NotOffered("no such call")
 
-    def stream_copy(self, device: Any, host: Host) -> Call:
-        """An upload from pinned memory on a stream of its own, and the wait for it."""
+    def stream(self) -> Any:
+        """A new stream, which does not wait for the default stream."""
         raise NotOffered("no streams")
 
-    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
-        """Calls that queue an upload from pinned memory, each on a stream of its own, and the
-        handles of these streams.
-        """
+    def handle(self, stream: Any) -> int:
+        """The driver's handle of a stream that nothing else uses."""
         raise NotOffered("no streams")
 
     def to_second_device(self, source: Any) -> tuple[Any, Call]:
         """Memory of another device, and a call that copies to it and waits for that."""
         raise NotOffered("no copies between devices")
 
-    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
-        """Two pinned copies on two streams, and the wait for both."""
-        raise NotOffered("no streams")
-
     def on_thread(self) -> AbstractContextManager[Call]:
-        """While a thread makes copies beside others: they go on a stream of its own, where streams
-        are what keeps them apart.  It gives a call that waits for these copies alone.
+        """While a thread makes copies beside others: they go on a stream of its own, if the library
+        needs streams to keep them apart.  It yields a call that waits for these copies alone.
         """
         raise NotOffered("not measured in several threads")
 
     def maker(self) -> Callable[[], Peer]:
-        """What makes such a peer in another process."""
+        """Makes such a peer in another process."""
         raise NotOffered("not measured in other processes")
 
     def reserved(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..space import Host
-from .base import Call, NotOffered, Peer, imported
+from .base import Call, NotOffered, Peer, imported, on
 
 
 class CuPy(Peer):
@@ -25,22 +25,19 @@ class CuPy(Peer):
     def waiter(self) -> Call:
         return self.cupy.cuda.get_current_stream().synchronize  # type: ignore[no-any-return]
 
-    def allocator(self, size: int) -> Callable[[], Any]:
+    def allocator(self, size: int) -> Call:
         return partial(self.cupy.empty, size, self.cupy.uint8)
 
-    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+    def pinned_allocator(self, size: int) -> Call:
         return partial(self.cupy.cuda.alloc_pinned_memory, size)
 
-    def view(self, device: Any, start: int, size: int) -> Any:
-        return device[start : start + size]
+    def upload(self, device: Any, host: Host, stream: Any = None) -> Call:
+        return partial(device.set, host.array, **on(stream))
 
-    def upload(self, device: Any, host: Host) -> Call:
-        return partial(device.set, host.array)
+    def download(self, device: Any, host: Host, stream: Any = None) -> Call:
+        return partial(device.get, out=host.array, blocking=stream is None, **on(stream))
 
-    def download(self, device: Any, host: Host) -> Call:
-        return partial(device.get, out=host.array)
-
-    def fresh(self, device: Any) -> Callable[[], Any]:
+    def fresh(self, device: Any) -> Call:
         return device.get  # type: ignore[no-any-return]
 
     def device_copy(self, source: Any, target: Any) -> Call:
@@ -53,41 +50,33 @@ class CuPy(Peer):
     def equal_host(self, device: Any, host: Host) -> Call:
         return lambda: np.array_equal(device.get(), host.array)
 
-    def batch_up(self, batch: Any) -> Callable[[], Any]:
+    def batch_up(self, batch: Any) -> Call:
         return self._each_up([column.to_numpy() for column in batch.columns])
 
-    def batch_down(self, there: Any) -> Callable[[], Any]:
+    def batch_down(self, there: Any) -> Call:
         return lambda: [each.get() for each in there]
 
-    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+    def buffers_up(self, hosts: Sequence[Host]) -> Call:
         return self._each_up([host.array for host in hosts])
 
-    def _each_up(self, arrays: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+    def _each_up(self, arrays: Sequence[Any]) -> Call:
         asarray = self.cupy.asarray
         return lambda: [asarray(array) for array in arrays]
 
     def array(self, host: Any) -> Any:
         return self.cupy.asarray(host)
 
-    def to_numpy(self, array: Any) -> Callable[[], Any]:
+    def to_numpy(self, array: Any) -> Call:
         return array.get  # type: ignore[no-any-return]
 
-    def dense_copy(self, array: Any) -> Callable[[], Any]:
+    def dense_copy(self, array: Any) -> Call:
         return partial(array.copy, "C")
 
-    def stream_copy(self, device: Any, host: Host) -> Call:
-        stream = self.cupy.cuda.Stream(non_blocking=True)
+    def stream(self) -> Any:
+        return self.cupy.cuda.Stream(non_blocking=True)
 
-        def run() -> None:
-            device.set(host.array, stream=stream)
-            stream.synchronize()
-
-        return run
-
-    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
-        streams = [self.cupy.cuda.Stream(non_blocking=True) for _ in range(count)]
-        queue: list[Call] = [partial(device.set, host.array, stream=stream) for stream in streams]
-        return queue, [stream.ptr for stream in streams]
+    def handle(self, stream: Any) -> int:
+        return int(stream.ptr)
 
     def to_second_device(self, source: Any) -> tuple[Any, Call]:
         if self.cupy.cuda.runtime.getDeviceCount() < 2:
@@ -104,20 +93,9 @@ class CuPy(Peer):
 
         return target, run
 
-    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
-        first, second = (self.cupy.cuda.Stream(non_blocking=True) for _ in range(2))
-
-        def run() -> None:
-            up.set(source.array, stream=first)
-            down.get(stream=second, out=target.array, blocking=False)
-            first.synchronize()
-            second.synchronize()
-
-        return run
-
     @contextmanager
     def on_thread(self) -> Iterator[Call]:
-        with self.cupy.cuda.Device(0), self.cupy.cuda.Stream(non_blocking=True) as stream:
+        with self.cupy.cuda.Device(0), self.stream() as stream:
             yield stream.synchronize
 
     def maker(self) -> Callable[[], Peer]:

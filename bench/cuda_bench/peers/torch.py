@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -27,24 +27,32 @@ class PyTorch(Peer):
     def waiter(self) -> Call:
         return self.torch.cuda.current_stream().synchronize  # type: ignore[no-any-return]
 
-    def allocator(self, size: int) -> Callable[[], Any]:
+    def allocator(self, size: int) -> Call:
         return partial(self.torch.empty, size, dtype=self.torch.uint8, device="cuda")
 
-    def pinned_allocator(self, size: int) -> Callable[[], Any]:
+    def pinned_allocator(self, size: int) -> Call:
         return partial(self.torch.empty, size, dtype=self.torch.uint8, pin_memory=True)
 
-    def view(self, device: Any, start: int, size: int) -> Any:
-        return device[start : start + size]
-
-    def upload(self, device: Any, host: Host) -> Call:
+    def upload(self, device: Any, host: Host, stream: Any = None) -> Call:
         tensor = self.torch.from_numpy(host.array)
-        return partial(device.copy_, tensor, non_blocking=host.is_pinned)
+        return self._on(stream, partial(device.copy_, tensor, non_blocking=host.is_pinned))
 
-    def download(self, device: Any, host: Host) -> Call:
+    def download(self, device: Any, host: Host, stream: Any = None) -> Call:
         tensor = self.torch.from_numpy(host.array)
-        return partial(tensor.copy_, device, non_blocking=host.is_pinned)
+        return self._on(stream, partial(tensor.copy_, device, non_blocking=host.is_pinned))
 
-    def fresh(self, device: Any) -> Callable[[], Any]:
+    def _on(self, stream: Any, copy: Call) -> Call:
+        if stream is None:
+            return copy
+        using = self.torch.cuda.stream
+
+        def run() -> None:
+            with using(stream):
+                copy()
+
+        return run
+
+    def fresh(self, device: Any) -> Call:
         return lambda: device.cpu().numpy()
 
     def device_copy(self, source: Any, target: Any) -> Call:
@@ -57,41 +65,33 @@ class PyTorch(Peer):
         tensor, equal = self.torch.from_numpy(host.array), self.torch.equal
         return lambda: equal(device.cpu(), tensor)
 
-    def batch_up(self, batch: Any) -> Callable[[], Any]:
+    def batch_up(self, batch: Any) -> Call:
         # PyTorch warns of arrays that must not be written to, such as Arrow's.
         return self._each_up([np.array(column) for column in batch.columns])
 
-    def batch_down(self, there: Any) -> Callable[[], Any]:
+    def batch_down(self, there: Any) -> Call:
         return lambda: [each.cpu() for each in there]
 
-    def buffers_up(self, hosts: Sequence[Host]) -> Callable[[], Sequence[Any]]:
+    def buffers_up(self, hosts: Sequence[Host]) -> Call:
         return self._each_up([host.array for host in hosts])
 
-    def _each_up(self, arrays: Sequence[Any]) -> Callable[[], Sequence[Any]]:
+    def _each_up(self, arrays: Sequence[Any]) -> Call:
         tensors = [self.torch.from_numpy(array) for array in arrays]
         return lambda: [tensor.cuda() for tensor in tensors]
 
     def array(self, host: Any) -> Any:
         return self.torch.from_numpy(host).cuda()
 
-    def to_numpy(self, array: Any) -> Callable[[], Any]:
+    def to_numpy(self, array: Any) -> Call:
         return lambda: array.cpu().numpy()
 
-    def dense_copy(self, array: Any) -> Callable[[], Any]:
+    def dense_copy(self, array: Any) -> Call:
         return partial(array.clone, memory_format=self.torch.contiguous_format)
 
-    def stream_copy(self, device: Any, host: Host) -> Call:
-        stream, using = self.torch.cuda.Stream(), self.torch.cuda.stream
-        upload = self.upload(device, host)
+    def stream(self) -> Any:
+        return self.torch.cuda.Stream()
 
-        def run() -> None:
-            with using(stream):
-                upload()
-            stream.synchronize()
-
-        return run
-
-    def queued_copies(self, device: Any, host: Host, count: int) -> tuple[list[Call], list[int]]:
+    def handle(self, stream: Any) -> int:
         raise NotOffered("32 streams, which it hands out in turns")
 
     def to_second_device(self, source: Any) -> tuple[Any, Call]:
@@ -107,25 +107,10 @@ class PyTorch(Peer):
 
         return target, run
 
-    def both_ways(self, up: Any, source: Host, down: Any, target: Host) -> Call:
-        first, second = (self.torch.cuda.Stream() for _ in range(2))
-        using = self.torch.cuda.stream
-        upload, download = self.upload(up, source), self.download(down, target)
-
-        def run() -> None:
-            with using(first):
-                upload()
-            with using(second):
-                download()
-            first.synchronize()
-            second.synchronize()
-
-        return run
-
     @contextmanager
     def on_thread(self) -> Iterator[Call]:
         self.torch.cuda.set_device(0)
-        stream = self.torch.cuda.Stream()
+        stream = self.stream()
         with self.torch.cuda.stream(stream):
             yield stream.synchronize
 

@@ -8,36 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure import Case
-from ..peers import Peer
-from ..space import Host, Space, expect, expect_equal
+from ..space import Host, expect, expect_equal
+from .base import Setup, work
 
 
-def batch_of(space: Space, size: int, columns: int) -> pa.RecordBatch:
-    values = max(1, size // columns // 8)
-    arrays = [pa.array(space.fresh(8 * values).array.view(np.int64) * 0.5) for _ in range(columns)]
+def batch_of(setup: Setup, size: int, columns: int) -> pa.RecordBatch:
+    values = 8 * max(1, size // columns // 8)
+    arrays = [setup.space.fresh(values).array.view(np.int64) * 0.5 for _ in range(columns)]
     return pa.record_batch(arrays, names=[f"column {number}" for number in range(columns)])
-
-
-def serialize(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
-    batch = batch_of(space, size, columns)
-    run = peer.serialize(batch)
-
-    def check() -> None:
-        wanted = Host(np.frombuffer(batch.serialize(), np.uint8))
-        expect_equal(run().copy_to_host(), wanted)
-
-    return Case.waited(run, peer.waiter(), check)
-
-
-def read(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
-    batch = batch_of(space, size, columns)
-    run = peer.read(peer.serialize(batch)(), batch.schema)
-
-    def check() -> None:
-        there = run().copy_to(pa.default_cpu_memory_manager())
-        expect(there.equals(batch), True, "the batch that was read is the one that was sent")
-
-    return Case.waited(run, peer.waiter(), check)
 
 
 def expect_columns(found: Any, batch: pa.RecordBatch) -> None:
@@ -48,28 +26,47 @@ def expect_columns(found: Any, batch: pa.RecordBatch) -> None:
         expect(np.array_equal(np.asarray(column), wanted.to_numpy()), True, "a column's values")
 
 
-def batch_up(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
-    batch = batch_of(space, size, columns)
-    run = peer.batch_up(batch)
+@work
+def serialize(setup: Setup, size: int, *, columns: int) -> Case:
+    batch = batch_of(setup, size, columns)
+    run = setup.peer.serialize(batch)
+    wanted = Host(np.frombuffer(batch.serialize(), np.uint8))
+    return setup.waited(run, lambda: expect_equal(run().copy_to_host(), wanted))
+
+
+@work
+def read(setup: Setup, size: int, *, columns: int) -> Case:
+    batch = batch_of(setup, size, columns)
+    run = setup.peer.read(setup.peer.serialize(batch)(), batch.schema)
 
     def check() -> None:
-        expect_columns(peer.batch_down(run())(), batch)
+        there = run().copy_to(pa.default_cpu_memory_manager())
+        expect(there.equals(batch), True, "the batch that was read is the one that was sent")
 
-    return Case.waited(run, peer.waiter(), check)
-
-
-def batch_down(peer: Peer, space: Space, size: int, *, columns: int) -> Case:
-    batch = batch_of(space, size, columns)
-    run = peer.batch_down(peer.batch_up(batch)())
-    return Case.waited(run, peer.waiter(), lambda: expect_columns(run(), batch))
+    return setup.waited(run, check)
 
 
-def buffers_up(peer: Peer, space: Space, size: int, *, count: int) -> Case:
-    hosts = [space.fresh(max(1, size // count)) for _ in range(count)]
-    run = peer.buffers_up(hosts)
+@work
+def batch_up(setup: Setup, size: int, *, columns: int) -> Case:
+    batch = batch_of(setup, size, columns)
+    run = setup.peer.batch_up(batch)
+    return setup.waited(run, lambda: expect_columns(setup.peer.batch_down(run())(), batch))
+
+
+@work
+def batch_down(setup: Setup, size: int, *, columns: int) -> Case:
+    batch = batch_of(setup, size, columns)
+    run = setup.peer.batch_down(setup.peer.batch_up(batch)())
+    return setup.waited(run, lambda: expect_columns(run(), batch))
+
+
+@work
+def buffers_up(setup: Setup, size: int, *, count: int) -> Case:
+    hosts = [setup.space.fresh(max(1, size // count)) for _ in range(count)]
+    run = setup.peer.buffers_up(hosts)
 
     def check() -> None:
         for device, host in zip(run(), hosts, strict=True):
-            expect_equal(peer.fresh(device)(), host)
+            expect_equal(setup.peer.fresh(device)(), host)
 
-    return Case.waited(run, peer.waiter(), check)
+    return setup.waited(run, check)

@@ -1,4 +1,4 @@
-"""Copies, one at a time."""
+"""Copies and comparisons, one at a time."""
 
 from __future__ import annotations
 
@@ -7,44 +7,43 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..machine import available_memory
-from ..measure import Budget, Case, Trial
-from ..peers import Peer
-from ..space import Space, expect_equal
-from ..stats import Summary
-from .base import expect_device, uploaded
+from ..measure import Budget, Case, Summary, Trial
+from ..space import Host, expect, expect_equal
+from .base import Setup, work
+
+# Buffers that are compared at other alignments lie in larger ones.
+MARGIN = 16
 
 
-def up(peer: Peer, space: Space, size: int, *, pinned: bool) -> Case:
-    device = peer.allocator(size)()
-    source = space.source(size, pinned=pinned)
-
-    def check() -> None:
-        expect_device(peer, space, device, source)
-
-    return Case.waited(peer.upload(device, source), peer.waiter(), check)
+@work
+def up(setup: Setup, size: int, *, pinned: bool) -> Case:
+    device, source = setup.device(size), setup.space.source(size, pinned=pinned)
+    return setup.sending(setup.peer.upload(device, source), device, source)
 
 
-def down(peer: Peer, space: Space, size: int, *, pinned: bool) -> Case:
-    device, source = uploaded(peer, space, size)
-    target = space.target(size, pinned=pinned)
-
-    def check() -> None:
-        expect_equal(target.array, source)
-
-    return Case.waited(peer.download(device, target), peer.waiter(), check)
+@work
+def down(setup: Setup, size: int, *, pinned: bool) -> Case:
+    device, source = setup.uploaded(size)
+    target = setup.space.target(size, pinned=pinned)
+    run = setup.peer.download(device, target)
+    return setup.waited(run, lambda: expect_equal(target.array, source))
 
 
-def fresh(peer: Peer, space: Space, size: int) -> Case:
-    device, source = uploaded(peer, space, size)
-    download = peer.fresh(device)
-    return Case.waited(download, peer.waiter(), lambda: expect_equal(download(), source))
+@work
+def fresh(setup: Setup, size: int) -> Case:
+    device, source = setup.uploaded(size)
+    download = setup.peer.fresh(device)
+    return setup.waited(download, lambda: expect_equal(download(), source))
 
 
-def kept(peer: Peer, space: Space, size: int) -> Trial:
+@work
+def kept(setup: Setup, size: int) -> Trial:
     """New results that are all kept: each of them is in memory that nobody has touched."""
-    device, source = uploaded(peer, space, size)
-    download, wait = peer.fresh(device), peer.waiter()
+    device, source = setup.uploaded(size)
+    download, wait = setup.peer.fresh(device), setup.peer.waiter()
     results: list[Any] = []
 
     def take() -> float:
@@ -68,48 +67,93 @@ def kept(peer: Peer, space: Space, size: int) -> Trial:
     return Trial(run, check)
 
 
-def up_after_pause(peer: Peer, space: Space, size: int, *, milliseconds: int) -> Case:
-    """While all that helps with copies has gone to sleep."""
-    case = up(peer, space, size, pinned=False)
+@work
+def up_after_pause(setup: Setup, size: int, *, milliseconds: int) -> Case:
+    """The threads that help with copies have gone to sleep before each call."""
+    case = up(setup, size, pinned=False)
     return replace(case, before=partial(time.sleep, milliseconds / 1000))
 
 
-def device_copy(peer: Peer, space: Space, size: int) -> Case:
-    first, source = uploaded(peer, space, size)
-    second = peer.allocator(size)()
-
-    def check() -> None:
-        expect_device(peer, space, second, source)
-
-    return Case.waited(peer.device_copy(first, second), peer.waiter(), check)
+@work
+def device_copy(setup: Setup, size: int) -> Case:
+    first, source = setup.uploaded(size)
+    second = setup.device(size)
+    return setup.sending(setup.peer.device_copy(first, second), second, source)
 
 
-def stream_copy(peer: Peer, space: Space, size: int) -> Case:
-    device = peer.allocator(size)()
-    source = space.source(size, pinned=True)
-    peer.waiter()()
-    run = peer.stream_copy(device, source)
-    return Case.plain(run, lambda: expect_device(peer, space, device, source))
+@work
+def to_second_device(setup: Setup, size: int) -> Case:
+    device, source = setup.uploaded(size)
+    there, run = setup.peer.to_second_device(device)
+    return Case.plain(run, lambda: setup.expect(there, source))
 
 
-def both_ways(peer: Peer, space: Space, size: int) -> Case:
-    part = size // 2
-    there, back = peer.allocator(part)(), peer.allocator(part)()
-    source = space.source(part, pinned=True)
+@work
+def stream_copy(setup: Setup, size: int) -> Case:
+    device, source = setup.device(size), setup.space.source(size, pinned=True)
+    setup.peer.waiter()()
+    stream = setup.peer.stream()
+    run = setup.peer.upload(device, source, stream)
+    case = Case.waited(run, stream.synchronize, lambda: setup.expect(device, source))
+    return replace(case, is_repeatable=True)
+
+
+@work
+def both_ways(setup: Setup, size: int) -> Case:
+    """Two pinned copies on two streams, and the wait for both."""
+    peer, space, part = setup.peer, setup.space, size // 2
+    there, back = setup.device(part), setup.device(part)
+    source, sent = space.source(part, pinned=True), space.fresh(part)
     target = space.target(part, pinned=True, start=part)
-    sent = space.fresh(part)
-    peer.upload(back, sent)()
-    peer.waiter()()
-    run = peer.both_ways(there, source, back, target)
+    setup.send(back, sent)
+    first, second = peer.stream(), peer.stream()
 
     def check() -> None:
-        expect_device(peer, space, there, source)
+        setup.expect(there, source)
         expect_equal(target.array, sent)
 
-    return Case.plain(run, check)
+    names = {
+        "up": peer.upload(there, source, first),
+        "down": peer.download(back, target, second),
+        "wait": first.synchronize,
+        "wait_too": second.synchronize,
+    }
+    return Case("up(); down(); wait(); wait_too()", names, check, is_repeatable=True)
 
 
-def to_second_device(peer: Peer, space: Space, size: int) -> Case:
-    device, source = uploaded(peer, space, size)
-    there, run = peer.to_second_device(device)
-    return Case.plain(run, lambda: expect_device(peer, space, there, source))
+@work
+def equal(
+    setup: Setup, size: int, *, first: int = 0, second: int = 0, differs: bool = False
+) -> Case:
+    source, peer = setup.space.source(size), setup.peer
+    views = [peer.view(setup.device(size + MARGIN), offset, size) for offset in (first, second)]
+    for view in views:
+        setup.send(view, source)
+    compare = peer.equal(*views)
+
+    def change(at: int) -> None:
+        setup.send(peer.view(views[1], at, 1), Host(source.array[at : at + 1] ^ np.uint8(255)))
+
+    def check() -> None:
+        expect(bool(compare()), not differs, "the comparison")
+        if not differs:
+            at = setup.space.number(size)
+            change(at)
+            expect(bool(compare()), False, f"the comparison, with a difference at byte {at}")
+
+    if differs:
+        change(0)
+    return setup.waited(compare, check)
+
+
+@work
+def equal_host(setup: Setup, size: int) -> Case:
+    device, source = setup.uploaded(size)
+    compare = setup.peer.equal_host(device, source)
+
+    def check() -> None:
+        expect(bool(compare()), True, "the comparison")
+        source.array[setup.space.number(size)] ^= 255
+        expect(bool(compare()), False, "the comparison, with a difference")
+
+    return setup.waited(compare, check)

@@ -2,94 +2,93 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from threading import Barrier
 
 import numpy as np
 
-from ..child import Child, Steps
-from ..measure import Budget, Trial
+from ..measure import Budget, Summary, Trial
 from ..peers import Peer
-from ..space import STRIDE, Host, Space, expect_equal
-from ..stats import Summary
-from .threads import time_together, times_for
+from ..space import STRIDE, Host, expect_equal
+from .base import Setup, work
+from .threads import results, time_together, times_for
 
-# Seconds until all processes have heard when they begin.
-SOON = 0.02
+# Not forked: CUDA does not work in a forked child.
+SPAWN = multiprocessing.get_context("spawn")
 # How many fresh processes make their first copies: each of them takes a second or more.
 STARTS = 3
 
 Maker = Callable[[], Peer]
 
+# In another process: where it waits for the others.
+together: Barrier
 
-def in_processes(peer: Peer, space: Space, size: int, *, processes: int) -> Trial:
+
+@work
+def in_processes(setup: Setup, size: int, *, processes: int) -> Trial:
     """The time of a copy, as processes get through them together; each copies up and down."""
-    maker = peer.maker()
+    maker = setup.peer.maker()
 
     def run(budget: Budget) -> Summary:
-        with ExitStack() as stack:
-            children = [
-                stack.enter_context(Child(up_and_down, maker, size)) for _ in range(processes)
-            ]
-            answers_of(children)
-            times = []
-            for _ in range(budget.least):
-                begin = time.monotonic() + SOON
-                for child in children:
-                    child.tell((begin, budget.seconds))
-                times.append(time_together(answers_of(children)) / 2)
-            return Summary.of(times)
+        together = (SPAWN.Barrier(processes),)
+        with ProcessPoolExecutor(processes, SPAWN, begin_at, together) as pool:
+            # Each waits for the others, so there is one task for each process.
+            tasks = [pool.submit(up_and_down, maker, size, budget) for _ in range(processes)]
+            turns = zip(*results(tasks), strict=True)
+        return Summary.of(time_together(turn) / 2 for turn in turns)
 
     return Trial(run)
 
 
-def answers_of(children: Iterable[Child]) -> list[list[float]]:
-    return [child.answer() for child in children]
+def begin_at(barrier: Barrier) -> None:
+    global together
+    together = barrier
 
 
-def up_and_down(maker: Maker, size: int) -> Steps:
-    """In a child: the times of a copy up and one down, from a moment on for so many seconds."""
-    peer = maker()
-    device, source, target = peer.allocator(size)(), random(size), random(size)
-    upload, download, wait = (
-        peer.upload(device, source),
-        peer.download(device, target),
-        peer.waiter(),
-    )
+def up_and_down(maker: Maker, size: int, budget: Budget) -> list[list[float]]:
+    """In another process: the times of a copy up and one down, in each of several turns."""
+    try:
+        peer = maker()
+        device, source, target = peer.allocator(size)(), random(size), random(size)
+        upload, download = peer.upload(device, source), peer.download(device, target)
+        wait = peer.waiter()
 
-    def copy() -> None:
-        upload()
-        download()
+        def copy() -> None:
+            upload()
+            download()
 
-    copy()
-    times: list[float] = []
-    while True:
-        wait()
-        expect_equal(target.array, source)
-        # The next comparison must see the bytes of the copies to come.
-        source.array[::STRIDE] ^= 255
-        begin, seconds = yield times
-        time.sleep(max(0.0, begin - time.monotonic()))
-        times = times_for(copy, wait, seconds)
+        copy()
+        turns = []
+        for _ in range(budget.least):
+            together.wait()
+            turns.append(times_for(copy, wait, budget.seconds))
+            wait()
+            expect_equal(target.array, source)
+            # The next comparison must see the bytes of the copies to come.
+            source.array[::STRIDE] ^= 255
+        return turns
+    except BaseException:
+        together.abort()
+        raise
 
 
-def first_up(peer: Peer, space: Space, size: int) -> Trial:
+@work
+def first_up(setup: Setup, size: int) -> Trial:
     """The first large copy of a process that has made a small one."""
-    maker = peer.maker()
+    maker = setup.peer.maker()
 
-    def run(budget: Budget) -> Summary:
-        times = []
-        for _ in range(STARTS):
-            with Child(first_copy, maker, size) as child:
-                times.append(child.answer())
-        return Summary.of(times)
+    def took() -> float:
+        with ProcessPoolExecutor(1, SPAWN) as pool:
+            return pool.submit(first_copy, maker, size).result()
 
-    return Trial(run)
+    return Trial(lambda budget: Summary.of(took() for _ in range(STARTS)))
 
 
-def first_copy(maker: Maker, size: int) -> Steps:
-    """In a child: the time of the first copy of so many bytes."""
+def first_copy(maker: Maker, size: int) -> float:
+    """In another process: the time of the first copy of so many bytes."""
     peer = maker()
     wait = peer.waiter()
     small, source = random(min(4096, size)), random(size)
@@ -105,7 +104,7 @@ def first_copy(maker: Maker, size: int) -> Steps:
     peer.download(device, target)()
     wait()
     expect_equal(target.array, source)
-    yield took
+    return took
 
 
 def random(size: int) -> Host:

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, cycle, islice
 from threading import Barrier, BrokenBarrierError, Event
+from typing import TypeVar
 
-from ..measure import Budget, Case, Trial, measure
+import numpy as np
+
+from ..measure import Budget, Case, Summary, Trial, measure
 from ..peers import Call, Peer
-from ..space import Space, expect_equal
-from ..stats import Summary, quantile
-from .base import expect_device
+from ..space import expect_equal
+from .base import Setup, work
+
+T = TypeVar("T")
 
 # More short calls than the time is enough for: it has to show what the neighbour does.
 MANY = 20_000
 
 
-def in_threads(peer: Peer, space: Space, size: int, *, threads: int, ways: str) -> Trial:
+@work
+def in_threads(setup: Setup, size: int, *, threads: int, ways: str) -> Trial:
     """The time of a copy, as threads get through them together: each copies memory of its own, one
     copy after the other.  Its p99 is of the time that a copy takes its thread.
     """
-    calls, checks = zip(
-        *(one_way(peer, space, size, way) for way in islice(cycle(ways.split("+")), threads)),
-        strict=True,
-    )
-    peer.waiter()()
+    each_way = islice(cycle(ways.split("+")), threads)
+    calls, checks = zip(*(one_way(setup, size, way) for way in each_way), strict=True)
+    setup.peer.waiter()()
 
     def run(budget: Budget) -> Summary:
-        turns = [beside_each_other(peer, calls, budget.seconds / 2) for _ in range(budget.least)]
-        each = sorted(chain.from_iterable(chain.from_iterable(turns)))
-        return replace(Summary.of(map(time_together, turns)), p99=quantile(each, 0.99))
+        turns = [
+            beside_each_other(setup.peer, calls, budget.seconds / 2) for _ in range(budget.least)
+        ]
+        each = list(chain.from_iterable(chain.from_iterable(turns)))
+        summary = Summary.of(map(time_together, turns))
+        return replace(summary, p99=float(np.quantile(each, 0.99)))
 
     def check() -> None:
         for one in checks:
@@ -42,14 +48,14 @@ def in_threads(peer: Peer, space: Space, size: int, *, threads: int, ways: str) 
     return Trial(run, check)
 
 
-def one_way(peer: Peer, space: Space, size: int, way: str) -> tuple[Call, Call]:
+def one_way(setup: Setup, size: int, way: str) -> tuple[Call, Call]:
     """A copy `up` or `down` of memory of its own, and the check of its result."""
-    device, source = peer.allocator(size)(), space.fresh(size)
+    device, source = setup.device(size), setup.space.fresh(size)
     if way == "up":
-        return peer.upload(device, source), lambda: expect_device(peer, space, device, source)
-    peer.upload(device, source)()
-    target = space.fresh(size)
-    return peer.download(device, target), lambda: expect_equal(target.array, source)
+        return setup.peer.upload(device, source), lambda: setup.expect(device, source)
+    setup.send(device, source)
+    target = setup.space.fresh(size)
+    return setup.peer.download(device, target), lambda: expect_equal(target.array, source)
 
 
 def beside_each_other(peer: Peer, calls: Sequence[Call], seconds: float) -> list[list[float]]:
@@ -68,19 +74,19 @@ def beside_each_other(peer: Peer, calls: Sequence[Call], seconds: float) -> list
             raise
 
     with ThreadPoolExecutor(len(calls)) as pool:
-        tasks = [pool.submit(work, call) for call in calls]
-        failures = [failure for task in tasks if (failure := task.exception())]
-    # The others fail because one did.
+        return results([pool.submit(work, call) for call in calls])
+
+
+def results(tasks: Sequence[Future[T]]) -> list[T]:
+    failures = [failure for task in tasks if (failure := task.exception())]
+    # A barrier is broken because another task failed.
     for failure in sorted(failures, key=lambda failure: isinstance(failure, BrokenBarrierError)):
         raise failure
     return [task.result() for task in tasks]
 
 
 def times_for(
-    call: Call,
-    wait: Call,
-    seconds: float,
-    clock: Callable[[], float] = time.perf_counter,
+    call: Call, wait: Call, seconds: float, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
     times: list[float] = []
     now = clock()
@@ -98,10 +104,12 @@ def time_together(threads: Sequence[Sequence[float]]) -> float:
     return 1 / sum(len(times) / sum(times) for times in threads)
 
 
-def small_beside_large(peer: Peer, space: Space, size: int, *, small: int) -> Trial:
+@work
+def small_beside_large(setup: Setup, size: int, *, small: int) -> Trial:
     """A small copy, while another thread makes large ones."""
-    large_source, source = space.source(size), space.fresh(min(small, size))
-    large_device, device = peer.allocator(size)(), peer.allocator(source.size)()
+    peer, large_source = setup.peer, setup.space.source(size)
+    source = setup.space.fresh(min(small, size))
+    large_device, device = setup.device(size), setup.device(source.size)
     large_upload, upload = peer.upload(large_device, large_source), peer.upload(device, source)
     peer.waiter()()
 
@@ -110,8 +118,8 @@ def small_beside_large(peer: Peer, space: Space, size: int, *, small: int) -> Tr
             return measure(Case.waited(upload, wait), replace(budget, most=MANY))
 
     def check() -> None:
-        expect_device(peer, space, device, source)
-        expect_device(peer, space, large_device, large_source)
+        setup.expect(device, source)
+        setup.expect(large_device, large_source)
 
     return Trial(run, check)
 

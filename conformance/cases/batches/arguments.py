@@ -26,6 +26,10 @@ both = cuda.read_record_batch(
     message, batch.schema, dictionary_memo=memo, pool=pa.proxy_memory_pool(pool)
 )
 both.copy_to(host).equals(batch)
+# The pool is checked, and not needed.
+counting = pa.proxy_memory_pool(pool)
+(cuda.read_message(message, pool=counting).type, counting.max_memory())
+cuda.read_message(message, pool="pool")
 # Both are keywords only.
 try:
     cuda.read_record_batch(message, batch.schema, memo)

@@ -2,8 +2,13 @@
 # shows: pyarrow_devices, Arrays
 #   pyarrow.Array.to_pylist: methods of arrays, batches and tables that only the CPU supports raise
 #     a NotImplementedError
+# shows: integration, CUDA Buffers
+#   pyarrow.Array: methods of arrays that need the CPU are refused for arrays on the device
+#   pyarrow.compute: functions that do not check where an array lies, and crash, as the page warns,
+#     raise here; they work on a copy on the host
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import cuda
 
 ctx = cuda.Context()
@@ -104,3 +109,7 @@ ELSEWHERE = (
 # Their buffers are no more for the CPU than they are.
 array.buffers()[1].to_pybytes()
 array.buffers()[1][0]
+# Functions do not ask where arrays are; here they refuse, and work on a copy on the host.
+pc.sum(array)
+pa.concat_arrays([array, array])
+pc.sum(array.copy_to(pa.default_cpu_memory_manager()))

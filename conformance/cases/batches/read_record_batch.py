@@ -19,6 +19,8 @@ len(buffers)
 [buf.is_cpu for buf in buffers]
 all(0 < buf.address - message.address <= message.size - buf.size for buf in buffers)
 [column.device_type == pa.DeviceAllocationType.CUDA for column in there.columns]
+(there.is_cpu, there.device_type == pa.DeviceAllocationType.CUDA)
+there.to_pylist()
 # Copied back to the host it equals what was written.
 back = there.copy_to(pa.default_cpu_memory_manager())
 back.validate(full=True)

@@ -4,6 +4,8 @@
 #     on the host
 #   serialize_record_batch(batch): the record batch
 #   serialize_record_batch(ctx): the context to allocate in
+# shows: additions, Record batches
+#   serialize_record_batch: writes batches on a device
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -20,3 +22,6 @@ cuda.serialize_record_batch(batch=batch, ctx=ctx).equals(message)
 part = cuda.serialize_record_batch(batch.slice(1, 2), ctx)
 part.to_pybytes() == batch.slice(1, 2).serialize().to_pybytes()
 cuda.read_record_batch(part, batch.schema).num_rows
+# A batch that lies on the device is written like any other.
+cuda.serialize_record_batch(batch.copy_to(ctx.memory_manager), ctx).equals(message)
+cuda.serialize_record_batch(cuda.read_record_batch(message, batch.schema), ctx).equals(message)

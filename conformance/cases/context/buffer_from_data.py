@@ -3,6 +3,9 @@
 #   Context.buffer_from_data: a CudaBuffer that holds a copy of the data
 #   Context.buffer_from_data(data): a CudaBuffer, a HostBuffer, a Buffer or anything with the buffer
 #     protocol
+# shows: integration, CUDA Buffers
+#   Context.buffer_from_data: any object with Python's buffer protocol
+#   Context.buffer_from_data: Arrow's buffers
 import array
 
 import numpy as np
@@ -19,6 +22,8 @@ ctx.buffer_from_data(np.arange(3, dtype=np.uint16)).to_pybytes()
 ctx.buffer_from_data(np.arange(4, dtype=np.uint8).reshape(2, 2)).to_pybytes()
 ctx.buffer_from_data(array.array("B", [7, 8, 9])).to_pybytes()
 ctx.buffer_from_data(pa.py_buffer(b"Arrow buffer")).to_pybytes()
+ctx.buffer_from_data(pa.py_buffer(b"Arrow buffer").slice(6, 3)).to_pybytes()
+ctx.buffer_from_data(np.float64(1.5)).to_pybytes()
 ctx.buffer_from_data(pa.array([1, 2], pa.int8()).buffers()[1]).to_pybytes()[:2]
 pinned = cuda.new_host_buffer(6)
 pa.BufferReader(b"pinned").readinto(pinned)
@@ -33,3 +38,5 @@ ctx.buffer_from_data(buf.slice(4, 3)).to_pybytes()
 ctx.buffer_from_data(b"").size
 ctx.buffer_from_data("text")
 ctx.buffer_from_data(None)
+ctx.buffer_from_data(pa.array([1]))
+ctx.buffer_from_data(np.arange(6, dtype=np.uint8)[::2])

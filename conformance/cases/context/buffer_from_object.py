@@ -9,7 +9,7 @@ from pyarrow import cuda
 ctx = cuda.Context()
 buf = ctx.buffer_from_data(b"0123456789")
 same = ctx.buffer_from_object(obj=buf)
-(type(same), same.address == buf.address, same.size)
+(same is buf, same.address == buf.address, same.size)
 # A generic buffer over device memory.
 generic = pa.Array.from_buffers(pa.uint8(), 10, [None, buf]).buffers()[1]
 type(generic)

@@ -2,6 +2,7 @@
 # shows: pyarrow_cuda, Context.bytes_allocated
 #   Context.bytes_allocated: the number of allocated bytes: up with each allocation, down with the
 #     release; cannot be set
+import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context()
@@ -26,3 +27,7 @@ ctx.bytes_allocated - before
 del view
 ctx.bytes_allocated == before
 ctx.bytes_allocated = 0
+# Each object for the device tells the same number, and Arrow's own allocations count.
+array = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+ctx.bytes_allocated - before
+cuda.Context(0).bytes_allocated - before

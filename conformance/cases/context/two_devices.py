@@ -4,6 +4,10 @@
 #   Context: contexts of two devices have memory and counters of their own
 # shows: pyarrow_devices, Devices
 #   pyarrow.Device.device_id: the number of the second device
+# shows: integration, CUDA Contexts
+#   Context: a context for another device
+# shows: integration, CUDA Buffers
+#   Context.device_number: 1 for the second
 from pyarrow import cuda
 
 first, second = cuda.Context(0), cuda.Context(1)
@@ -21,5 +25,6 @@ there.context.handle == second.handle
 there.copy_from_device(here, position=2, nbytes=5)
 there.to_pybytes()
 second.buffer_from_data(here, offset=5).to_pybytes()
+first.buffer_from_data(there).context.device_number
 there.slice(1).context.device_number
 cuda.BufferReader(there).read_buffer(3).context.device_number

@@ -1,6 +1,12 @@
 # Device memory has no address that the host could read: the buffer protocol is refused.
 # shows: cuda_buffer, class
 #   CudaBuffer: Python's buffer protocol is refused
+# shows: integration, CUDA Buffers
+#   pyarrow.Buffer.equals: code that expects a CPU buffer need not check for one
+#   pyarrow.Buffer.equals: comparing a host buffer with a device buffer raises an error and does not
+#     crash
+#   CudaBuffer.equals: the safe way to compare the two
+#   memoryview: the buffer protocol is refused for a device buffer
 import hashlib
 import io
 import struct
@@ -27,3 +33,11 @@ memoryview(ctx.new_buffer(0))
 memoryview(pa.Buffer.slice(buf, 0))
 bytes(memoryview(buf.copy_to_host()))
 np.frombuffer(buf.copy_to_host(), dtype=np.uint8)[:3]
+# Methods of host buffers refuse to read it as well; `CudaBuffer.equals` compares the two.
+host = pa.py_buffer(b"0123456789")
+host.equals(buf)
+(buf.equals(host), buf.equals(pa.py_buffer(b"012345678x")), host.equals(buf.copy_to_host()))
+pa.Buffer.to_pybytes(buf)
+pa.Buffer.hex(buf)
+pa.Buffer.equals(buf, ctx.buffer_from_data(host))
+b"".join([buf])

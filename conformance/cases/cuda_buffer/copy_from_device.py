@@ -6,6 +6,8 @@
 #   CudaBuffer.copy_from_device(nbytes): how many bytes to copy
 #   CudaBuffer.copy_from_device(nbytes): default -1: the whole source, or as much as fits
 #   CudaBuffer.copy_from_device: returns the number of bytes copied
+# shows: additions, Device buffers
+#   CudaBuffer.copy_from_device: copies within one buffer, overlapping or not
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -47,6 +49,11 @@ moved = ctx.buffer_from_data(b"0123456789")
 (moved.copy_from_device(moved.slice(0, 6), position=2), moved.to_pybytes())
 moved = ctx.buffer_from_data(b"0123456789")
 (moved.copy_from_device(moved.slice(3)), moved.to_pybytes())
+
+large = bytes(range(256)) * 4096
+moved = ctx.buffer_from_data(large)
+moved.copy_from_device(moved, position=1, nbytes=len(large) - 1)
+moved.to_pybytes() == large[:1] + large[:-1]
 
 # The source is as it was, and the copy does not follow it.
 source.to_pybytes()

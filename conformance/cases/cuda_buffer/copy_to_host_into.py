@@ -33,6 +33,11 @@ buf.copy_to_host(nbytes=7, buf=out)
 buf.copy_to_host(position=8, nbytes=3, buf=out)
 buf.copy_to_host(position=11, buf=out)
 memory
+# Nor is memory that is read-only or lies on the device.
+constant, other = bytes(bytearray(b"constant")), ctx.buffer_from_data(b"..........")
+buf.copy_to_host(buf=pa.py_buffer(constant))
+buf.copy_to_host(buf=other)
+(constant, other.to_pybytes())
 
 # A part of a buffer, an allocated one and a page-locked one.
 view = memoryview(memory)[2:4]

@@ -3,6 +3,8 @@
 #   CudaBuffer.equals: whether two buffers hold exactly the same data
 #   CudaBuffer.equals(other): the other buffer: on the device or on the host
 #   CudaBuffer.equals: true when sizes and contents are equal, false otherwise
+# shows: additions, Device buffers
+#   CudaBuffer.equals: equality of the bytes, on the device and between device and host
 import pyarrow as pa
 from pyarrow import cuda
 

@@ -2,6 +2,8 @@
 # needs: two devices
 # shows: cuda_buffer, equals
 #   CudaBuffer.equals: buffers on two devices
+# shows: additions, Device buffers
+#   CudaBuffer.equals: equality of buffers on two devices
 from pyarrow import cuda
 
 here, there = cuda.Context(0), cuda.Context(1)

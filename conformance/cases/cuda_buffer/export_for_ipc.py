@@ -3,6 +3,9 @@
 #   CudaBuffer.export_for_ipc: another process can use the memory
 #   CudaBuffer.export_for_ipc: returns an IpcMemHandle
 #   CudaBuffer.export_for_ipc: memory that came from another process is not exported again
+# shows: pyarrow_cuda, IpcMemHandle
+#   IpcMemHandle: another process reads and writes the memory that it names
+#   IpcMemHandle: imported memory is not exported again: an ArrowInvalid
 import subprocess
 import sys
 
@@ -19,13 +22,15 @@ import pyarrow as pa
 from pyarrow import cuda
 handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes.fromhex(sys.argv[1])))
 buf = cuda.Context(0).open_ipc_buffer(handle)
-print(type(buf).__name__, buf.size, buf.is_cpu, buf.context.device_number, buf.to_pybytes())
+print(type(buf).__name__, buf.size, buf.is_mutable, buf.context.device_number, buf.to_pybytes())
 print(buf.copy_from_host(b"xyz", position=4))
 print(buf.slice(3, 5).to_pybytes(), buf.equals(pa.py_buffer(b"0123xyz789")))
-try:
-    buf.export_for_ipc()
-except pa.ArrowInvalid as error:
-    print(error)
+for part in (buf, buf.slice(2)):
+    try:
+        part.export_for_ipc()
+    except pa.ArrowInvalid as error:
+        print(error)
+print(cuda.Context(0).buffer_from_data(buf).export_for_ipc().serialize().size)
 """
 
 

@@ -2,6 +2,8 @@
 # shows: cuda_buffer, hex
 #   CudaBuffer.hex: the content as hexadecimal digits
 #   CudaBuffer.hex: as bytes
+# shows: additions, Device buffers
+#   CudaBuffer.hex: the content as hexadecimal digits
 import pyarrow as pa
 from pyarrow import cuda
 

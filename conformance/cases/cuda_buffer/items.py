@@ -1,6 +1,8 @@
 # Single bytes, parts, length and iteration, as other buffers of Arrow have them.
 # shows: cuda_buffer, class
 #   CudaBuffer: length, single bytes, iteration and subscripted parts
+# shows: additions, Device buffers
+#   CudaBuffer.__getitem__: single bytes by index
 from pyarrow import cuda
 
 ctx = cuda.Context(0)

@@ -1,4 +1,6 @@
 # The base of foreign memory lives as long as any part of it is in use.
+# shows: pyarrow_cuda, Context.foreign_buffer
+#   Context.foreign_buffer(base): the owner of the memory, which the buffer retains; none by default
 import gc
 import weakref
 
@@ -34,3 +36,6 @@ is_kept(lambda buf: cuda.BufferReader(buf))
 is_kept(lambda buf: cuda.BufferReader(buf).read_buffer(4))
 is_kept(lambda buf: cuda.BufferWriter(buf))
 is_kept(lambda buf: pa.Array.from_buffers(pa.int64(), 2, [None, buf]))
+# No base is named by default: the memory is the caller's to keep.
+memory = ctx.buffer_from_data(b"kept")
+ctx.foreign_buffer(memory.address, 4, base=None).to_pybytes()

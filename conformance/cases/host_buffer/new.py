@@ -1,6 +1,7 @@
 # Page-locked host memory: of the size that was asked for, and the CPU's as well.
 # shows: pyarrow_cuda, HostBuffer
 #   HostBuffer: pinned host memory, which is a pyarrow.Buffer
+#   HostBuffer: the constructor is refused, and names the function to use
 # shows: pyarrow_cuda, HostBuffer.size
 #   HostBuffer.size: the size in bytes
 # shows: pyarrow_cuda, HostBuffer.is_cpu
@@ -28,3 +29,6 @@ ctx = cuda.Context()
 before = ctx.bytes_allocated
 more = cuda.new_host_buffer(1 << 20)
 ctx.bytes_allocated - before
+# The constructor is refused.
+cuda.HostBuffer()
+issubclass(cuda.HostBuffer, cuda.CudaBuffer)

@@ -7,6 +7,8 @@
 #     raises an IndexError
 #   HostBuffer.slice(length): how many bytes; by default all from the offset on; more than there are
 #     raises an IndexError
+# shows: additions, Page-locked memory
+#   HostBuffer.slice: slices are pinned memory too
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -15,6 +17,10 @@ pa.BufferReader(b"0123456789").readinto(buf)
 part = buf.slice(2, 5)
 (part.address - buf.address, part.size, part.is_cpu, part.is_mutable)
 part.to_pybytes()
+# It is page-locked, too.
+[type(each).__name__ for each in (part, buf[2:4], part.slice(1)[1:])]
+(part.device_type, part.slice(1).device_type)
+cuda.Context().buffer_from_object(part).address - buf.address
 buf.slice().to_pybytes()
 buf.slice(7).to_pybytes()
 buf.slice(offset=4, length=2).to_pybytes()

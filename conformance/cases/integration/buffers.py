@@ -7,6 +7,9 @@
 #   CudaBuffer.address: the address in device memory
 #   CudaBuffer.context: the context that the buffer was made in
 #   Context.device_number: 0 for the first device, through the buffer's context
+#   CudaBuffer.copy_to_host: copies the device's data back to the host
+#   CudaBuffer.copy_to_host: the result is an ordinary pyarrow buffer
+#   numpy.frombuffer: NumPy reads the copy, and finds what was sent
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
@@ -31,6 +34,11 @@ cuda_buf.copy_from_host(np.array([9], dtype=np.int32))
 arr
 np.frombuffer(cuda_buf.copy_to_host(), dtype=np.int32)
 
+# Back on the host it is an ordinary buffer, which NumPy reads in place.
+buf = cuda_buf.copy_to_host()
+type(buf), buf.size, buf.is_cpu, buf.is_mutable
+np.frombuffer(buf, dtype=np.int32).ctypes.data == buf.address
+pa.Array.from_buffers(pa.int32(), 5, [None, buf]).to_pylist()
 # Each buffer has memory of its own.
 other = ctx.buffer_from_data(arr)
 abs(other.address - cuda_buf.address) >= 20

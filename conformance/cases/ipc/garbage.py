@@ -1,6 +1,7 @@
-# Bytes that no process has exported are the driver's error, and nothing else.
+# Bytes that no other process has exported are the driver's error, and nothing else.
 # shows: pyarrow_cuda, Context.open_ipc_buffer
 #   Context.open_ipc_buffer: a handle that was never exported raises the driver's error
+#   Context.open_ipc_buffer: a handle that this process exported raises the driver's error 201
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -12,4 +13,9 @@ try:
 except OSError as error:
     str(error).startswith("Cuda error ")
 cuda.IpcMemHandle.from_buffer("text")
-ctx.buffer_from_data(b"fine").to_pybytes()
+# Nor does it open memory that this process has exported itself.
+buf = ctx.buffer_from_data(b"fine")
+handle = buf.export_for_ipc()
+ctx.open_ipc_buffer(handle)
+ctx.open_ipc_buffer(cuda.IpcMemHandle.from_buffer(handle.serialize()))
+buf.to_pybytes()

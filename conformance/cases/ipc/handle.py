@@ -4,8 +4,12 @@
 # shows: pyarrow_cuda, IpcMemHandle.serialize
 #   IpcMemHandle.serialize: a host buffer of 72 bytes: the size of the memory and the driver's
 #     handle
+# shows: pyarrow_cuda, IpcMemHandle.from_buffer
+#   IpcMemHandle.from_buffer: the handle that was serialized
+#   IpcMemHandle.from_buffer(opaque_handle): a host buffer with the handle's bytes
 import struct
 
+import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context()
@@ -20,3 +24,6 @@ any(opaque.to_pybytes()[8:])
 address = buf.address
 buf.export_for_ipc().serialize().equals(opaque)
 (buf.address == address, buf.to_pybytes())
+# The bytes give the handle again.
+again = cuda.IpcMemHandle.from_buffer(opaque_handle=pa.py_buffer(opaque.to_pybytes()))
+(type(again), again == handle, again.serialize().equals(opaque))
