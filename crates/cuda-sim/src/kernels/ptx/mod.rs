@@ -73,11 +73,22 @@ mod tests {
         assert_eq!(run(body), expected);
     }
 
+    #[test]
+    fn shifts_beyond_the_width_leave_nothing() {
+        let all = u64::MAX;
+        for (name, expected) in [("shl.b64", 0), ("shr.u64", 0), ("shl.b32", 0), ("shr.u32", 0)] {
+            assert_eq!(compute::compute(name).expect("known")(all, 64, 0), expected);
+        }
+    }
+
     #[rstest]
     #[case::another_name(".entry other() { ret; }")]
     #[case::no_end(".entry kernel() { ret;")]
     #[case::an_unknown_instruction(".entry kernel() { sin.approx.f32 %x, %x; }")]
     #[case::another_table(".entry kernel() { lop3.b32 %a, %a, %a, %a, 0x80; }")]
+    #[case::a_parameter_of_32_bits(".entry kernel(.param .u32 x) { ret; }")]
+    #[case::too_many_parameters(".entry kernel(.param .align 8 .b8 x[9000]) { ret; }")]
+    #[case::too_much_shared_memory(".entry kernel() { .shared .align 16 .b8 x[1000000]; ret; }")]
     #[case::no_such_label(".entry kernel() { bra THERE; }")]
     fn other_texts_are_not_run(#[case] source: &str) {
         assert!(Program::parse(source, "kernel").is_none());

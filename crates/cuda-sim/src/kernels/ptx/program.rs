@@ -7,6 +7,10 @@ use super::compute::{Compute, compute};
 /// The most bytes that an instruction loads or stores.
 pub(super) const WIDEST: usize = 16;
 
+/// The most bytes of all parameters, and of the shared memory of a block, as on hardware.
+const MAX_PARAMETERS: u64 = 4096;
+const MAX_SHARED: u64 = 48 << 10;
+
 /// The table that makes `lop3` the first operand, or the exclusive or of the others.
 const OR_OF_XOR: u64 = 0xF6;
 
@@ -84,7 +88,8 @@ impl Program {
         let mut names = Names::default();
         let mut parameters = Vec::new();
         for parameter in head.split(".param").skip(1) {
-            parameters.push(names.declare(parameter, parameters.iter().sum())?.next_multiple_of(8));
+            let size = names.declare(parameter, parameters.iter().sum())?;
+            parameters.push(Some(size).filter(|size| size.is_multiple_of(8))?);
         }
         let (mut shared, mut statements) = (0, Vec::new());
         for statement in body(rest)?.split(';') {
@@ -98,6 +103,9 @@ impl Program {
                 Some(".shared") => shared += names.declare(statement, shared)?,
                 Some(_) => statements.push(statement),
             }
+        }
+        if parameters.iter().sum::<u64>() > MAX_PARAMETERS || shared > MAX_SHARED {
+            return None;
         }
         let instructions = statements.iter().map(|text| names.instruction(text));
         let instructions = instructions.collect::<Option<_>>()?;
@@ -123,8 +131,13 @@ impl<'a> Names<'a> {
         let name = variable.rsplit(char::is_whitespace).next()?;
         let (name, size) = match name.split_once('[') {
             Some((name, size)) => (name, number(size.trim_end_matches(']'))?),
-            None => (name, 8),
+            // The only width of numbers that the kernels take.
+            None if variable.contains("64 ") => (name, 8),
+            None => return None,
         };
+        if size > MAX_SHARED {
+            return None;
+        }
         self.variables.insert(name, at);
         Some(size)
     }
@@ -170,7 +183,7 @@ impl<'a> Names<'a> {
             let place = place.trim_end_matches(']');
             let (base, offset) = place.split_once('+').unwrap_or((place, "0"));
             return Some(match self.variables.get(base) {
-                Some(at) => Operand::Address(None, at + number(offset)?),
+                Some(at) => Operand::Address(None, at.wrapping_add(number(offset)?)),
                 None => Operand::Address(Some(self.register(base)), number(offset)?),
             });
         }
