@@ -25,9 +25,8 @@ pub use contexts::{Context, Current, Device, Extension, driver_version, is_reada
 pub use cust_types::{CustOwned, CustStream};
 pub use pages::{Pages, page_size};
 pub use pool::{
-    Block, HostPool, MemoryStats, Placement, block_at, empty_pinned_cache, is_released,
-    pinned_memory_stats, prepare_sharing, reset_peak_pinned_memory_stats, retain_exported,
-    set_default_cache_limit, set_pinned_cache_limit,
+    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_released, prepare_sharing,
+    retain_exported, set_default_cache_limit,
 };
 pub use streams::{
     Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,

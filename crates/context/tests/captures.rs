@@ -64,7 +64,7 @@ fn work_that_is_queued_leaves_captures_of_other_threads_alone(#[case] mode: i32)
 #[case(THREAD_LOCAL)]
 fn allocations_leave_captures_of_other_threads_alone(#[case] mode: i32) {
     let (_alone, context) = alone();
-    context.empty_cache().expect("alive");
+    context.cache().empty().expect("alive");
     let captured = Stream::non_blocking(&context).expect("room");
     begin(&captured, mode);
     thread::scope(|scope| {

@@ -4,7 +4,7 @@
 mod calls;
 mod common;
 
-use arrow_cuda_context::{Context, Event, Placement, Stream, set_pinned_cache_limit};
+use arrow_cuda_context::{Cache, Context, Event, Placement, Stream};
 use arrow_cuda_driver::{CudaError, is_simulated, set_reporter};
 use calls::{count_of, fault, live};
 use common::alone;
@@ -49,8 +49,8 @@ fn a_release_is_made_or_reported(#[case] (make, count): Kind) {
     }
     let (_guard, context) = alone();
     set_reporter(count_report);
-    context.set_cache_limit(0).expect("alive");
-    set_pinned_cache_limit(0).expect("alive");
+    context.cache().set_limit(0).expect("alive");
+    Cache::Pinned.set_limit(0).expect("alive");
     drop(make(&context)); // what the first one needs stays
     for call in 1..20 {
         let (before, reported) = (count(), REPORTS.load(Ordering::Relaxed));

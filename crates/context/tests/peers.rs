@@ -187,7 +187,7 @@ fn copies_that_ask_again() {
 #[ignore = "run by `in_other_circumstances`, in a process of its own"]
 fn a_copy_that_leaves_nothing_in_flight() {
     let (_alone, Pair { first, second }) = alone().expect("two devices");
-    second.context().set_cache_limit(0).expect("alive");
+    second.context().cache().set_limit(0).expect("alive");
     let current = first.context().enter().expect("alive");
     let to = (second.address(), second.context());
     // SAFETY: two blocks of that size.

@@ -4,8 +4,8 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 use arrow_cuda_context::{
-    Block, Consumer, Context, Device, Extension, Placement, block_at, empty_pinned_cache,
-    is_released, pinned_memory_stats, prepare_sharing,
+    Block, Cache, Consumer, Context, Device, Extension, Placement, block_at, is_released,
+    prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
@@ -35,8 +35,8 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let mut held = allocate(&old, 6);
     held.truncate(3);
     let addresses: Vec<_> = held.iter().map(Block::address).collect();
-    assert_eq!(old.memory_stats().expect("alive").cached_blocks, 3);
-    let frees = old.memory_stats().expect("alive").driver_frees;
+    assert_eq!(old.cache().stats().expect("alive").cached_blocks, 3);
+    let frees = old.cache().stats().expect("alive").driver_frees;
 
     reset();
     // Released after the reset, before this process has detected it.
@@ -53,16 +53,16 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let blocks = allocate(&new, 10);
     drop(held);
     assert!(blocks.iter().all(|block| block_at(block.address(), block.address()).is_some()));
-    let stats = old.memory_stats().expect("bookkeeping");
+    let stats = old.cache().stats().expect("bookkeeping");
     assert_eq!((stats.cached_blocks, stats.driver_frees), (0, frees));
-    assert_eq!(old.empty_cache().expect("nothing to do"), 0);
+    assert_eq!(old.cache().empty().expect("nothing to do"), 0);
     drop(blocks);
-    assert_eq!(new.memory_stats().expect("alive").cached_blocks, 10);
+    assert_eq!(new.cache().stats().expect("alive").cached_blocks, 10);
     assert_eq!(new.bytes_allocated().expect("alive"), 0);
     // Stale contexts give an error, not memory of the next one.
     let error = old.allocate(32 << 20, Placement::Alone).expect_err("gone");
     assert_eq!(error.code(), Some(201));
-    assert_eq!(new.empty_cache().expect("alive"), 320 << 20);
+    assert_eq!(new.cache().empty().expect("alive"), 320 << 20);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_next_context_has_the_same_handle() {
     let error = old.allocate(32 << 20, Placement::Alone).expect_err("it is another one");
     assert_eq!(error.code(), Some(201));
     drop(held);
-    assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
+    assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
     // SAFETY: undoes the retain above.
     unsafe { call!(cuDevicePrimaryCtxRelease_v2(0)) }.expect("a device");
 }
@@ -108,12 +108,12 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
     let old = Context::primary(0).expect("a device");
     let held = allocate(&old, 2);
     drop(allocate(&old, 2));
-    let frees = old.memory_stats().expect("alive").driver_frees;
+    let frees = old.cache().stats().expect("alive").driver_frees;
     reset();
-    assert_eq!(old.empty_cache().expect("nothing to do"), 0);
+    assert_eq!(old.cache().empty().expect("nothing to do"), 0);
     drop(held);
-    old.set_cache_limit(0).expect("nothing to do");
-    assert_eq!(old.memory_stats().expect("bookkeeping").driver_frees, frees);
+    old.cache().set_limit(0).expect("nothing to do");
+    assert_eq!(old.cache().stats().expect("bookkeeping").driver_frees, frees);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let old = Context::primary(0).expect("a device");
     let held = old.allocate_pinned(32 << 20).expect("room");
     let exposed = old.allocate_pinned(32 << 20).expect("room").address();
-    let stats = || pinned_memory_stats().expect("bookkeeping");
+    let stats = || Cache::Pinned.stats().expect("bookkeeping");
     let before = stats();
     assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 32 << 20));
     reset();
@@ -138,7 +138,7 @@ fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
     assert_eq!((stats().cached_blocks, stats().driver_frees), (0, before.driver_frees));
     assert_eq!(stats().cache_hits, before.cache_hits);
     drop(block);
-    assert_eq!(empty_pinned_cache().expect("alive"), 32 << 20);
+    assert_eq!(Cache::Pinned.empty().expect("alive"), 32 << 20);
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
     let old = Context::primary(0).expect("a device");
     drop(old.allocate_pinned(1 << 20).expect("room"));
     reset();
-    assert_eq!(empty_pinned_cache().expect("nothing to do"), 0);
-    assert_eq!(pinned_memory_stats().expect("bookkeeping").reserved_bytes, 0);
+    assert_eq!(Cache::Pinned.empty().expect("nothing to do"), 0);
+    assert_eq!(Cache::Pinned.stats().expect("bookkeeping").reserved_bytes, 0);
 }
 
 /// A context of another library, on the same device.
@@ -177,7 +177,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
     drop(allocate(&old, 1));
     let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
     let address = reused.address();
-    assert_eq!(old.memory_stats().expect("alive").cache_hits, 1);
+    assert_eq!(old.cache().stats().expect("alive").cache_hits, 1);
     reset();
     // Nobody here has noticed, and another library may have the address by now.
     let current = theirs.enter().expect("alive");
@@ -205,7 +205,7 @@ fn cannot_retain_again() {
     drop(allocate(&old, 2));
     reset();
     assert_eq!(Context::primary(0).expect_err("the fault").code(), Some(2));
-    assert_eq!(old.memory_stats().expect("bookkeeping").cached_blocks, 0);
+    assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
 }
 
 struct Kernel;

@@ -12,7 +12,7 @@ use common::{Gate, alone};
 const SIZE: u64 = 64 << 20;
 
 fn driver_allocations(context: &Context) -> u64 {
-    context.memory_stats().expect("alive").driver_allocations
+    context.cache().stats().expect("alive").driver_allocations
 }
 
 #[test]

@@ -5,7 +5,7 @@
 mod simulator;
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Cache, Context, Stream};
 use arrow_cuda_driver::{call, is_simulated};
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
 use rstest::rstest;
@@ -194,11 +194,11 @@ fn a_write_that_finds_no_half_can_be_made_again() {
         return; // hardware fails when it likes
     }
     let (_alone, context) = alone();
-    arrow_cuda_context::empty_pinned_cache().expect("alive");
+    Cache::Pinned.empty().expect("alive");
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
     // The first half is given up, and there is no memory for the second one, once.
-    arrow_cuda_context::set_pinned_cache_limit(0).expect("alive"); // each half has memory of its own
+    Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
     set_fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
     let failures = write_all(&buffer, &data);
     set_fault("");
@@ -214,7 +214,7 @@ fn writes_need_neither_events_nor_pinned_memory(#[case] fault: &str) {
         return; // hardware fails when it likes
     }
     let (_alone, context) = alone();
-    arrow_cuda_context::empty_pinned_cache().expect("alive");
+    Cache::Pinned.empty().expect("alive");
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
     set_fault(fault);
@@ -261,7 +261,7 @@ fn writes_with_one_half() {
     let (_alone, context) = alone();
     let data = pattern(2000);
     let buffer = zeros(&context, data.len());
-    arrow_cuda_context::set_pinned_cache_limit(0).expect("alive"); // each half has memory of its own
+    Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
     set_fault("cuMemHostAlloc:2+=719");
     let allocations = count_of(c"cuMemHostAlloc");
     assert_eq!(write_all(&buffer, &data), 0);

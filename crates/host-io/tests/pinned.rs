@@ -4,9 +4,7 @@
 #![allow(clippy::disallowed_macros, reason = "keeps a stream busy, past the crates")]
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{
-    Context, MemoryStats, Stream, completed, empty_pinned_cache, pinned_memory_stats,
-};
+use arrow_cuda_context::{Cache, Context, MemoryStats, Stream, completed};
 use arrow_cuda_driver::call;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download, queue_upload};
 use std::ffi::c_void;
@@ -25,12 +23,12 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
     let context = Context::primary(0).expect("a device");
     context.synchronize().expect("alive");
     drop(completed());
-    empty_pinned_cache().expect("alive");
+    Cache::Pinned.empty().expect("alive");
     (guard, context)
 }
 
 fn stats() -> MemoryStats {
-    pinned_memory_stats().expect("bookkeeping")
+    Cache::Pinned.stats().expect("bookkeeping")
 }
 
 fn allocate(context: &Context, size: usize) -> HostBuffer {

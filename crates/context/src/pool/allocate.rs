@@ -3,7 +3,8 @@
 
 use super::ledger::{Ledger, Lookup, Request, aligned};
 use super::pools::{LedgerGuard, Pool};
-use super::{Block, Placement, Source, lookup, pinned};
+use super::release::{Freed, total};
+use super::{Block, Cache, Placement, Source, lookup};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, LongLock, blocking, report_failure};
@@ -24,12 +25,18 @@ impl Context {
         self.allocate_block(Source::Device, size, placement)
     }
 
-    pub(super) fn allocate_block(
-        &self,
-        source: Source,
-        size: u64,
-        placement: Placement,
-    ) -> CudaResult<Block> {
+    /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.  Their
+    /// content is unspecified: zeros, or what this process had in pinned memory before.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin so much memory; an error when the
+    /// context is gone.
+    pub fn allocate_pinned(&self, size: usize) -> CudaResult<Block> {
+        self.allocate_block(Source::Pinned, size as u64, Placement::Packed)
+    }
+
+    fn allocate_block(&self, source: Source, size: u64, placement: Placement) -> CudaResult<Block> {
         let place = self.allocate_for(source, |ledger| ledger.request(size, placement))?;
         zeroing::prepared(Block::new(self, source, place, size))
     }
@@ -92,7 +99,7 @@ impl Context {
         let mut ledger = pool.ledger()?;
         if source == Source::Device && ledger.limit().is_none() {
             drop(ledger);
-            self.cache_limit()?;
+            self.cache().limit()?;
             return pool.ledger();
         }
         if !self.may_cache() {
@@ -235,15 +242,15 @@ impl Context {
     }
 
     /// Empties the caches that take room from this source.
-    fn empty_caches(&self, source: Source) -> (u64, CudaResult<()>) {
-        if source != Source::Device {
-            return pinned::for_each_pool(Context::free_unused);
-        }
+    fn empty_caches(&self, source: Source) -> Freed {
         let on_this_device = |context: &Self| context.device() == self.device();
-        Self::primaries().into_iter().filter(on_this_device).fold((0, Ok(())), |sum, context| {
-            let (bytes, outcome) = context.free_unused(source);
-            (sum.0 + bytes, sum.1.and(outcome))
-        })
+        match Cache::of(self, source) {
+            Cache::Device(_) => {
+                let contexts = Self::primaries().into_iter().filter(on_this_device);
+                total(contexts.map(|context| context.free_unused(source)))
+            }
+            pinned => pinned.for_each_pool(Self::free_unused),
+        }
     }
 }
 

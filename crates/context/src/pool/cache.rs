@@ -1,19 +1,44 @@
-//! Statistics and limits of a context's memory.
+//! The caches of released memory: their statistics, their limits, and their release.
 
-use super::budget::default_device_limit;
+use super::budget::{PINNED, default_device_limit};
+use super::ledger::Ledger;
+use super::release::{Freed, total};
 use super::{MemoryStats, Source};
-use crate::Context;
+use crate::{Context, contexts};
 use arrow_cuda_driver::CudaResult;
 
-impl Context {
-    /// How many bytes this process has allocated in this context and not released yet, as
-    /// requested.  Slices, foreign memory and imported memory do not count.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child.
-    pub fn bytes_allocated(&self) -> CudaResult<u64> {
-        Ok(self.pool(Source::Device).ledger()?.stats().allocated_bytes)
+/// Released memory that serves later allocations: device memory, which each context caches for itself, or pinned
+/// host memory, which the process caches.
+///
+/// ```
+/// use arrow_cuda_context::{Cache, Context, Placement};
+///
+/// let context = Context::primary(0)?;
+/// drop(context.allocate(3 << 20, Placement::Alone)?);
+/// drop(context.allocate_pinned(100)?);
+/// for cache in [Cache::Device(&context), Cache::Pinned] {
+///     assert!(cache.stats()?.cached_bytes > 0);
+///     cache.set_limit(0)?; // gives everything back
+///     assert_eq!(cache.stats()?.cached_bytes, 0);
+/// }
+/// # Ok::<(), arrow_cuda_driver::CudaError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Cache<'context> {
+    /// Device memory of a context.  Contexts of other libraries cache nothing: their owner may destroy them at any
+    /// time.
+    Device(&'context Context),
+    /// Pinned memory of all contexts.
+    Pinned,
+}
+
+impl<'context> Cache<'context> {
+    /// The cache of a pool.
+    pub(super) fn of(context: &'context Context, source: Source) -> Self {
+        match source {
+            Source::Device => Self::Device(context),
+            Source::Pinned | Source::Pages => Self::Pinned,
+        }
     }
 
     /// How much memory is and was in use and cached, and how often cached memory was reused.
@@ -21,121 +46,128 @@ impl Context {
     /// # Errors
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
-    pub fn memory_stats(&self) -> CudaResult<MemoryStats> {
-        let cache_limit = self.cache_limit()?;
-        Ok(MemoryStats { cache_limit, ..self.pool(Source::Device).ledger()?.stats() })
+    pub fn stats(self) -> CudaResult<MemoryStats> {
+        let stats = self.usage()?;
+        Ok(MemoryStats { cache_limit: self.limit()?, ..stats })
+    }
+
+    /// The statistics, with a limit only if that is known already.  Fails in a forked child.
+    fn usage(self) -> CudaResult<MemoryStats> {
+        match self {
+            Self::Device(context) => Ok(context.pool(Source::Device).ledger()?.stats()),
+            Self::Pinned => PINNED.stats(),
+        }
     }
 
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
     ///
-    /// ```
-    /// use arrow_cuda_context::{Context, Placement};
-    ///
-    /// let context = Context::primary(0)?;
-    /// drop(context.allocate(3 << 20, Placement::Alone)?);
-    /// context.reset_peak_memory_stats()?;
-    /// let stats = context.memory_stats()?;
-    /// assert_eq!(stats.peak_allocated_bytes, stats.allocated_bytes);
-    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// In a forked child.
-    pub fn reset_peak_memory_stats(&self) -> CudaResult<()> {
-        self.pool(Source::Device).ledger()?.reset_peaks();
+    pub fn reset_peaks(self) -> CudaResult<()> {
+        self.usage()?;
+        match self {
+            Self::Device(context) => context.pool(Source::Device).ledger()?.reset_peaks(),
+            Self::Pinned => PINNED.with_stats(MemoryStats::reset_peaks),
+        }
         Ok(())
     }
 
-    /// The most bytes of released memory that the context caches.
-    ///
-    /// This is `PYARROW_CUDA_CACHE` if that is set: a number of bytes (`K`, `M` and `G` are powers
-    /// of 1024), `0` or `off`; otherwise an eighth of the device's memory.  Contexts of other
-    /// libraries cache nothing: their owner may destroy them at any time.
+    /// The most bytes of released memory that may be cached.
     ///
     /// # Errors
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
-    pub fn cache_limit(&self) -> CudaResult<u64> {
-        let known = self.pool(Source::Device).ledger()?.limit();
-        if !self.may_cache() {
+    pub(super) fn limit(self) -> CudaResult<u64> {
+        let context = match self {
+            Self::Device(context) => context,
+            Self::Pinned => return Ok(PINNED.limit()),
+        };
+        let known = context.pool(Source::Device).ledger()?.limit();
+        if !context.may_cache() {
             return Ok(0);
         }
         if let Some(bytes) = known {
             return Ok(bytes);
         }
-        let bytes = default_device_limit(self.total_memory()?);
-        let mut ledger = self.pool(Source::Device).ledger()?;
-        match ledger.limit() {
-            Some(decided) => Ok(decided),
-            None => {
-                let evicted = ledger.set_limit(bytes);
-                debug_assert!(evicted.is_empty(), "nothing is cached before there is a limit");
-                Ok(bytes)
+        let bytes = default_device_limit(context.total_memory()?);
+        let mut ledger = context.pool(Source::Device).ledger()?;
+        Ok(ledger.limit().unwrap_or_else(|| {
+            ledger.set_limit(bytes); // nothing is cached before there is a limit
+            bytes
+        }))
+    }
+
+    /// Sets how many bytes of released memory are cached from now on; 0 for none.  Memory that exceeds the limit goes
+    /// back to the driver, large segments first.
+    ///
+    /// The limit is `PYARROW_CUDA_CACHE` or `PYARROW_CUDA_PINNED_CACHE` at first: a number of bytes (`K`, `M` and
+    /// `G` are powers of 1024), `0` or `off`.  Without that, a context caches an eighth of the device's memory, and
+    /// the process 1/16 of the machine's pinned, at most 1 GiB.
+    ///
+    /// # Errors
+    ///
+    /// In a forked child, or if a context cannot be entered: nothing was released there then.  Or the first error of a
+    /// release, once all were tried.
+    pub fn set_limit(self, bytes: u64) -> CudaResult<()> {
+        self.usage()?;
+        match self {
+            Self::Device(context) if !context.may_cache() => return Ok(()),
+            Self::Device(_) => {}
+            Self::Pinned => PINNED.set_limit(bytes),
+        }
+        let set = |ledger: &mut Ledger| {
+            if let Self::Device(_) = self {
+                ledger.set_limit(bytes);
             }
-        }
+            ledger.remove_beyond_limit()
+        };
+        self.for_each_pool(|context, source| context.free_removed(source, set)).1
     }
 
-    /// Sets how many bytes of released memory the context caches from now on; 0 for none.  Blocks
-    /// that exceed the limit go back to the driver, large ones first.  Contexts of
-    /// other libraries cache nothing in any case.
-    ///
-    /// ```
-    /// use arrow_cuda_context::{Context, Placement};
-    ///
-    /// let context = Context::primary(0)?;
-    /// context.set_cache_limit(0)?;
-    /// drop(context.allocate(100, Placement::Packed)?);
-    /// assert_eq!(context.memory_stats()?.cached_bytes, 0);
-    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
-    /// ```
+    /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
+    /// Waits for all work of the devices.
     ///
     /// # Errors
     ///
-    /// In a forked child, or if the context cannot be entered: nothing has changed then.  Or the first
-    /// error of a release, once all were tried.
-    pub fn set_cache_limit(&self, bytes: u64) -> CudaResult<()> {
-        if !self.may_cache() {
-            return Ok(());
-        }
-        drop(self.pool(Source::Device).ledger()?); // fails in a forked child
-        let set = || Ok(self.pool(Source::Device).ledger()?.set_limit(bytes));
-        self.free_removed(Source::Device, set).1
-    }
-
-    /// Gives all cached memory back to the driver, for other libraries and processes, and returns
-    /// its size in bytes.  Waits for all work of the device.
-    ///
-    /// ```
-    /// use arrow_cuda_context::{Context, Placement};
-    ///
-    /// let context = Context::primary(0)?;
-    /// drop(context.allocate(3 << 20, Placement::Alone)?);
-    /// context.empty_cache()?;
-    /// assert_eq!(context.memory_stats()?.cached_bytes, 0);
-    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// In a forked child, or if the context cannot be entered: nothing is released then.  Or the first
-    /// error of a release, once all were tried.
-    pub fn empty_cache(&self) -> CudaResult<u64> {
-        drop(self.pool(Source::Device).fences.lock()?); // fails in a forked child
-        let (bytes, outcome) = self.empty_pool(Source::Device);
+    /// As for [`set_limit`](Self::set_limit).
+    pub fn empty(self) -> CudaResult<u64> {
+        self.usage()?;
+        let (bytes, outcome) = self.for_each_pool(|context, source| {
+            // With the events that the pool has kept for reuse.
+            let fences = context.pool(source).fences.lock();
+            let fences = fences.map(|mut fences| std::mem::take(&mut *fences));
+            drop(fences); // under no lock
+            context.free_unused(source)
+        });
         outcome.map(|()| bytes)
     }
 
-    /// Gives all cached memory of a pool back to the driver, with the events that it has kept for reuse.
-    pub(super) fn empty_pool(&self, source: Source) -> (u64, CudaResult<()>) {
-        let fences = self.pool(source).fences.lock().map(|mut fences| std::mem::take(&mut *fences));
-        drop(fences); // under no lock
-        self.free_unused(source)
+    /// Has `free` return memory of each pool.  Returns how many bytes, and the first failure.
+    pub(super) fn for_each_pool(self, free: impl Fn(&Context, Source) -> Freed) -> Freed {
+        match self {
+            Self::Device(context) => free(context, Source::Device),
+            Self::Pinned => total(contexts::all().iter().flat_map(|context| {
+                [Source::Pinned, Source::Pages].map(|source| free(context, source))
+            })),
+        }
+    }
+}
+
+impl Context {
+    /// The cache of this context's device memory.
+    pub fn cache(&self) -> Cache<'_> {
+        Cache::Device(self)
     }
 
-    /// Gives all unused segments of a pool back to the driver.  Returns how many bytes, and the first failure.
-    pub(super) fn free_unused(&self, source: Source) -> (u64, CudaResult<()>) {
-        self.free_removed(source, || Ok(self.pool(source).ledger()?.clear()))
+    /// How many bytes this process has allocated in this context and not released yet, as
+    /// requested.  Slices, foreign memory and imported memory do not count.
+    ///
+    /// # Errors
+    ///
+    /// In a forked child.
+    pub fn bytes_allocated(&self) -> CudaResult<u64> {
+        Ok(self.cache().usage()?.allocated_bytes)
     }
 
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may

@@ -6,7 +6,7 @@
 
 use super::ledger::{ALIGNMENT, Lookup, SEGMENT};
 use super::{Placement, Source};
-use crate::{Context, Extension, empty_pinned_cache, zeroing};
+use crate::{Cache, Context, Extension, zeroing};
 use arrow_cuda_driver::{CudaError, CudaResult, keeping_interpreter, may_release, report_failure};
 use std::convert::Infallible;
 use std::ptr::{self, NonNull};
@@ -141,7 +141,7 @@ impl HostPool {
     /// devices.
     pub fn release_unused(&self) {
         if may_release() {
-            report_failure(PAGES.name(), empty_pinned_cache().map(drop));
+            report_failure(PAGES.name(), Cache::Pinned.empty().map(drop));
         }
     }
 }

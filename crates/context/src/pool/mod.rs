@@ -12,7 +12,6 @@ mod cache;
 mod host_pool;
 mod ledger;
 mod lookup;
-mod pinned;
 #[expect(unsafe_code, reason = "unmaps segments that the ledger has removed")]
 mod pools;
 #[expect(unsafe_code, reason = "frees segments that the ledger has removed")]
@@ -25,12 +24,10 @@ mod stats;
 
 pub use block::Block;
 pub use budget::set_default_cache_limit;
+pub use cache::Cache;
 pub use host_pool::HostPool;
 pub use ledger::Placement;
 pub use lookup::{block_at, is_released};
-pub use pinned::{
-    empty_pinned_cache, pinned_memory_stats, reset_peak_pinned_memory_stats, set_pinned_cache_limit,
-};
 pub use sharing::{prepare_sharing, retain_exported};
 pub(crate) use source::Source;
 pub use stats::MemoryStats;

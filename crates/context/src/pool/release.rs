@@ -1,12 +1,20 @@
 //! Returning memory: blocks to the ledger, segments to the driver.
 
-use super::ledger::Segment;
-use super::{Source, pinned};
+use super::ledger::{Ledger, Segment};
+use super::{Cache, Source};
 use crate::{Context, Current};
 use arrow_cuda_driver::{
     CudaError, CudaResult, blocking, keeping_interpreter, may_release, report_failure,
 };
 use std::thread;
+
+/// How many bytes the driver has freed, and the first failure.
+pub(super) type Freed = (u64, CudaResult<()>);
+
+/// What several pools have freed.
+pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {
+    each.into_iter().fold((0, Ok(())), |sum, it| (sum.0 + it.0, sum.1.and(it.1)))
+}
 
 /// The driver's part of a release.
 #[must_use = "the driver must free the segment"]
@@ -65,10 +73,16 @@ impl Context {
                     return freed;
                 }
                 // The memory beyond a shared limit may be in other pools.
-                freed.and(match source {
-                    Source::Device => self.return_surplus(source, &current, 0),
-                    Source::Pinned | Source::Pages => pinned::return_surplus_of_all(&current),
-                })
+                let surplus = Cache::of(self, source).for_each_pool(|context, source| {
+                    let returned = match context.is_same(self) {
+                        true => self.return_surplus(source, &current, 0),
+                        false => {
+                            context.enter().and_then(|it| context.return_surplus(source, &it, 0))
+                        }
+                    };
+                    (0, returned.or_else(|error| context.unless_gone(error)))
+                });
+                freed.and(surplus.1)
             }
             Err(error) => {
                 let outcome = self.unless_gone(error);
@@ -118,23 +132,30 @@ impl Context {
         self.free_segments(source, current, &surplus).1
     }
 
-    /// Has the driver free segments that `take` removes from the ledger.  Returns how many bytes, and
-    /// the first failure.  Waits for all work of the device.
+    /// Gives all unused segments of a pool back to the driver.
+    pub(super) fn free_unused(&self, source: Source) -> Freed {
+        self.free_removed(source, Ledger::clear)
+    }
+
+    /// Has the driver free segments that `remove` takes from the ledger.  Waits for all work of the device.
     ///
     /// If the context cannot be entered, nothing is removed: it would be lost.
     pub(super) fn free_removed(
         &self,
         source: Source,
-        take: impl FnOnce() -> CudaResult<Vec<Segment>>,
-    ) -> (u64, CudaResult<()>) {
+        remove: impl FnOnce(&mut Ledger) -> Vec<Segment>,
+    ) -> Freed {
         if !may_release() {
             return (0, Ok(()));
         }
         blocking(|| match self.enter() {
-            Ok(current) => match take() {
-                Ok(segments) => self.free_segments(source, &current, &segments),
-                Err(error) => (0, Err(error)),
-            },
+            Ok(current) => {
+                let removed = self.pool(source).ledger().map(|mut ledger| remove(&mut ledger));
+                match removed {
+                    Ok(segments) => self.free_segments(source, &current, &segments),
+                    Err(error) => (0, Err(error)),
+                }
+            }
             Err(error) => (0, self.unless_gone(error)),
         })
     }
@@ -149,12 +170,7 @@ impl Context {
     }
 
     /// Has the driver free segments that the ledger has removed.
-    fn free_segments(
-        &self,
-        source: Source,
-        current: &Current<'_>,
-        segments: &[Segment],
-    ) -> (u64, CudaResult<()>) {
+    fn free_segments(&self, source: Source, current: &Current<'_>, segments: &[Segment]) -> Freed {
         let mut bytes = 0;
         let mut outcome = Ok(());
         for segment in segments {

@@ -4,15 +4,15 @@
 /// otherwise.  Memory of other libraries does not count.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement, pinned_memory_stats};
+/// use arrow_cuda_context::{Cache, Context, Placement};
 ///
 /// let context = Context::primary(0)?;
 /// let block = context.allocate(3 << 20, Placement::Alone)?;
-/// let stats = context.memory_stats()?;
+/// let stats = context.cache().stats()?;
 /// assert!(stats.allocated_bytes >= 3 << 20 && stats.reserved_bytes >= 4 << 20);
 ///
 /// let pinned = context.allocate_pinned(5000)?;
-/// assert!(pinned_memory_stats()?.allocated_bytes >= 5000);
+/// assert!(Cache::Pinned.stats()?.allocated_bytes >= 5000);
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ fn allocate(context: &Context, size: u64) -> Block {
 }
 
 fn stats(context: &Context) -> MemoryStats {
-    context.memory_stats().expect("alive")
+    context.cache().stats().expect("alive")
 }
 
 /// All memory that the device had left, allocated past the cache.
@@ -57,7 +57,7 @@ fn blocks_that_may_be_exported_have_segments_of_their_own() {
         many[..20].iter().map(|block| block.private_address() / (2 * MIB)).collect();
     assert_eq!(segments.len(), 20);
     drop(many);
-    assert_eq!(context.empty_cache().expect("alive"), reserved);
+    assert_eq!(context.cache().empty().expect("alive"), reserved);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn exported_memory_is_not_cached() {
     let block = allocate(&context, LARGE);
     retain_exported(block.address());
     drop(block);
-    context.empty_cache().expect("alive");
+    context.cache().empty().expect("alive");
     let after = stats(&context);
     assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees));
     assert_eq!(after.reserved_bytes, before.reserved_bytes + LARGE);
@@ -150,13 +150,13 @@ fn exported_memory_is_not_cached() {
 fn cached_memory_is_reclaimed_when_memory_runs_out() {
     let (_guard, context) = alone();
     let total = context.device().total_memory().expect("a device");
-    context.set_cache_limit(total).expect("alive");
+    context.cache().set_limit(total).expect("alive");
     let free = context.free_memory().expect("alive");
     // So much is kept from now on.
     let both = [allocate(&context, free / 8 * 3), allocate(&context, free / 2)];
     both.into_iter().for_each(drop);
-    context.set_cache_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
-    context.set_cache_limit(total).expect("alive");
+    context.cache().set_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
+    context.cache().set_limit(total).expect("alive");
     assert!(stats(&context).cached_bytes >= free / 2);
     let before = stats(&context).out_of_memory_retries;
     // There is no room for more beside the cached block.
@@ -165,14 +165,14 @@ fn cached_memory_is_reclaimed_when_memory_runs_out() {
     let error = context.allocate(total, Placement::Alone).expect_err("no room");
     assert!(error.is_out_of_memory());
     drop(block);
-    context.empty_cache().expect("alive");
+    context.cache().empty().expect("alive");
 }
 
 #[test]
 fn memory_in_flight_is_waited_for_when_memory_runs_out() {
     let (_guard, context) = alone();
     let total = context.device().total_memory().expect("a device");
-    context.set_cache_limit(total).expect("alive");
+    context.cache().set_limit(total).expect("alive");
     let most = context.free_memory().expect("alive") / 8 * 7;
     drop(allocate(&context, most));
     // Both lie in one segment, which cannot go back to the driver.
@@ -187,7 +187,7 @@ fn memory_in_flight_is_waited_for_when_memory_runs_out() {
     gate.open();
     assert_eq!(found.join().expect("room, once the work is complete"), address);
     drop(kept);
-    context.empty_cache().expect("alive");
+    context.cache().empty().expect("alive");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn parts_of_segments_in_use_serve_when_there_is_no_room_for_a_segment() {
 #[test]
 fn a_release_does_not_wait_for_a_thread_that_waits_for_memory() {
     let (_guard, context) = alone();
-    context.set_cache_limit(LARGE).expect("alive");
+    context.cache().set_limit(LARGE).expect("alive");
     let blocks: Vec<_> = (0..3).map(|_| allocate(&context, LARGE)).collect();
     blocks.iter().for_each(Block::expose);
     let late = allocate(&context, LARGE);
@@ -241,7 +241,7 @@ fn a_borrowed_context_reclaims_the_cache_of_the_primary_one() {
     }
     let (theirs, handle) = their_context();
     let total = context.device().total_memory().expect("a device");
-    context.set_cache_limit(total).expect("alive");
+    context.cache().set_limit(total).expect("alive");
     drop(allocate(&context, total / 8 * 5));
     drop(allocate(&theirs, total / 8 * 4));
     assert_eq!(stats(&context).cached_bytes, 0);

@@ -1,8 +1,8 @@
 //! The pool of pinned memory for many allocations: alignment, sizes that change, and what outlives what.
 
 use super::{alone, destroy, their_context};
-use arrow_cuda_context::{Attribute, Context, HostPool, empty_pinned_cache, pinned_memory_stats};
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_context::{Attribute, Cache, Context, HostPool};
+use arrow_cuda_driver::call;
 use std::ptr::NonNull;
 use std::thread;
 
@@ -15,9 +15,6 @@ struct Filled<'a> {
     size: usize,
     byte: u8,
 }
-
-// SAFETY: plain memory of its own.
-unsafe impl Send for Filled<'_> {}
 
 impl<'a> Filled<'a> {
     fn new(pool: &'a HostPool, size: usize, byte: u8) -> Self {
@@ -110,30 +107,6 @@ fn memory_is_aligned_as_asked() {
 }
 
 #[test]
-fn threads_share_it() {
-    let (_guard, context) = alone();
-    let pool = HostPool::of(&context);
-    let work = |seed: usize| {
-        let mut held: Vec<Filled> = Vec::new();
-        let mut number = seed * 7919 + 1;
-        for _ in 0..2000 {
-            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-            let size = 1 + (number >> 33) % [100, 5000, 300_000][(number >> 20) % 3];
-            match held.len() {
-                20.. => drop(held.swap_remove((number >> 40) % 20)),
-                3.. if number.is_multiple_of(5) => held[0].resize(size),
-                _ => held.push(Filled::new(pool, size, number as u8)),
-            }
-        }
-    };
-    thread::scope(|scope| {
-        (0..6).for_each(|seed| drop(scope.spawn(move || work(seed))));
-    });
-    empty_pinned_cache().expect("alive");
-    assert_eq!(pinned_memory_stats().expect("bookkeeping").allocated_bytes, 0, "nothing is lost");
-}
-
-#[test]
 fn what_cannot_be_pinned_is_refused() {
     let (_guard, context) = alone();
     let pool = HostPool::of(&context);
@@ -147,14 +120,10 @@ fn what_cannot_be_pinned_is_refused() {
     assert!(refused.is_err());
 }
 
-fn allocated(pool: &HostPool, size: usize) -> CudaResult<NonNull<u8>> {
-    pool.allocate(size, 64)
-}
-
 #[test]
 fn memory_outlives_its_context() {
     let (_guard, _) = alone();
-    let reserved = pinned_memory_stats().expect("bookkeeping").reserved_bytes;
+    let reserved = Cache::Pinned.stats().expect("bookkeeping").reserved_bytes;
     let (context, handle) = their_context();
     let pool = HostPool::of(&context);
     let mut held = [Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2)];
@@ -162,11 +131,11 @@ fn memory_outlives_its_context() {
     for one in &mut held {
         assert!(one.bytes().iter().all(|byte| *byte == one.byte), "it can be read");
     }
-    assert_eq!(allocated(pool, 8 * MIB).expect_err("it is gone").code(), Some(201));
-    assert_eq!(allocated(pool, 1).expect_err("found above").code(), Some(201));
+    assert_eq!(pool.allocate(8 * MIB, 64).expect_err("it is gone").code(), Some(201));
+    assert_eq!(pool.allocate(1, 64).expect_err("found above").code(), Some(201));
     drop(held);
     pool.release_unused();
-    while pinned_memory_stats().expect("bookkeeping").reserved_bytes != reserved {
+    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes != reserved {
         thread::yield_now(); // while the other thread unmaps it
     }
 }
@@ -180,7 +149,7 @@ fn memory_outlives_a_reset() {
     assert!(held.iter().all(|one| one.is_pinned(&context)));
     // SAFETY: takes no pointer.
     unsafe { call!(cuDevicePrimaryCtxReset_v2(0)) }.expect("a device");
-    assert_eq!(allocated(pool, 8 * MIB).expect_err("it is gone").code(), Some(201));
+    assert_eq!(pool.allocate(8 * MIB, 64).expect_err("it is gone").code(), Some(201));
     let new = Context::primary(0).expect("a device");
     assert!(held.iter().all(|one| !one.is_pinned(&new)), "ordinary memory now");
     let other = HostPool::of(&new);
@@ -189,7 +158,7 @@ fn memory_outlives_a_reset() {
     drop(held);
     pool.release_unused();
     other.release_unused();
-    while pinned_memory_stats().expect("bookkeeping").reserved_bytes > 0 {
+    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes > 0 {
         thread::yield_now();
     }
 }
@@ -200,7 +169,7 @@ fn a_forked_child_reads_and_writes_what_there_is() {
     let pool = HostPool::of(&context);
     let (small, large) = (Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2));
     let work = || {
-        let is_refused = allocated(pool, 100).is_err_and(|error| error.code() == Some(3));
+        let is_refused = pool.allocate(100, 64).is_err_and(|error| error.code() == Some(3));
         // Both are checked, and released: that does nothing.
         drop((small, large));
         pool.release_unused();

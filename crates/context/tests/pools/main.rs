@@ -12,13 +12,12 @@ mod host_pool;
 mod pinned;
 
 use arrow_cuda_context::{
-    Block, Context, HostPool, MemoryStats, Placement, Stream, block_at, empty_pinned_cache,
-    is_released, pinned_memory_stats, set_pinned_cache_limit,
+    Block, Cache, Context, HostPool, MemoryStats, Placement, Stream, block_at, is_released,
 };
 use arrow_cuda_driver::call;
 use common::Gate;
 use rstest::rstest;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -35,10 +34,10 @@ fn alone() -> (MutexGuard<'static, ()>, Context) {
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let context = Context::primary(0).expect("a device");
     context.synchronize().expect("alive");
-    context.empty_cache().expect("alive");
-    empty_pinned_cache().expect("alive");
-    context.set_cache_limit(512 * MIB).expect("alive");
-    set_pinned_cache_limit(512 * MIB).expect("alive");
+    context.cache().empty().expect("alive");
+    Cache::Pinned.empty().expect("alive");
+    context.cache().set_limit(512 * MIB).expect("alive");
+    Cache::Pinned.set_limit(512 * MIB).expect("alive");
     (guard, context)
 }
 
@@ -121,25 +120,23 @@ impl Source {
         })
     }
 
-    fn stats(self, context: &Context) -> MemoryStats {
+    fn cache(self, context: &Context) -> Cache<'_> {
         match self {
-            Device => context.memory_stats().expect("alive"),
-            Pinned | Pages => pinned_memory_stats().expect("bookkeeping"),
+            Device => context.cache(),
+            Pinned | Pages => Cache::Pinned,
         }
+    }
+
+    fn stats(self, context: &Context) -> MemoryStats {
+        self.cache(context).stats().expect("alive")
     }
 
     fn set_limit(self, context: &Context, bytes: u64) {
-        match self {
-            Device => context.set_cache_limit(bytes).expect("alive"),
-            Pinned | Pages => set_pinned_cache_limit(bytes).expect("alive"),
-        }
+        self.cache(context).set_limit(bytes).expect("alive");
     }
 
     fn empty(self, context: &Context) -> u64 {
-        match self {
-            Device => context.empty_cache().expect("alive"),
-            Pinned | Pages => empty_pinned_cache().expect("alive"),
-        }
+        self.cache(context).empty().expect("alive")
     }
 }
 
@@ -285,7 +282,7 @@ fn the_cache_respects_its_limit(#[values(Device, Pinned, Pages)] source: Source)
 #[test]
 fn the_pools_of_pinned_memory_share_a_limit() {
     let (_guard, context) = alone();
-    set_pinned_cache_limit(2 * LARGE).expect("alive");
+    Cache::Pinned.set_limit(2 * LARGE).expect("alive");
     let (pinned, pages) = ([(); 2].map(|()| Pinned.allocate(&context, LARGE)), Pages);
     let pages = [(); 2].map(|()| pages.allocate(&context, LARGE));
     drop(pinned);
@@ -319,11 +316,11 @@ fn memory_in_flight_does_not_grow_without_bound(#[values(Device, Pinned)] source
 fn threads_share_the_cache(#[values(Device, Pinned, Pages)] source: Source) {
     let (_guard, context) = alone();
     let before = source.stats(&context);
-    let in_use = Mutex::new(BTreeSet::new());
+    let in_use = Mutex::new(BTreeMap::new());
     let work = |seed: u64| {
         let mut held: Vec<Held> = Vec::new();
         let release = |block: Held| {
-            assert!(in_use.lock().expect("no panic").remove(&block.private_address()));
+            assert!(in_use.lock().expect("no panic").remove(&block.private_address()).is_some());
         };
         for step in 0..500u64 {
             let draw = (step + 1).wrapping_mul(seed * 2 + 0x9e37_79b9_7f4a_7c15) >> 40;
@@ -331,12 +328,17 @@ fn threads_share_the_cache(#[values(Device, Pinned, Pages)] source: Source) {
                 release(held.swap_remove(draw as usize % held.len()));
             } else {
                 let size = [draw % 5000, draw % (3 * MIB), draw % (20 * MIB)];
-                let block = source.allocate(&context, size[(draw % 3) as usize] + 1);
+                let size = size[(draw % 3) as usize] + 1;
+                let block = source.allocate(&context, size);
                 if draw % 7 == 0 {
                     block.address();
                 }
                 let at = block.private_address();
-                assert!(in_use.lock().expect("no panic").insert(at), "handed out twice");
+                let mut in_use = in_use.lock().expect("no panic");
+                let before = in_use.range(..at + size).next_back();
+                assert!(before.is_none_or(|(start, size)| start + size <= at), "handed out twice");
+                in_use.insert(at, size);
+                drop(in_use);
                 held.push(block);
             }
             if step % 200 == seed {

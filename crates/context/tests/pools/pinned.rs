@@ -2,9 +2,7 @@
 
 use super::common::Gate;
 use super::{LARGE, Pinned, Source, alone, destroy, their_context};
-use arrow_cuda_context::{
-    Context, Device, Extension, MemoryStats, empty_pinned_cache, pinned_memory_stats,
-};
+use arrow_cuda_context::{Cache, Context, Device, Extension, MemoryStats};
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
 use std::ffi::c_void;
@@ -12,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 fn stats() -> MemoryStats {
-    pinned_memory_stats().expect("bookkeeping")
+    Cache::Pinned.stats().expect("bookkeeping")
 }
 
 #[test]
@@ -90,7 +88,7 @@ fn the_cache_makes_room() {
     drop(Pinned.allocate(&context, 4 * LARGE)); // fails at first
     assert_eq!((stats().out_of_memory_retries, stats().driver_frees), (1, 2));
     assert_eq!(stats().cached_bytes, 4 * LARGE);
-    empty_pinned_cache().expect("alive");
+    Cache::Pinned.empty().expect("alive");
     let size = usize::try_from(5 * LARGE).expect("small");
     let error = context.allocate_pinned(size).expect_err("the fault, and nothing to give");
     assert!(error.is_out_of_memory());
@@ -103,7 +101,7 @@ fn the_cache_makes_room() {
 fn failures_of_the_driver_are_returned_once_all_was_tried() {
     let (_guard, context) = alone();
     drop([1, 2, 3].map(|times| Pinned.allocate(&context, times * LARGE)));
-    assert_eq!(empty_pinned_cache().expect_err("the fault").code(), Some(999));
+    assert_eq!(Cache::Pinned.empty().expect_err("the fault").code(), Some(999));
     let after = stats();
     assert_eq!((after.cached_blocks, after.driver_frees), (0, 2));
     assert_eq!(after.reserved_bytes, 2 * LARGE, "the driver has it");

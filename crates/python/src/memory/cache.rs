@@ -60,7 +60,7 @@ pub(crate) fn memory_stats<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    as_dict(py, &with_context(py, context, Context::memory_stats)?)
+    as_dict(py, &with_context(py, context, |context| context.cache().stats())?)
 }
 
 /// The statistics of either cache.
@@ -120,7 +120,7 @@ pub(crate) fn reset_peak_memory_stats(
     py: Python<'_>,
     context: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    with_context(py, context, Context::reset_peak_memory_stats)
+    with_context(py, context, |context| context.cache().reset_peaks())
 }
 
 /// Return how much memory of a device is free, and how much it has.
@@ -200,7 +200,7 @@ pub(crate) fn mem_get_info(
 #[pyfunction]
 #[pyo3(signature = (context=None))]
 pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
-    with_context(py, context, Context::empty_cache)
+    with_context(py, context, |context| context.cache().empty())
 }
 
 /// Set how much released device memory a context may cache.
@@ -247,7 +247,7 @@ pub(crate) fn set_cache_limit(
     context: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let nbytes = non_negative("nbytes", nbytes)?;
-    with_context(py, context, |context| context.set_cache_limit(nbytes))
+    with_context(py, context, |context| context.cache().set_limit(nbytes))
 }
 
 fn with_context<T: Send>(

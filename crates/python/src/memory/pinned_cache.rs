@@ -3,6 +3,7 @@
 
 use super::cache::as_dict;
 use crate::errors::{OrRaise, non_negative};
+use arrow_cuda_context::Cache;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -45,7 +46,7 @@ use pyo3::types::PyDict;
 /// True
 #[pyfunction]
 pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    as_dict(py, &py.detach(arrow_cuda_context::pinned_memory_stats).or_raise(py)?)
+    as_dict(py, &py.detach(|| Cache::Pinned.stats()).or_raise(py)?)
 }
 
 /// Let the peaks of `pinned_memory_stats` begin again.
@@ -68,7 +69,7 @@ pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>>
 /// True
 #[pyfunction]
 pub(crate) fn reset_peak_pinned_memory_stats(py: Python<'_>) -> PyResult<()> {
-    py.detach(arrow_cuda_context::reset_peak_pinned_memory_stats).or_raise(py)
+    py.detach(|| Cache::Pinned.reset_peaks()).or_raise(py)
 }
 
 /// Return all cached pinned host memory to the driver, and so to the system.
@@ -98,7 +99,7 @@ pub(crate) fn reset_peak_pinned_memory_stats(py: Python<'_>) -> PyResult<()> {
 /// 0
 #[pyfunction]
 pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
-    py.detach(arrow_cuda_context::empty_pinned_cache).or_raise(py)
+    py.detach(|| Cache::Pinned.empty()).or_raise(py)
 }
 
 /// Set how much released pinned host memory the process may cache.
@@ -131,5 +132,5 @@ pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
 #[pyfunction]
 pub(crate) fn set_pinned_cache_limit(py: Python<'_>, nbytes: i64) -> PyResult<()> {
     let nbytes = non_negative("nbytes", nbytes)?;
-    py.detach(|| arrow_cuda_context::set_pinned_cache_limit(nbytes)).or_raise(py)
+    py.detach(|| Cache::Pinned.set_limit(nbytes)).or_raise(py)
 }

@@ -268,11 +268,9 @@ impl Ledger {
         self.limit
     }
 
-    /// Sets how many bytes may be cached.  Returns the segments that exceed it.
-    #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn set_limit(&mut self, bytes: u64) -> Vec<Segment> {
+    /// Sets how many bytes may be cached.
+    pub(crate) fn set_limit(&mut self, bytes: u64) {
         self.limit = Some(bytes);
-        self.remove_unused(bytes)
     }
 
     /// Forgets all blocks, which a reset of the device has destroyed.  If the memory outlives the context, blocks in

@@ -292,7 +292,8 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             model.in_flight.retain(|release, _| *release > up_to);
         }
         Step::Limit(bytes) => {
-            let freed = ledger.set_limit(bytes);
+            ledger.set_limit(bytes);
+            let freed = ledger.remove_beyond_limit();
             model.free(freed)?;
         }
         Step::TakeSurplus(needed) => {
@@ -336,7 +337,7 @@ proptest! {
 
 fn with_limit(limit: u64) -> Ledger {
     let mut ledger = Ledger::default();
-    assert!(ledger.set_limit(limit).is_empty());
+    ledger.set_limit(limit);
     ledger
 }
 
@@ -351,19 +352,21 @@ fn add(ledger: &mut Ledger, size: u64) -> u64 {
     address
 }
 
-#[test]
-fn what_may_be_exported_is_alone_as_long_as_that_wastes_little() {
-    let mut ledger = with_limit(LIMIT);
-    let alone = |ledger: &Ledger| ledger.request(100, Placement::Alone);
+fn alone(ledger: &Ledger) -> Request {
+    ledger.request(100, Placement::Alone)
+}
+
+/// As many blocks as may be alone in their segments, because that wastes little.
+fn add_alone(ledger: &mut Ledger) -> Vec<u64> {
     let mut blocks = Vec::new();
-    while alone(&ledger).is_alone {
+    while alone(ledger).is_alone {
         let address = APART * (blocks.len() as u64 + 1);
-        assert_eq!(ledger.segment_size(&alone(&ledger)), SEGMENT);
-        ledger.add(address, SEGMENT, &alone(&ledger));
+        assert_eq!(ledger.segment_size(&alone(ledger)), SEGMENT);
+        ledger.add(address, SEGMENT, &alone(ledger));
         blocks.push(address);
     }
     assert_eq!(blocks.len() as u64, MAX_SLACK / (SEGMENT - 100));
-    assert!(!ledger.request(5 * MIB + 1, Placement::Alone).is_alone, "its share is wasted");
+    blocks
 }
 
 #[test]
@@ -379,12 +382,8 @@ fn a_request_falls_back_to_its_own_capacity() {
 #[test]
 fn once_much_is_wasted_no_segment_is_made_for_one_block_until_most_of_that_is_back() {
     let mut ledger = with_limit(LIMIT);
-    let alone = |ledger: &Ledger| ledger.request(100, Placement::Alone);
-    let mut blocks = Vec::new();
-    while alone(&ledger).is_alone {
-        blocks.push(APART * (blocks.len() as u64 + 1));
-        ledger.add(*blocks.last().expect("one"), SEGMENT, &alone(&ledger));
-    }
+    let blocks = add_alone(&mut ledger);
+    assert!(!ledger.request(5 * MIB + 1, Placement::Alone).is_alone, "its share is wasted");
     let first = blocks[0];
     assert!(ledger.release(first, false).is_none());
     assert_eq!(
@@ -474,7 +473,8 @@ fn an_allocation_returns_few_segments_at_once() {
     assert!(blocks.iter().all(|address| ledger.release(*address, false).is_none()));
     let returned = [0; 3].map(|_| ledger.take_surplus(800 * MIB).len());
     assert_eq!(returned, [16, 13, 0]);
-    assert_eq!(ledger.set_limit(0).len(), 11, "a limit holds at once");
+    ledger.set_limit(0);
+    assert_eq!(ledger.remove_beyond_limit().len(), 11, "a limit holds at once");
 }
 
 #[test]
@@ -555,31 +555,6 @@ fn a_block_is_found_from_inside_and_from_its_slack() {
     }
     assert_eq!(ledger.block_at(address + 512, address), None);
     assert_eq!(ledger.block_at(address + 100, address + 1), None);
-}
-
-#[test]
-fn a_reset_leaves_nothing_to_find_or_free() {
-    let mut ledger = with_limit(LIMIT);
-    let (first, second) = (add(&mut ledger, 100), add(&mut ledger, 100));
-    assert!(ledger.release(first, false).is_none());
-    assert!(ledger.abandon(false).is_empty());
-    assert!(ledger.release(second, false).is_none() && ledger.clear().is_empty());
-    assert!(!ledger.is_idle(first) && ledger.block_at(second, 0).is_none());
-    assert_eq!((ledger.stats().cached_blocks, ledger.limit()), (0, Some(LIMIT)));
-}
-
-#[test]
-fn a_segment_that_the_driver_keeps_counts_as_reserved() {
-    let mut ledger = with_limit(0);
-    let address = add(&mut ledger, 3 * SEGMENT);
-    let freed = ledger.release(address, false).expect("nothing is cached");
-    let stats = ledger.stats();
-    assert_eq!((stats.reserved_bytes, stats.driver_frees), (0, 1));
-    add(&mut ledger, 3 * SEGMENT); // another thread, meanwhile
-    ledger.restore_segment(&freed);
-    let stats = ledger.stats();
-    assert_eq!((stats.reserved_bytes, stats.driver_frees), (6 * SEGMENT, 0));
-    assert_eq!(stats.peak_reserved_bytes, 6 * SEGMENT);
 }
 
 /// Random sizes, as `8 GiB alive` of the workloads: what is reserved stays close to what was needed.
