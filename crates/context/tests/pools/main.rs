@@ -316,7 +316,7 @@ fn memory_in_flight_does_not_grow_without_bound(#[values(Device, Pinned)] source
 fn threads_share_the_cache(#[values(Device, Pinned, Pages)] source: Source) {
     let (_guard, context) = alone();
     let before = source.stats(&context);
-    let in_use = Mutex::new(BTreeMap::new());
+    let in_use = Mutex::new(BTreeMap::<u64, u64>::new());
     let work = |seed: u64| {
         let mut held: Vec<Held> = Vec::new();
         let release = |block: Held| {
