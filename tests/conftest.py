@@ -242,7 +242,8 @@ def limits_are_restored(cuda):
 def no_leaks(request, contexts):
     """Each test releases what it allocates, unless it is marked `leaks`."""
     if any(context.bytes_allocated for context in contexts):
-        gc.collect()  # a cycle of an earlier test would go at any time, and tests count bytes
+        # A cycle of an earlier test would go at any time, and tests count bytes.
+        collect()
     before = [context.bytes_allocated for context in contexts]
     failed_before = request.session.testsfailed
     yield
@@ -260,10 +261,14 @@ def no_leaks(request, contexts):
     assert not any(leaked()), f"bytes that stay allocated on each device: {leaked()}"
 
 
-def pytest_collection_finish():
-    # The objects of imported modules are not garbage, and take long to walk over each time.
+def collect():
+    """Collects garbage; what is left belongs to modules, and takes long to walk over each time."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish():
+    collect()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -107,7 +107,7 @@ impl Pyarrow {
     /// # Panics
     ///
     /// If something is lost.
-    pub fn settle(&self, before: (u64, i64)) {
+    pub fn wait_for_release(&self, before: (u64, i64)) {
         for _ in 0..5000 {
             if self.allocated() == before {
                 return;

@@ -25,5 +25,5 @@ fuzz_target!(init: { Pyarrow::get(); }, |bytes: &[u8]| {
         pyarrow.work_with(&object, is_batch);
     }
     assert_eq!(made.released(), [1, 1]);
-    pyarrow.settle(before);
+    pyarrow.wait_for_release(before);
 });

@@ -15,7 +15,7 @@ fuzz_target!(init: { Pyarrow::get(); }, |bytes: &[u8]| {
         1 => drop(read_message(pyarrow, bytes)),
         how => pyarrow.read_all(&file_of(pyarrow, bytes), how == 3),
     }
-    pyarrow.settle(before);
+    pyarrow.wait_for_release(before);
 });
 
 fn upload(pyarrow: &Pyarrow, bytes: &[u8]) -> DeviceBuffer {

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from support.fuzz import REFUSALS, touch
-from support.samples import ARRAYS, CPU, settle
+from support.samples import ARRAYS, CPU, wait_for_release
 
 BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
 MESSAGE = BATCH.serialize().to_pybytes()
@@ -130,7 +130,7 @@ def test_a_cut_stream_or_file_is_refused(cuda, ctx):
             # A stream may end where a message does.
             assert all(batch.copy_to(CPU).equals(BATCH) for batch in batches)
         source = whole = batches = None
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 @pytest.mark.parametrize("length", [-1, -2, -(2**31), 2**31 - 1, METADATA - 7, 10**6])

@@ -5,7 +5,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from support.samples import ARRAYS, CPU, DICTIONARY, settle
+from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release
 
 CODECS = pytest.mark.parametrize("codec", ["lz4", "zstd"])
 CUDA = pa.DeviceAllocationType.CUDA
@@ -155,7 +155,7 @@ def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec):
                 assert all(column.device_type == CUDA for column in batch)
             assert batch.copy_to(CPU) == batches[index]
     reader = file = stream = batch = None
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 def test_a_memo_without_values_is_refused(cuda, ctx):
@@ -184,4 +184,4 @@ def test_dictionaries_in_streams_and_files(cuda, ctx):
         with pa.ipc.open_file(cuda.BufferReader(file)) as reader:
             assert reader.get_batch(1).copy_to(CPU) == batch
     reader = file = stream = None
-    settle(ctx, before)
+    wait_for_release(ctx, before)

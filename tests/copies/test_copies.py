@@ -134,42 +134,15 @@ def test_host_buffers_as_data(cuda, ctx, buffer):
     assert ctx.bytes_allocated >= SIZE
 
 
-@pytest.mark.parametrize("size", [*range(71), 1 << 20, (1 << 20) + 15])
-def test_equality_at_every_alignment(ctx, size):
-    room = size + 32
-    data = bytes((index * 7) % 256 for index in range(size))
-    left, right = (ctx.buffer_from_data(bytes([pad]) * room) for pad in (1, 2))
-    alignments = range(16) if size < 100 else (0, 1, 15)
-    for offset in alignments:
-        ours = left[offset : offset + size]
-        ours.copy_from_host(data)
-        for other_offset in alignments:
-            theirs = right[other_offset : other_offset + size]
-            theirs.copy_from_host(data)
-            # The bytes around them differ, and must not count.
-            assert ours.equals(theirs)
-            assert theirs.equals(ours)
-            if size:
-                place = (offset * 16 + other_offset) * 31 % size
-                for changed in {0, place, size - 1}:
-                    theirs.copy_from_host(bytes([data[changed] ^ 0x80]), changed)
-                    assert not ours.equals(theirs), (size, offset, other_offset, changed)
-                    theirs.copy_from_host(data[changed : changed + 1], changed)
-
-
-def test_equality_of_large_buffers_sees_each_part(ctx):
+def test_equality_with_large_host_memory_sees_each_part(ctx):
     size = (9 << 20) + 5
-    left, right = ctx.new_buffer(size), ctx.new_buffer(size)
     zeros = bytes(size)
-    left.copy_from_host(zeros)
-    right.copy_from_host(zeros)
+    buffer = ctx.buffer_from_data(zeros)
     for place in (0, 4 << 20, (8 << 20) - 1, size - 1):
-        assert left.equals(right)
-        assert left.equals(pa.py_buffer(zeros))
-        right.copy_from_host(b"\1", place)
-        assert not left.equals(right)
-        assert not right.equals(pa.py_buffer(zeros))
-        right.copy_from_host(b"\0", place)
+        assert buffer.equals(pa.py_buffer(zeros))
+        buffer.copy_from_host(b"\1", place)
+        assert not buffer.equals(pa.py_buffer(zeros))
+        buffer.copy_from_host(b"\0", place)
 
 
 @given(left=st.binary(max_size=20), right=st.binary(max_size=20))

@@ -21,7 +21,7 @@ from support.c_device import (
     made_array,
     stream_structure,
 )
-from support.samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, empty_of, settle
+from support.samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, empty_of, wait_for_release
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 TABLE = pa.table(
@@ -165,7 +165,7 @@ def test_a_consumer_walks_the_structure(ctx):
     assert seen == [(0, b"+s", 2)] + [(0, 1, 0, 2)] * 3
     assert not moved.release
     gc.collect()
-    settle(ctx, 0 if before == 0 else ctx.bytes_allocated)
+    wait_for_release(ctx, 0 if before == 0 else ctx.bytes_allocated)
 
 
 def test_what_nobody_takes_is_released(ctx):
@@ -177,7 +177,7 @@ def test_what_nobody_takes_is_released(ctx):
     reader = imported(there)
     reader.read_next_batch()
     del there, reader
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 def test_pending_work_has_an_event(ctx, driver, default_stream):

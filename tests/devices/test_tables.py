@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, settle
+from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, wait_for_release
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
@@ -180,7 +180,7 @@ def test_a_table_is_released_with_its_last_chunk(ctx):
     del there
     assert chunk.copy_to(CPU).to_pylist() == [3]
     del chunk
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 def test_a_reader_copies_what_it_reads(ctx):
@@ -203,7 +203,7 @@ def test_a_reader_copies_what_it_reads(ctx):
     again = table.to_reader().copy_to(CPU)
     assert [each.column("a").to_pylist() for each in again] == [[1], [2]]
     del batch, table, again, reader
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 def test_what_goes_wrong_in_a_reader_is_raised(ctx):
@@ -273,7 +273,7 @@ def test_batches_read_from_device_memory_know_where_they_lie(cuda, ctx, form):
             batch.validate(full=True)
     assert batches[0].copy_to(CPU).equals(TABLE.to_batches()[0])
     del source, reader, batches, batch
-    settle(ctx, before)
+    wait_for_release(ctx, before)
 
 
 def test_nulls_of_slices_are_counted_before_batches_become_a_table(ctx):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, settle, shapes
+from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, shapes, wait_for_release
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
@@ -177,7 +177,7 @@ def test_a_column_that_outlives_its_batch_keeps_little_more_than_itself(ctx):
     assert column.equals(batch.column(500))
     assert column_there.copy_to(CPU).equals(column)
     del column, column_there
-    settle(ctx, on_device)
+    wait_for_release(ctx, on_device)
     assert pool.bytes_allocated() == on_host
 
 
@@ -195,7 +195,7 @@ def test_columns_are_released_in_any_order(ctx, count):
             assert column.copy_to(CPU).to_pylist() == [number]
         del column
         columns.pop()
-    settle(ctx, on_device)
+    wait_for_release(ctx, on_device)
     assert pool.bytes_allocated() == on_host
 
 
@@ -323,4 +323,4 @@ def test_everything_is_released(ctx):
     del there
     assert column.copy_to(CPU).equals(BATCH.column(1))
     del column
-    settle(ctx, before)
+    wait_for_release(ctx, before)

@@ -63,8 +63,8 @@ def pop():
 
 
 def alive():
-    """How many of each kind there are, when everything is settled."""
-    settle()
+    """How many of each kind there are, once what is not lost is released."""
+    release_unused()
     counts = Counter({kind: count() for kind, count in _LIVE.items()})
     for number in range(DEVICES):
         counts[f"retains of {number}"] = LIBRARY.cuda_sim_primary_retains(number)
@@ -77,7 +77,7 @@ def fill_spares():
 
     It keeps them for later work, so that from now on it makes no more, unless it loses some.
     """
-    settle()  # what waits for the device must not do so below
+    release_unused()  # what waits for the device must not do so below
     is_cached = compat.pinned_memory_stats()["cache_limit"] > 0
     for number in range(DEVICES):
         context = compat.Context(number)
@@ -113,7 +113,7 @@ def lost(expected):
     return more
 
 
-def settle():
+def release_unused():
     """Releases what is not lost: garbage, what finished work retains, and what is cached."""
     gc.collect()
     for number in range(DEVICES):

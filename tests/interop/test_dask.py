@@ -49,7 +49,7 @@ def shared_cluster():
 @pytest.fixture
 def cluster(shared_cluster):
     yield shared_cluster
-    shared_cluster.settle()
+    shared_cluster.wait_for_release()
 
 
 @pytest.fixture
@@ -389,4 +389,4 @@ def test_without_any_preparation(ctx):
         assert ways == {"ipc": 1, "host": attempt}
         assert attempt > 0
         del future
-        cluster.settle()
+        cluster.wait_for_release()

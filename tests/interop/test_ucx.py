@@ -71,7 +71,7 @@ def test_what_was_received_is_released(cluster):
     _, living = cluster.run(cluster.second, received)
     assert living >= LARGE
     del buffer
-    cluster.settle()
+    cluster.wait_for_release()
     for _ in range(100):
         _, living = cluster.run(cluster.second, received)
         if not living:

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 
 import pyarrow_cuda_compat as cuda
 from support.reentry import Cycle, Leaves, Reenters, collecting, unraisable
-from support.samples import CPU, settle
+from support.samples import CPU, wait_for_release
 
 # Around what the small copies, the engine and the allocator treat differently.
 SIZES = st.one_of(st.integers(0, 40), st.sampled_from([512, 4096, 70_000, 300_000, 2_500_000]))
@@ -114,7 +114,7 @@ class Machine(RuleBasedStateMachine):
         if sys.exc_info()[1] is None:  # the traceback of a failure keeps its buffers
             for context, before in zip(self.contexts, self.before, strict=True):
                 # A cycle of an earlier run may have gone meanwhile.
-                settle(context, min(before, context.bytes_allocated))
+                wait_for_release(context, min(before, context.bytes_allocated))
 
     def add(self, pair):
         self.live.append(pair)

@@ -11,7 +11,7 @@ import sys
 import pyarrow as pa
 from pyarrow import cuda
 
-from support.samples import ARRAYS, CPU, DICTIONARY, settle
+from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release
 
 #: Exceptions that damaged data may raise.
 REFUSALS = (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError, EOFError)
@@ -128,7 +128,7 @@ def main(kind, name, first, count):
         except REFUSALS as refusal:
             if any(word in str(refusal) for word in ("Cuda error", "panic")):
                 raise RuntimeError(f"not refused but failed: {refusal}") from refusal
-    settle(ctx, before)
+    wait_for_release(ctx, before)
     print("survived, accepted", accepted)
 
 

@@ -117,7 +117,7 @@ def buffers_of(array):
     return [buffer for buffer in array.buffers() if buffer is not None]
 
 
-def settle(context, allocated):
+def wait_for_release(context, allocated):
     """Waits until no more than `allocated` bytes are left: libarrow reads files on threads of
     its own, which let go of them in their own time."""
     deadline = time.monotonic() + 60

@@ -44,7 +44,7 @@ class Cluster:
         after = self.run(self.first, sent)
         assert {way: after[way] - before[way] for way in after} == {"ipc": 0, "host": 0} | ways
 
-    def settle(self):
+    def wait_for_release(self):
         """Waits until the workers have released what nobody needs any more."""
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
