@@ -19,7 +19,7 @@ const ADDRESS: u64 = 0x7000_0000_0000;
 /// A ledger with ready blocks of that many sizes, between others that are in use.
 fn filled(sizes: u64) -> Ledger {
     let mut ledger = Ledger::default();
-    drop(ledger.set_limit(1 << 50));
+    ledger.set_limit(1 << 50);
     for number in 1..=sizes {
         for copy in 0..4 {
             let address = ADDRESS + ((number * 4 + copy) << 40);
