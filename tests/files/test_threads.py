@@ -3,7 +3,6 @@
 import threading
 import weakref
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -95,15 +94,6 @@ def test_views_within_views_let_their_bases_go_at_once(ctx):
     del inner, outer, view
     assert inner_gone() is None
     assert outer_gone() is None
-
-
-def test_a_host_buffer_equals_device_memory(cuda, ctx):
-    host = cuda.new_host_buffer(10)
-    np.frombuffer(host, "u1")[:] = 7  # it may hold the bytes of an earlier buffer
-    device = ctx.buffer_from_data(host)
-    assert host.equals(device)
-    assert host == device
-    assert not host.equals(ctx.buffer_from_data(b"0123456789"))
 
 
 def test_open_writers_are_flushed_at_the_end(run_python):
