@@ -109,16 +109,12 @@ def test_every_byte_of_a_large_file_arrives(cuda, ctx, tmp_path, direct, threads
     data = (np.arange(9 << 20, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
     path = tmp_path / "large.bin"
     data.tofile(path)
-    before = compat.transfer_limits()
     compat.set_transfer_limits(threads=threads, begin_after=0)
-    try:
-        for offset, size in ((0, 9 << 20), (4096, 8 << 20), (5001, (8 << 20) + 77)):
-            buffer = ctx.buffer_from_file(path, offset, size, direct=direct)
-            assert buffer.equals(pa.py_buffer(data[offset : offset + size]))
-            assert buffer.copy_to_file(tmp_path / "back", direct=bool(direct)) == size
-            assert (np.fromfile(tmp_path / "back", np.uint8) == data[offset : offset + size]).all()
-    finally:
-        compat.set_transfer_limits(**before)
+    for offset, size in ((0, 9 << 20), (4096, 8 << 20), (5001, (8 << 20) + 77)):
+        buffer = ctx.buffer_from_file(path, offset, size, direct=direct)
+        assert buffer.equals(pa.py_buffer(data[offset : offset + size]))
+        assert buffer.copy_to_file(tmp_path / "back", direct=bool(direct)) == size
+        assert (np.fromfile(tmp_path / "back", np.uint8) == data[offset : offset + size]).all()
 
 
 def test_the_end_of_a_file(ctx, path):
@@ -476,11 +472,26 @@ import pyarrow_cuda_compat
 path = os.environ["FILE"]
 pyarrow_cuda_compat.set_transfer_limits(threads=3, begin_after=0)
 size = 24 << 20
+content = os.urandom(size)
 with open(path, "wb") as file:
-    file.truncate(size)
+    file.write(content)
 ctx = cuda.Context()
+buffer = ctx.new_buffer(size)
 before = ctx.bytes_allocated
 is_over = threading.Event()
+
+def read(turn):
+    assert ctx.buffer_from_file(path, direct=[None, True][turn % 2]).size in (size, 5_000_000)
+
+def upload(_turn):
+    with open(path, "rb") as file, cuda.BufferWriter(buffer) as writer:
+        try:
+            writer.upload(file)
+        finally:
+            assert writer.tell() == file.tell()
+
+upload(0)
+assert buffer.to_pybytes() == content
 
 def resize():
     while not is_over.is_set():
@@ -491,9 +502,9 @@ thread = threading.Thread(target=resize, daemon=True)
 thread.start()
 for turn in range(30):
     try:
-        assert ctx.buffer_from_file(path, direct=[None, True][turn % 2]).size in (size, 5_000_000)
+        WORK(turn)
     except OSError as error:
-        assert "the file ends at byte" in str(error) and path in str(error), error
+        assert "the file ends at byte" in str(error), error
 is_over.set()
 thread.join()
 assert ctx.bytes_allocated == before
@@ -501,9 +512,10 @@ print("alive")
 """
 
 
-@pytest.mark.subprocesses
-def test_a_file_that_shrinks_at_any_time(run_python, path):
-    assert run_python(SHRINKS, FILE=os.fspath(path)) == (0, "alive\n", "")
+@pytest.mark.parametrize("work", ["read", "upload"])
+def test_a_file_that_shrinks_at_any_time(run_python, path, work):
+    code = SHRINKS.replace("WORK", work)
+    assert run_python(code, FILE=os.fspath(path)) == (0, "alive\n", "")
 
 
 BATCH = pa.record_batch(
