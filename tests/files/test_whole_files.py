@@ -516,30 +516,3 @@ print("alive")
 def test_a_file_that_shrinks_at_any_time(run_python, path, work):
     code = SHRINKS.replace("WORK", work)
     assert run_python(code, FILE=os.fspath(path)) == (0, "alive\n", "")
-
-
-BATCH = pa.record_batch(
-    {"number": [1, None, 3], "text": ["x", None, "yy"], "list": [[1], None, [2, 3]]}
-).append_column("word", pa.array(["a", "b", "a"]).dictionary_encode())
-
-
-@pytest.mark.parametrize("compression", [None, "zstd"])
-def test_an_arrow_file_is_opened_on_the_device(cuda, ctx, tmp_path, compression):
-    path = tmp_path / "data.arrow"
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_file(path, BATCH.schema, options=options) as writer:
-        writer.write_batch(BATCH)
-        writer.write_batch(BATCH.slice(1))
-    with pa.ipc.open_file(cuda.BufferReader(ctx.buffer_from_file(path))) as reader:
-        assert (reader.schema, reader.num_record_batches) == (BATCH.schema, 2)
-        batches = [reader.get_batch(number) for number in range(2)]
-        table = reader.read_all()
-    there = (
-        [cuda.CudaBuffer.from_buffer(batch[0].buffers()[1]) for batch in batches]
-        if not compression
-        else []
-    )
-    assert not any(buffer.is_cpu for buffer in there)
-    cpu = pa.default_cpu_memory_manager()
-    assert [batch.copy_to(cpu) for batch in batches] == [BATCH, BATCH.slice(1)]
-    assert table.copy_to(cpu).to_batches() == [BATCH, BATCH.slice(1)]

@@ -149,10 +149,3 @@ def test_a_copy_has_no_gaps(memory):
         assert copied.buffer.size == part.nbytes
         assert copied.address != part.address
     assert from_dlpack(array.T, copy=True).strides == array.T.strides
-
-
-def test_buffers_have_no_gaps(ctx, memory):
-    array = DeviceArray(memory, "|u1", (10, 10))
-    with pytest.raises(ValueError, match="non-contiguous"):
-        ctx.buffer_from_object(array[:, 2:5])
-    assert ctx.buffer_from_object(array[:, ::-1].T).to_pybytes() == bytes(range(100))
