@@ -119,29 +119,22 @@ def test_the_primary_context_is_numbas_own(cuda, numba, contexts):
         assert (back.handle, back.device_number) == (ctx.handle, number)
 
 
-def test_the_current_context_stays(numba, driver, contexts):
-    handle = driver.create_context()
-    driver.set_current(handle)
-    try:
-        for ctx in contexts:
-            ctx.to_numba()
-            ctx.new_buffer(0).to_numba()
-            assert driver.current() == handle
-    finally:
-        driver.destroy_context(handle)
+@pytest.mark.usefixtures("numba")
+def test_the_current_context_stays(driver, own_context, contexts):
+    driver.set_current(own_context)
+    for ctx in contexts:
+        ctx.to_numba()
+        ctx.new_buffer(0).to_numba()
+        assert driver.current() == own_context
 
 
-def test_another_context_gets_an_object_of_its_own(cuda, numba, kind, driver):
-    handle = driver.create_context()
-    try:
-        theirs = cuda.Context(0, handle).to_numba()
-        assert theirs is not numba.gpus[0].get_primary_context()
-        assert isinstance(theirs.handle, kind)
-        assert theirs.handle.value == handle
-        assert theirs.device.id == 0
-        assert cuda.Context.from_numba(theirs).handle == handle
-    finally:
-        driver.destroy_context(handle)
+def test_another_context_gets_an_object_of_its_own(cuda, numba, kind, own_context):
+    theirs = cuda.Context(0, own_context).to_numba()
+    assert theirs is not numba.gpus[0].get_primary_context()
+    assert isinstance(theirs.handle, kind)
+    assert theirs.handle.value == own_context
+    assert theirs.device.id == 0
+    assert cuda.Context.from_numba(theirs).handle == own_context
 
 
 @pytest.mark.usefixtures("none_current")
@@ -179,22 +172,14 @@ def test_immutable_memory_gets_no_pointer(cuda, ctx):
 
 
 @pytest.mark.usefixtures("numba")
-def test_pointers_and_their_views_keep_the_memory(cuda, ctx):
-    before = ctx.bytes_allocated
-    view = ctx.buffer_from_data(b"0123456789").to_numba().view(3, 5)
-    gc.collect()
-    assert ctx.bytes_allocated == before + 10
-    assert cuda.CudaBuffer.from_numba(view).to_pybytes() == b"34"
-    del view
-    gc.collect()
-    assert ctx.bytes_allocated == before
-
-
-@pytest.mark.usefixtures("numba")
-def test_buffers_and_their_slices_keep_the_pointer(cuda, ctx):
+def test_views_of_pointers_and_slices_of_buffers_keep_the_memory(cuda, ctx):
     # Here the pointer keeps the memory as Numba's would.
     before = ctx.bytes_allocated
-    part = cuda.CudaBuffer.from_numba(ctx.buffer_from_data(b"0123456789").to_numba()).slice(4, 2)
+    view = ctx.buffer_from_data(b"0123456789").to_numba().view(3, 7)
+    gc.collect()
+    assert ctx.bytes_allocated == before + 10
+    part = cuda.CudaBuffer.from_numba(view).slice(1, 2)
+    del view
     gc.collect()
     assert ctx.bytes_allocated == before + 10
     assert part.to_pybytes() == b"45"
@@ -252,21 +237,10 @@ def test_the_imported_package_is_used(driver, contexts, ctx, monkeypatch):
     assert ctx.to_numba() is both[PACKAGES[1]][PACKAGES[1]].gpus[0].context
 
 
-@pytest.mark.parametrize(
-    "wrong", [None, 0, "mem", pytest.param(object(), id="object"), b"12"], ids=repr
-)
-def test_what_is_no_pointer_is_refused(cuda, wrong):
-    with pytest.raises(TypeError, match=rf"MemoryPointer.*, got {type(wrong).__name__}$"):
-        cuda.CudaBuffer.from_numba(wrong)
-
-
-def test_what_is_no_context_is_refused(cuda, ctx):
-    for wrong in (0, "ctx", object(), ctx):
-        with pytest.raises(TypeError, match=rf"Numba CUDA context, got {type(wrong).__name__}$"):
-            cuda.Context.from_numba(wrong)
-    for nothing in (0, ctypes.c_void_p(0), CUcontext(0)):
-        with pytest.raises(ValueError, match="no handle"):
-            cuda.Context.from_numba(Context(SimpleNamespace(id=0), nothing))
+@pytest.mark.parametrize("nothing", [0, ctypes.c_void_p(0), CUcontext(0)], ids=type)
+def test_a_context_without_a_handle_is_refused(cuda, nothing):
+    with pytest.raises(ValueError, match="no handle"):
+        cuda.Context.from_numba(Context(SimpleNamespace(id=0), nothing))
 
 
 NOT_INSTALLED = """
@@ -309,19 +283,3 @@ except Exception as error: print(repr(error))
 def test_numbas_own_errors_are_not_hidden(error, run_python):
     code, out, err = run_python(BROKEN.format(error=error))
     assert (code, out, err) == (0, f"{eval(error)!r}\n", "")
-
-
-def test_views_of_what_is_given_import_nothing(run_python):
-    code = """
-import sys
-from types import SimpleNamespace as Numbas
-from pyarrow import cuda
-ctx = cuda.Context(0)
-buf = ctx.buffer_from_data(b"0123")
-theirs = Numbas(device=Numbas(id=0), handle=ctx.handle)
-mem = Numbas(device_pointer_value=buf.address, size=3, context=theirs)
-print(cuda.Context.from_numba(theirs).handle == ctx.handle)
-print(cuda.CudaBuffer.from_numba(mem).to_pybytes())
-print([name for name in sys.modules if name.startswith("numba")])
-"""
-    assert run_python(code) == (0, "True\nb'012'\n[]\n", "")

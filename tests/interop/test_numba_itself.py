@@ -1,47 +1,20 @@
 """Numba itself over our memory, and we over its.  What it warns of is its own affair.
 
-TEST_NUMBA names the package, `numba.cuda` or `numba_cuda_mlir.cuda`, which has to work then.  One
-process uses one of them.  With NUMBA_CUDA_MEMORY_MANAGER the same holds.
+`support.libraries.numba_itself` says which package; one process uses one.  With
+NUMBA_CUDA_MEMORY_MANAGER the same holds.
 
 Tests that compile kernels need a GPU.  The rest needs only the host side of Numba.
 """
 
 import gc
 import importlib
-import os
 
 import numpy as np
 import pytest
 
-from pyarrow_cuda_compat.conformance import replay
-
-REQUIRED = os.environ.get("TEST_NUMBA")
-PACKAGE = REQUIRED or "numba.cuda"
+from support.libraries.numba_itself import PACKAGE
 
 pytestmark = pytest.mark.filterwarnings("default")
-
-
-@pytest.fixture(scope="module")
-def numba_cuda():
-    lacking = None if REQUIRED else replay.lacking(f"# needs: {PACKAGE}")
-    if lacking:
-        pytest.skip(lacking)
-    return importlib.import_module(PACKAGE)
-
-
-@pytest.fixture(scope="module")
-def increment(numba_cuda):
-    lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")
-    if lacking:
-        pytest.skip(lacking)
-
-    @numba_cuda.jit
-    def increment(values):
-        place = numba_cuda.grid(1)
-        if place < values.size:
-            values[place] += 1
-
-    return increment
 
 
 def array_over(mem, shape, dtype):
@@ -136,31 +109,21 @@ def test_a_kernel_on_the_second_device(cuda, numba_cuda, other_ctx, increment, d
 
 
 @pytest.mark.usefixtures("numba_cuda")
-def test_a_context_of_ones_own(cuda, driver):
-    handle = driver.create_context()
-    try:
-        theirs = cuda.Context(0, handle).to_numba()
-        assert (theirs.handle.value, theirs.device.id) == (handle, 0)
-        theirs.push()
-        assert driver.current() == handle
-        theirs.pop()
-        assert cuda.Context.from_numba(theirs).handle == handle
-    finally:
-        driver.destroy_context(handle)
+def test_a_context_of_ones_own(cuda, driver, own_context):
+    theirs = cuda.Context(0, own_context).to_numba()
+    assert (theirs.handle.value, theirs.device.id) == (own_context, 0)
+    theirs.push()
+    assert driver.current() == own_context
+    theirs.pop()
+    assert cuda.Context.from_numba(theirs).handle == own_context
 
 
 @pytest.mark.usefixtures("numba_cuda")
-def test_no_current_context_of_numbas(cuda, driver):
-    handle = driver.create_context()
-    was = driver.current()
-    driver.set_current(handle)
-    try:
-        # Its own error, and what is current stays so.
-        with pytest.raises(RuntimeError, match="non-primary CUDA context"):
-            cuda.Context.from_numba()
-        assert driver.current() == handle
-        assert cuda.Context(0).to_numba().device.id == 0
-        assert driver.current() == handle
-    finally:
-        driver.set_current(was)
-        driver.destroy_context(handle)
+def test_no_current_context_of_numbas(cuda, driver, own_context):
+    driver.set_current(own_context)
+    # Its own error, and what is current stays so.
+    with pytest.raises(RuntimeError, match="non-primary CUDA context"):
+        cuda.Context.from_numba()
+    assert driver.current() == own_context
+    assert cuda.Context(0).to_numba().device.id == 0
+    assert driver.current() == own_context

@@ -1,12 +1,11 @@
 """Numba itself takes our arrays: kernels, and functions that are compiled for the host.
 
-As in `test_numba_itself`, TEST_NUMBA names the package.
+`support.libraries.numba_itself` says which package.
 """
 
 import gc
 import importlib
 import importlib.util
-import os
 import sys
 from types import SimpleNamespace
 
@@ -14,22 +13,11 @@ import numpy as np
 import pytest
 
 from pyarrow_cuda_compat import SmartArray, Stream, memory
-from pyarrow_cuda_compat.conformance import replay
-
-REQUIRED = os.environ.get("TEST_NUMBA")
-PACKAGE = REQUIRED or "numba.cuda"
+from support.libraries.numba_itself import PACKAGE
 
 pytestmark = [pytest.mark.independent, pytest.mark.filterwarnings("default")]
 
 RECORD = np.dtype([("count", "i4"), ("share", "f8")], align=True)
-
-
-@pytest.fixture(scope="module")
-def numba_cuda():
-    lacking = None if REQUIRED else replay.lacking(f"# needs: {PACKAGE}")
-    if lacking:
-        pytest.skip(lacking)
-    return importlib.import_module(PACKAGE)
 
 
 @pytest.fixture
@@ -129,21 +117,6 @@ def test_numba_selects_the_device_as_well(numba_cuda):
 
 
 # --- kernels ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def increment(numba_cuda):
-    lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")
-    if lacking:
-        pytest.skip(lacking)
-
-    @numba_cuda.jit
-    def increment(values):
-        place = numba_cuda.grid(1)
-        if place < values.size:
-            values[place] += 1
-
-    return increment
 
 
 @pytest.mark.hardware

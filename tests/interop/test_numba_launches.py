@@ -57,7 +57,6 @@ thread.join()
     return run
 
 
-@pytest.mark.simulator
 def test_a_launch_moves_what_is_stale_and_marks_it(run_launches):
     assert run_launches("""
 print(beside(lambda: add_one[1, 1](early)))

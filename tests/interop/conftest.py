@@ -1,0 +1,50 @@
+"""What several of the folder's tests need: Numba itself, a context that is not primary, a peer."""
+
+import importlib
+
+import pytest
+
+from pyarrow_cuda_compat.conformance import replay
+from support.libraries.numba_itself import PACKAGE, REQUIRED
+from support.peer import Peer
+
+
+@pytest.fixture(scope="module")
+def numba_cuda():
+    lacking = None if REQUIRED else replay.lacking(f"# needs: {PACKAGE}")
+    if lacking:
+        pytest.skip(lacking)
+    return importlib.import_module(PACKAGE)
+
+
+@pytest.fixture(scope="module")
+def increment(numba_cuda):
+    lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")
+    if lacking:
+        pytest.skip(lacking)
+
+    @numba_cuda.jit
+    def increment(values):
+        place = numba_cuda.grid(1)
+        if place < values.size:
+            values[place] += 1
+
+    return increment
+
+
+@pytest.fixture
+def own_context(driver):
+    """The handle of a context beside the primary one."""
+    handle = driver.create_context()
+    yield handle
+    driver.destroy_context(handle)
+
+
+@pytest.fixture
+def peer():
+    other = Peer()
+    yield other
+    try:
+        assert other.end() == (0, "")
+    finally:
+        other.kill()
