@@ -3,7 +3,6 @@
 import time
 from itertools import product
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -22,6 +21,7 @@ from support.libraries.dask_tasks import (
     make_batch,
     make_buffer,
     make_empty_batches,
+    make_pinned,
     on_host,
     same_batch,
     sent,
@@ -34,6 +34,8 @@ distributed = pytest.importorskip("distributed")
 
 from support.libraries.dask_cluster import started  # noqa: E402
 
+#: What `look_at` finds of a buffer that has arrived.
+INTACT = ("CudaBuffer", LARGE, 0, True)
 PRELOAD = {"distributed.worker.preload": ["pyarrow_cuda_compat.dask"]}
 
 
@@ -59,18 +61,15 @@ def no_threshold(cluster):
     cluster.client.run(set_threshold, before)
 
 
-@pytest.mark.parametrize("size", [1 << 16, LARGE, 20 << 20])
-def test_buffers_go_by_ipc(cluster, size):
-    with cluster.expect(ipc=1):
-        future = cluster.on_first(make_buffer, size)
-        assert cluster.on_second(look_at, future) == ("CudaBuffer", size, 0, True)
+def look_there(cluster, make=make_buffer, *arguments):
+    """What the second worker finds of the buffer that the first one makes."""
+    return cluster.on_second(look_at, cluster.on_first(make, *arguments))
 
 
-@pytest.mark.parametrize("size", [0, 1, (1 << 16) - 1])
-def test_small_buffers_go_as_host_frames(cluster, size):
-    with cluster.expect(host=1):
-        future = cluster.on_first(make_buffer, size)
-        assert cluster.on_second(look_at, future) == ("CudaBuffer", size, 0, True)
+@pytest.mark.parametrize("size", [0, 1, (1 << 16) - 1, 1 << 16, LARGE, 20 << 20])
+def test_buffers_go_by_ipc_unless_they_are_small(cluster, size):
+    with cluster.expect(**{"ipc" if size >= 1 << 16 else "host": 1}):
+        assert look_there(cluster, make_buffer, size) == ("CudaBuffer", size, 0, True)
 
 
 def test_slices_and_read_only_memory(cluster):
@@ -80,23 +79,14 @@ def test_slices_and_read_only_memory(cluster):
         return _native._read_only(make_buffer(251 * 4096).slice(251 * 1024, 251 * 2048))
 
     with cluster.expect(ipc=1):
-        future = cluster.on_first(make)
-        expected = ("CudaBuffer", 251 * 2048, 0, False)
-        assert cluster.on_second(look_at, future) == expected
+        assert look_there(cluster, make) == ("CudaBuffer", 251 * 2048, 0, False)
 
 
 def test_each_device(cluster, other_ctx):
     with cluster.expect(ipc=2):
         for device in (0, 1):
-            future = cluster.on_first(make_buffer, LARGE, device)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, device, True)
-
-
-@pytest.mark.parametrize("name", ["int64", "string", "deeply nested", "dictionary", "extension"])
-def test_batches_go_by_ipc(cluster, name):
-    with cluster.expect(ipc=1):
-        future = cluster.on_first(make_batch, name)
-        assert cluster.on_second(same_batch, future, name)
+            found = look_there(cluster, make_buffer, LARGE, device)
+            assert found == ("CudaBuffer", LARGE, device, True)
 
 
 def test_batches_of_all_types(cluster, no_threshold):
@@ -161,8 +151,7 @@ def test_collections(cluster):
         return look_at(there["buffer"]), same_batch(there["batch"])
 
     with cluster.expect(ipc=2):
-        future = cluster.on_first(make)
-        assert cluster.on_second(look, future) == (("CudaBuffer", LARGE, 0, True), True)
+        assert cluster.on_second(look, cluster.on_first(make)) == (INTACT, True)
 
 
 def test_shared_memory_is_copied_once(cluster):
@@ -202,21 +191,20 @@ def test_the_receiver_has_memory_of_its_own(cluster):
         buffer.copy_from_host(bytes(LARGE))
 
     cluster.on_first(overwrite, future).result(timeout=60)
-    assert cluster.on_second(look_at, there) == ("CudaBuffer", LARGE, 0, True)
+    assert cluster.on_second(look_at, there) == INTACT
     # It can be lent on, and back.
-    back = cluster.client.submit(look_at, there, workers=[cluster.first], pure=False)
-    assert back.result(timeout=60) == ("CudaBuffer", LARGE, 0, True)
+    assert cluster.on_first(look_at, there).result(timeout=60) == INTACT
 
 
 def test_clients_get_host_frames(cluster, ctx):
     with cluster.expect(host=2):
         buffer = cluster.on_first(make_buffer).result(timeout=60)
         batch = cluster.on_first(make_batch).result(timeout=60)
-    assert look_at(buffer) == ("CudaBuffer", LARGE, 0, True)
+    assert look_at(buffer) == INTACT
     assert same_batch(batch)
     with cluster.expect(host=1):
         [other] = cluster.client.gather([cluster.on_first(make_buffer)], direct=True)
-    assert look_at(other) == ("CudaBuffer", LARGE, 0, True)
+    assert look_at(other) == INTACT
 
 
 @pytest.mark.parametrize("direct", [True, False])
@@ -226,7 +214,7 @@ def test_clients_send_host_frames(cluster, ctx, direct):
         make_buffer(), workers=[cluster.first], direct=direct, hash=False
     )
     with cluster.expect(ipc=1):
-        assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        assert cluster.on_second(look_at, future) == INTACT
     assert sent()["ipc"] == sent_before["ipc"] == 0
 
 
@@ -240,32 +228,15 @@ def test_host_data_goes_as_ever(cluster):
 
 
 def test_memory_that_cannot_be_lent(cluster):
-    def make():
-        from pyarrow import cuda
-
-        ctx = cuda.Context(0)
-        pinned = cuda.new_host_buffer(LARGE)
-        np.frombuffer(pinned, np.uint8)[:] = content_of(LARGE)
-        address = ctx.get_device_address(pinned.address)
-        return ctx.foreign_buffer(address, LARGE, base=pinned)
-
     with cluster.expect(host=1):
-        future = cluster.on_first(make)
-        assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+        assert look_there(cluster, make_pinned) == INTACT
 
 
 def test_part_of_the_memory_cannot_be_lent(cluster):
     def make():
-        from pyarrow import cuda
-
-        ctx = cuda.Context(0)
-        pinned = cuda.new_host_buffer(LARGE)
-        np.frombuffer(pinned, np.uint8)[:] = content_of(LARGE)
-        address = ctx.get_device_address(pinned.address)
-        foreign = ctx.foreign_buffer(address, LARGE, base=pinned)
         columns = [
             pa.Array.from_buffers(pa.uint8(), LARGE, [None, buffer])
-            for buffer in (foreign, make_buffer(LARGE))
+            for buffer in (make_pinned(), make_buffer())
         ]
         return pa.record_batch(columns, ["foreign", "own"])
 
@@ -285,8 +256,7 @@ def test_ipc_can_be_turned_off(cluster):
     cluster.run(cluster.first, use_ipc, False)
     try:
         with cluster.expect(host=1):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
     finally:
         cluster.run(cluster.first, use_ipc, True)
 
@@ -300,7 +270,7 @@ def test_only_held_replies_lend(cluster):
         return look_at(reply["result"])
 
     with cluster.expect(host=1):
-        assert cluster.run(cluster.second, ask, cluster.first) == ("CudaBuffer", LARGE, 0, True)
+        assert cluster.run(cluster.second, ask, cluster.first) == INTACT
 
 
 def test_handles_that_cannot_be_opened():
@@ -309,15 +279,12 @@ def test_handles_that_cannot_be_opened():
     with started(**PRELOAD) as cluster:
         cluster.run(cluster.second, hide_devices, 1000)
         with cluster.expect(ipc=1, host=1):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
         with cluster.expect(host=1):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
         # The other way is as open as before.
         there = cluster.client.submit(make_buffer, workers=[cluster.second], pure=False)
-        back = cluster.client.submit(look_at, there, workers=[cluster.first], pure=False)
-        assert back.result(timeout=60) == ("CudaBuffer", LARGE, 0, True)
+        assert cluster.on_first(look_at, there).result(timeout=60) == INTACT
         assert cluster.run(cluster.second, sent) == {"ipc": 1, "host": 0}
         logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
         assert "device memory of another worker cannot be opened by CUDA IPC" in logs
@@ -367,20 +334,17 @@ def test_one_failure_is_no_reason_to_give_up():
             assert cluster.on_second(same_batch, future)
         cluster.run(cluster.second, hide_devices, 1)
         with cluster.expect(ipc=2):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
         cluster.run(cluster.second, hide_devices, 1000)
         with cluster.expect(ipc=3, host=1):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
 
 
 def test_without_any_preparation(ctx):
     """The workers import the package when the first task does."""
     with started() as cluster:
         for attempt in range(100):
-            future = cluster.on_first(make_buffer)
-            assert cluster.on_second(look_at, future) == ("CudaBuffer", LARGE, 0, True)
+            assert look_there(cluster) == INTACT
             ways = cluster.run(cluster.first, sent)
             if ways["ipc"]:
                 break
@@ -388,5 +352,4 @@ def test_without_any_preparation(ctx):
             time.sleep(0.1)  # connections are renewed when they are idle
         assert ways == {"ipc": 1, "host": attempt}
         assert attempt > 0
-        del future
         cluster.wait_for_release()

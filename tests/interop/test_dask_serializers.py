@@ -68,10 +68,8 @@ def test_spilling_makes_host_frames(ctx):
     from distributed.protocol import deserialize_bytes, serialize_bytes
 
     before = sent()
-    for value in (make_buffer(), make_batch()):
-        back = deserialize_bytes(serialize_bytes(value))
-        assert type(back) is type(value)
-        assert look_at(back) if back is not None and hasattr(back, "hex") else same_batch(back)
+    assert look_at(deserialize_bytes(serialize_bytes(make_buffer())))[0] == "CudaBuffer"
+    assert same_batch(deserialize_bytes(serialize_bytes(make_batch())))
     assert sent() == before
 
 
@@ -233,8 +231,6 @@ def test_sizes(ctx):
     assert size <= sizeof(batch) < size + 1000
     assert size // 2 <= sizeof(batch.column(0)) < size // 2 + 1000
     assert size <= sizeof(pa.Table.from_batches([batch])) < size + 3000
-    host = long_batch("int64", 100)
-    assert sizeof(host) == host.__sizeof__() + 16 or sizeof(host) >= host.nbytes
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,16 @@ def make_buffer(size=LARGE, device=0):
     return cuda.Context(device).buffer_from_data(content_of(size))
 
 
+def make_pinned():
+    """Memory of the host as a buffer of the device, which CUDA IPC cannot lend."""
+    from pyarrow import cuda
+
+    ctx = cuda.Context(0)
+    pinned = cuda.new_host_buffer(LARGE)
+    np.frombuffer(pinned, np.uint8)[:] = content_of(LARGE)
+    return ctx.foreign_buffer(ctx.get_device_address(pinned.address), LARGE, base=pinned)
+
+
 def content_of(size):
     return (np.arange(size) % 251).astype(np.uint8)
 
