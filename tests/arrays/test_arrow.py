@@ -219,11 +219,6 @@ def test_other_byte_orders_are_bytes():
     assert kept.to_pylist() == [b"\0\0\0\1", b"\0\0\1\0"]
 
 
-def test_gaps_are_not_closed_silently():
-    with pytest.raises(ValueError, match=r"array.copy\(\).to_arrow\(\)"):
-        DeviceArray.from_host(np.arange(6))[::2].to_arrow()
-
-
 def test_a_device_array_of_arrow_shares_its_memory(ctx):
     array = pa.array([1, 2, 3], pa.int32()).copy_to(ctx.memory_manager)
     device = DeviceArray(array)
@@ -256,13 +251,6 @@ def test_bits_with_nulls_are_not_taken_for_bytes():
     for use in (lambda: array[:1], lambda: array.T, lambda: array.reshape(1, 1)):
         with pytest.raises(ValueError, match=r"has nulls \(1 of 3\)"):
             use()
-
-
-def test_a_copy_of_bits_is_one():
-    array = pa.array([True, False, True] * 5)[3:]
-    copied = DeviceArray.from_arrow(array).copy()
-    assert (copied.bit_offset, copied.bit_length) == (3, 12)
-    assert back(copied) == array
 
 
 @given(st.data(), st.sampled_from([pa.int16(), pa.bool_(), pa.decimal128(19)]))
