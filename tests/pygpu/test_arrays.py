@@ -64,34 +64,6 @@ def test_a_round_trip(driver, current, host):
         assert all(here == there for here, there, counts in strides if counts)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_five_ways_to_make_one(dtype):
-    make, kind = low_level(dtype), np.dtype(dtype)
-    host = numbers((2, 3), dtype)
-    by_size, by_shape = make(6), make([2, 3], 0)
-    assert (by_size.shape(), by_shape.shape()) == ([6], [2, 3])
-    assert by_shape.strides() == [kind.itemsize, 2 * kind.itemsize]
-    memory = getattr(gpuarray, f"HostAllocator_{dtype}")()
-    memory.allocate(6)
-    by_pointer = make(memory.ptr(), [2, 3])
-    assert int(by_pointer.host_data()) == int(memory.ptr())
-    by_buffer = make(host)
-    for array in (by_size, by_shape, by_pointer, by_buffer):
-        assert not array.allocated()
-        assert int(array.device_data()) == 0
-        assert array.allocate() == array.allocate() == 0
-        assert array.allocated()
-    # The same memory on the device by its address.
-    assert by_buffer.to_device() == 0
-    other = np.zeros((2, 3), dtype)
-    for device in (by_buffer.device_data(), int(by_buffer.device_data())):
-        other[:] = 0
-        by_addresses = make(other.ctypes.data, device, [2, 3], flag_c_contiguous=1)
-        assert by_addresses.allocated()
-        assert by_addresses.to_host() == 0
-        assert np.array_equal(other, host)
-
-
 def test_pointers_keep_memory(ctx):
     before = ctx.bytes_allocated
     array = gpuarray.DeviceArray_float64(np.arange(3.0))
@@ -164,21 +136,6 @@ def test_an_address_of_no_device_memory_is_a_status():
     array = gpuarray.DeviceArray_float64(host.ctypes.data, 0x1230, [3])
     assert array.last_status() == array.to_device() == array.to_host() == 1
     assert not array.allocated()
-
-
-def test_nothing_happens_before_the_allocation(ctx):
-    before = ctx.bytes_allocated
-    array = gpuarray.DeviceArray_float64(np.zeros(3))
-    for call in (
-        array.to_device,
-        array.to_host,
-        lambda: array.set(np.zeros(3)),
-        lambda: array.set_val(0, 1),
-    ):
-        with pytest.raises(ValueError, match=r"no memory on the device: call allocate\(\) first"):
-            call()
-    assert array.last_status() == 0
-    assert ctx.bytes_allocated == before
 
 
 def test_set_takes_memory_of_the_host():

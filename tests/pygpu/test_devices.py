@@ -120,19 +120,6 @@ def test_questions_make_no_context(run_python):
     assert run_python(COLD) == (0, "0\n", "")
 
 
-def test_an_event_waits_for_its_stream(begin, stream):
-    event, end = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t()
-    assert gpuarray.cudaEventRecord(event, stream) == 0
-    begin()
-    assert gpuarray.cudaEventRecord(end, stream) == 0
-    assert gpuarray.cudaEventElapsedTime(event, end)[1] == 600  # not ready
-    assert gpuarray.cudaEventSynchronize(end) == 0
-    assert stream.query()
-    elapsed, status = gpuarray.cudaEventElapsedTime(event, end)
-    assert status == 0
-    assert elapsed > 100
-
-
 def test_times_that_were_not_taken():
     never, without, event = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t(2), gpuarray.cudaEvent_t()
     for each in (without, event):

@@ -14,30 +14,6 @@ from pyarrow_cuda_compat import DeviceArray
 DTYPES = gpuarray.SUPPORTED_DTYPES
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_round_trip(dtype, driver, current):
-    host = np.arange(24).reshape(2, 3, 4).astype(dtype)
-    array = gpuarray.to_gpu(host)
-    assert (array.dtype, array.shape, array.strides) == (host.dtype, host.shape, host.strides)
-    assert (array.size, array.nbytes, array.flag_c_contiguous) == (24, host.nbytes, 1)
-    assert driver.read(array.ptr, array.nbytes) == host.tobytes()
-    assert array.ptr == int(array.device_data)
-    assert int(array.host_data) == host.ctypes.data
-    expected = host.copy()
-    host[:] = 0
-    assert array.get() is host
-    assert np.array_equal(host, expected)
-    copied = array.get(copy=True)
-    host[:] = 0
-    assert np.array_equal(copied, expected)
-    assert array.to_device() == array.last_status == 0
-    assert not array.get().any(), "what was written to the host's side went up"
-    host[:] = expected
-    assert array.to_gpu() == 0
-    host[:] = 0
-    assert np.array_equal(array.get(), expected)
-
-
 @pytest.mark.parametrize("name", ["float64", float, np.float64, np.dtype("float64"), None])
 @pytest.mark.parametrize("shape", [(2, 3), [2, 3], 6, (), (0, 3)])
 def test_shapes_and_types(shape, name):
@@ -136,13 +112,6 @@ def test_indices(key, order, driver, current):
     assert 99 not in array.get()
 
 
-def test_indices_that_are_not_there():
-    array = gpuarray.GPUArray((2, 3))
-    for key in (2, -3, (0, 3), (0, 0, 0), [5], "x", 1.0):
-        with pytest.raises(IndexError):
-            array[key]
-
-
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
@@ -233,20 +202,6 @@ def test_memory_of_the_device_by_allocators(ctx):
         gpuarray.Allocator(theirs, host)
     with pytest.raises(gpuarray.UnsupportedDataType, match="'bool'"):
         gpuarray.Allocator(DeviceArray.empty(3, bool))
-
-
-def test_page_locked_memory_on_both_sides():
-    """A C function that knows nothing of devices sees what is on "the device"."""
-    memory = gpuarray.PagelockedAllocator((4,), np.int32)
-    array = gpuarray.GPUArray(allocator=gpuarray.Allocator(memory))
-    assert array.ptr == int(memory.ptr())
-    assert array.set(np.array([4, 1, 3, 2], np.int32)) == 0
-    compare = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.POINTER(ctypes.c_int)] * 2)
-    sort = ctypes.CDLL(None).qsort
-    sort.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, compare]
-    sort.restype = None
-    sort(array.ptr, 4, 4, compare(lambda a, b: a[0] - b[0]))
-    assert array.get().tolist() == memory.get().tolist() == [1, 2, 3, 4]
 
 
 def test_other_libraries_take_it():

@@ -35,16 +35,6 @@ def test_a_pointer(dtype, capsys):
     assert memory.tobytes() == b"\2" * size, "the array retains it"
 
 
-def test_what_is_not_safe_is_not_accessed():
-    array = gpuarray.DeviceArray_int64(3)
-    for what in ("nothing", "device memory"):
-        pointer = array.device_data()
-        assert not pointer.is_safe()
-        with pytest.raises(ValueError, match=f"the pointer is not safe: it points to {what}"):
-            pointer.get()
-        array.allocate()
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_allocators(dtype, ctx, driver, is_simulator):
     before = ctx.bytes_allocated
