@@ -1,13 +1,10 @@
 """What callers may pass: wrong values raise, say why, and change nothing."""
 
 import copy
-import ctypes
-import gc
 import pickle
 import re
 import weakref
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -224,32 +221,6 @@ def test_objects_that_were_never_made_raise(calls, run_python):
     assert (out.splitlines(), code, err) == (calls, 0, "")
 
 
-def test_messages(cuda, ctx, buffer, contexts):
-    count = len(contexts)
-    with pytest.raises(ValueError, match=re.escape("nbytes argument must be non-negative")):
-        ctx.new_buffer(-1)
-    for number in (99, -1):
-        text = f"device_number argument must be non-negative less than {count}"
-        with pytest.raises(ValueError, match=f"^{text}$"):
-            cuda.Context(number)
-        text = f"Invalid Cuda device number {number} (should be between 0 and {count - 1}, "
-        with pytest.raises(pa.ArrowInvalid, match=re.escape(text)):
-            cuda.new_host_buffer(4, number)
-    with pytest.raises(pa.ArrowTypeError, match=r"^buffer is not backed by a CudaBuffer$"):
-        ctx.buffer_from_object(pa.py_buffer(b"abc"))
-    text = "cannot create device buffer view from `<class 'numpy.ndarray'>` object"
-    with pytest.raises(pa.ArrowTypeError, match=f"^{text}$"):
-        ctx.buffer_from_object(np.zeros(3))
-    with pytest.raises(TypeError, match=r"^expected CudaBuffer instance, got bytes$"):
-        buffer.copy_from_device(b"abc")
-    with pytest.raises(BufferError, match=r"^buffer protocol for device buffer not supported$"):
-        memoryview(buffer)
-    with pytest.raises(TypeError, match="Do not call CudaBuffer's constructor directly"):
-        cuda.CudaBuffer()
-    with pytest.raises(TypeError, match="Do not call HostBuffer's constructor directly"):
-        cuda.HostBuffer()
-
-
 def test_out_of_memory_says_how_much_there_is_and_leaves_the_context_usable(ctx):
     text = "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
     for size in (HUGE, 2**50):
@@ -261,27 +232,6 @@ def test_out_of_memory_says_how_much_there_is_and_leaves_the_context_usable(ctx)
         assert type(raised.value) is OutOfMemoryError
         assert isinstance(raised.value, MemoryError)
         assert ctx.buffer_from_data(DATA).to_pybytes() == DATA
-
-
-@pytest.mark.parametrize("size", [-1, -HUGE - 1])
-def test_foreign_buffers_of_negative_size(ctx, buffer, size):
-    with pytest.raises(ValueError, match="non-negative"):
-        ctx.foreign_buffer(buffer.address, size)
-
-
-@pytest.mark.parametrize("size", [2**50, HUGE - 1, HUGE])
-def test_foreign_buffers_beyond_their_memory(ctx, buffer, size):
-    with pytest.raises(ValueError, match=r"ends after|exceed"):
-        ctx.foreign_buffer(buffer.address, size)
-
-
-def test_foreign_buffers_of_unknown_memory(ctx):
-    pageable = ctypes.create_string_buffer(4096)
-    for address in (ctypes.addressof(pageable), 1, 2**63, 2**64 - 1):
-        with pytest.raises(OSError, match="Cuda error 1 "):
-            ctx.foreign_buffer(address, 10)
-    with pytest.raises(OSError, match="Cuda error 1 "):
-        ctx.foreign_buffer(0, 10)
 
 
 @given(offset=integers, length=st.none() | integers)
@@ -311,12 +261,6 @@ def test_indices_are_pythons(buffer, index):
             buffer[index]
 
 
-@pytest.mark.parametrize("step", [0, 2, -1])
-def test_other_steps_are_refused(buffer, step):
-    with pytest.raises(IndexError, match="only slices with step 1 supported"):
-        buffer[::step]
-
-
 def test_slices_of_an_empty_buffer(ctx, buffer):
     for empty in (ctx.new_buffer(0), buffer.slice(5, 0)):
         assert empty.slice().size == empty.slice(0, 5).size == empty[0:9].size == 0
@@ -333,14 +277,9 @@ def test_a_refused_copy_to_the_host_leaves_the_target_alone(ctx, buffer):
         with pytest.raises(ValueError, match=r"requested|position argument is out-of-range"):
             buffer.copy_to_host(position, nbytes, buf=pa.py_buffer(target))
         assert target == b"-" * 20
-    constant = bytes(bytearray(b"constant"))
-    with pytest.raises(ValueError, match="not mutable"):
-        buffer.copy_to_host(buf=pa.py_buffer(constant))
-    assert constant == b"constant"
     device = ctx.buffer_from_data(b"device")
-    for refused in (device, pa.Buffer.slice(device, 1)):
-        with pytest.raises(ValueError, match="device memory"):
-            buffer.copy_to_host(buf=refused)
+    with pytest.raises(ValueError, match="device memory"):
+        buffer.copy_to_host(buf=pa.Buffer.slice(device, 1))
     assert device.to_pybytes() == b"device"
 
 
@@ -365,28 +304,12 @@ def test_read_only_memory_refuses_every_write(cuda, ctx, buffer):
     assert buffer.to_pybytes() == DATA
 
 
-def test_classes_are_python_classes(cuda, ctx, buffer):
-    assert re.fullmatch(
-        r"<pyarrow\.CudaBuffer address=0x[0-9a-f]+ size=10 is_cpu=False is_mutable=True>",
-        repr(buffer),
-    )
+def test_contexts_and_files_are_not_copied(cuda, ctx, buffer):
     for pickled in (ctx, cuda.BufferReader(buffer), cuda.BufferWriter(buffer)):
+        assert weakref.ref(pickled)() is pickled
         for attempt in (pickle.dumps, copy.deepcopy):
             with pytest.raises((TypeError, NotImplementedError, BufferError)):
                 attempt(pickled)
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(buffer)
-    part = buffer.slice(1)
-    for referent in (ctx, part, cuda.BufferReader(buffer), cuda.BufferWriter(buffer)):
-        assert weakref.ref(referent)() is referent
-    gone = weakref.ref(part)
-    del part, referent
-    gc.collect()
-    assert gone() is None
-    for name in ("CudaBuffer", "HostBuffer", "BufferReader", "BufferWriter", "Context"):
-        assert getattr(cuda, name).__module__ == "pyarrow._cuda"
-    assert issubclass(cuda.CudaBuffer, pa.Buffer)
-    assert issubclass(cuda.BufferReader, pa.NativeFile)
 
 
 def test_subclasses_work(cuda, buffer):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat as compat
-from pyarrow_cuda_compat import DeviceArray, Event, Stream
+from pyarrow_cuda_compat import DeviceArray, Event, IpcArrayHandle, Stream
 
 CPU = pa.default_cpu_memory_manager()
 # Each shows the device that it was told.
@@ -107,15 +107,9 @@ def test_upstreams_functions_take_no_numbers():
         compat.serialize_record_batch(pa.record_batch({"x": [1]}), 0)
 
 
-def test_a_handle_is_opened_by_number(peers_handle):
-    with pytest.raises(ValueError, match="device 99 does not exist"):
-        peers_handle.open(99)
-
-
-@pytest.fixture
-def peers_handle():
-    from pyarrow_cuda_compat import IpcArrayHandle
-
+def test_a_handle_is_opened_by_number():
     size = (8).to_bytes(8, "little")
     memory = compat.IpcMemHandle.from_buffer(pa.py_buffer(size + bytes(64)))
-    return IpcArrayHandle(memory, np.dtype("i8"), (1,), (8,), offset=0, device_number=0)
+    handle = IpcArrayHandle(memory, np.dtype("i8"), (1,), (8,), offset=0, device_number=0)
+    with pytest.raises(ValueError, match="device 99 does not exist"):
+        handle.open(99)

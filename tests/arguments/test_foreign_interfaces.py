@@ -88,32 +88,8 @@ def test_versions_are_not_judged(ctx, memory, version):
     assert view.to_pybytes() == bytes(range(10))
 
 
-def test_layouts_without_gaps(ctx, memory):
-    def view(**layout):
-        return ctx.buffer_from_object(Array(memory.address, **layout))
-
-    assert view(shape=()).to_pybytes() == b"\0"
-    assert view(shape=(2, 3), typestr="<u2").size == 12
-    assert view(shape=(2, 3), strides=(1, 2)).to_pybytes() == bytes(range(6))
-    for empty in (
-        view(shape=(0,)),
-        view(shape=(2**62, 2**62, 0)),
-        view(data=(0, False), shape=(0,)),
-    ):
-        assert empty.size == 0
-    backwards = Array(memory.address + 9, strides=(-1,))
-    assert ctx.buffer_from_object(backwards).to_pybytes() == bytes(range(10))
-
-
-@pytest.mark.parametrize("stream", [1, 2])
-def test_work_on_the_named_stream_is_waited_for(ctx, memory, stream):
-    view = ctx.buffer_from_object(Array(memory.address, stream=stream))
-    assert view.to_pybytes() == bytes(range(10))
-
-
-def test_a_view_of_itself_is_the_same_buffer(ctx, memory):
-    assert ctx.buffer_from_object(memory) is memory
-    assert ctx.buffer_from_object(memory).address == memory.address
+def test_a_layout_without_elements_may_be_of_any_size(ctx, memory):
+    assert ctx.buffer_from_object(Array(memory.address, shape=(2**62, 2**62, 0))).size == 0
 
 
 GARBAGE = [
@@ -147,18 +123,6 @@ def test_handles_of_no_context(run_python):
         *GARBAGE,
     )
     assert (out.splitlines(), code, err) == (GARBAGE, 0, "")
-
-
-def test_the_handle_of_another_device(cuda, other_ctx):
-    with pytest.raises(OSError, match="Cuda error 201 "):
-        cuda.Context(0, handle=other_ctx.handle)
-
-
-def test_the_own_handle_is_the_same_context(cuda, ctx):
-    shared = cuda.Context(0, handle=ctx.handle)
-    buffer = shared.new_buffer(77)
-    assert ctx.bytes_allocated == shared.bytes_allocated >= 77
-    del buffer
 
 
 def test_addresses_of_the_host(cuda, ctx):
