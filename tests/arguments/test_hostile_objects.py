@@ -20,6 +20,8 @@ ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(bytes(range(100)))
 array = DeviceArray(buf, "|u1")
 stream = Stream(ctx)
+batch = pa.record_batch({"a": [1]})
+message = cuda.serialize_record_batch(batch, ctx)
 
 class Lying(list):
     def __len__(self):
@@ -148,7 +150,8 @@ pa.array([1]).copy_to(Claims(pa.MemoryManager))
 pa.record_batch({"a": [1]}).copy_to(Claims(pa.Device))
 cuda.read_message(Claims(cuda.BufferReader))
 cuda.serialize_record_batch(Claims(pa.RecordBatch), ctx)
-cuda.read_record_batch(buf, Claims(pa.Schema))
+cuda.read_record_batch(message, Claims(pa.Schema))
+cuda.read_record_batch(message, batch.schema, dictionary_memo=Claims(pa.lib.DictionaryMemo))
 ctx.buffer_from_object(Claims(cuda.HostBuffer))
 ctx.buffer_from_data(Claims(pa.Buffer))
 buf.copy_to_host(buf=Claims(pa.Buffer))

@@ -82,21 +82,6 @@ print(message.size > 32_000_000, pool.max_memory() - before < 100_000)
     assert run_python(code) == (0, "True True\n", "")
 
 
-def test_batches_of_pinned_and_of_device_memory(cuda, ctx):
-    data = struct.pack("<3q", 1, 2, 3)
-    pinned = cuda.new_host_buffer(24)
-    memoryview(pinned).cast("B")[:] = data
-    expected = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
-    device = ctx.buffer_from_data(data)
-    for buffer in (pinned, device, device.slice(0, 24)):
-        column = pa.Array.from_buffers(pa.int64(), 3, [None, buffer], null_count=0)
-        batch = pa.RecordBatch.from_arrays([column, pa.array([4, 5, 6])], ["x", "y"])
-        message = cuda.serialize_record_batch(batch.select(["x"]), ctx)
-        assert message.to_pybytes() == expected.serialize().to_pybytes()
-        both = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
-        assert both.copy_to(CPU).to_pydict() == {"x": [1, 2, 3], "y": [4, 5, 6]}
-
-
 def test_a_batch_without_columns_may_lie_on_a_device(cuda, ctx):
     empty = pa.record_batch([], names=[])
     message = cuda.serialize_record_batch(empty.copy_to(ctx.memory_manager), ctx)
@@ -267,44 +252,6 @@ print("done")
     assert run_python(code) == (0, "done\n", "")
 
 
-def test_a_batch_that_was_read_says_where_it_is(cuda, ctx):
-    message = cuda.serialize_record_batch(MIXED, ctx)
-    back = cuda.read_record_batch(message, MIXED.schema)
-    assert (back.device_type, back.is_cpu) == (CUDA, False)
-    with pytest.raises(NotImplementedError, match="Implemented only for data on CPU device"):
-        back.validate(full=True)
-    for column in back:
-        assert (column.device_type, column.is_cpu) == (CUDA, False)
-
-
-def test_batches_without_columns(cuda, ctx):
-    for batch in (pa.record_batch([], names=[]), pa.record_batch({"a": [1, 2]}).select([])):
-        message = cuda.serialize_record_batch(batch, ctx)
-        assert message.to_pybytes() == batch.serialize().to_pybytes()
-        back = cuda.read_record_batch(message, batch.schema)
-        assert (back.num_columns, back.num_rows) == (0, batch.num_rows)
-
-
-def test_many_columns(cuda, ctx):
-    batch = pa.record_batch({f"c{i}": [i, None, str(i)][i % 3 : i % 3 + 1] for i in range(300)})
-    message = cuda.serialize_record_batch(batch, ctx)
-    assert message.to_pybytes() == batch.serialize().to_pybytes()
-    assert cuda.read_record_batch(message, batch.schema).copy_to(CPU).equals(batch)
-
-
-def test_the_message_is_what_is_allocated(cuda, ctx, other_ctx):
-    for context in (ctx, other_ctx):
-        before = ctx.bytes_allocated, other_ctx.bytes_allocated
-        message = cuda.serialize_record_batch(MIXED, context)
-        assert message.context.device_number == context.device_number
-        assert context.bytes_allocated == before[context.device_number] + message.size
-        back = cuda.read_record_batch(message, MIXED.schema)
-        assert buffers_of(back.column(0))[0].device == context.device
-        assert context.bytes_allocated == before[context.device_number] + message.size
-        assert ctx.bytes_allocated + other_ctx.bytes_allocated == sum(before) + message.size
-        del message, back
-
-
 def test_a_shared_context_allocates_for_itself(cuda, ctx, driver):
     handle = driver.create_context()
     shared = cuda.Context(0, handle)
@@ -318,19 +265,6 @@ def test_a_shared_context_allocates_for_itself(cuda, ctx, driver):
     assert shared.bytes_allocated == 0
     del shared
     driver.destroy_context(handle)
-
-
-def test_the_batch_keeps_the_message(cuda, ctx):
-    before = ctx.bytes_allocated
-    back = cuda.read_record_batch(cuda.serialize_record_batch(MIXED, ctx), MIXED.schema)
-    column = back.column(0)
-    del back
-    others = [ctx.buffer_from_data(bytes(1000)) for _ in range(4)]
-    assert column.copy_to(CPU).equals(MIXED.column(0))
-    del others
-    assert ctx.bytes_allocated > before
-    del column
-    assert ctx.bytes_allocated == before
 
 
 @pytest.mark.parametrize(
@@ -358,31 +292,3 @@ def test_another_schema_is_refused_or_read_within_bounds(cuda, ctx, schema):
     # Both schemas may fit the same buffers; then at least nothing outside is touched.
     back.validate()
     assert back.copy_to(CPU).num_rows == 3
-
-
-def test_what_is_no_schema_is_refused(cuda, ctx):
-    message = cuda.serialize_record_batch(MIXED, ctx)
-    for schema in (None, "schema", MIXED, pa.int64()):
-        with pytest.raises(TypeError):
-            cuda.read_record_batch(message, schema)
-
-    class Pretender:
-        __class__ = pa.lib.DictionaryMemo
-
-    for memo in ("memo", {}, 1, Pretender()):
-        with pytest.raises(TypeError):
-            cuda.read_record_batch(message, MIXED.schema, dictionary_memo=memo)
-    with pytest.raises(TypeError):
-        cuda.read_record_batch(message, MIXED.schema, None)
-
-
-def test_a_message_of_another_kind_is_no_batch(cuda, ctx):
-    schema = ctx.buffer_from_data(MIXED.schema.serialize())
-    with pytest.raises((pa.ArrowInvalid, OSError), match=r"schema|record batch"):
-        cuda.read_record_batch(schema, MIXED.schema)
-
-
-def test_metadata_of_a_schema_is_kept(cuda, ctx):
-    schema = MIXED.schema.with_metadata({"key": "value"})
-    message = cuda.serialize_record_batch(MIXED, ctx)
-    assert cuda.read_record_batch(message, schema).schema.equals(schema, check_metadata=True)

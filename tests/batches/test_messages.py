@@ -1,6 +1,7 @@
 """Messages, streams and files of record batches, read from the device."""
 
 import struct
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -13,22 +14,16 @@ MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [
 LARGE = pa.record_batch({"a": list(range(1000)), "s": ["ten bytes!"] * 1000})
 
 
-def stream_of(batches, **options):
+def written(opener, batches, **options):
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(**options)
-    with pa.ipc.new_stream(sink, batches[0].schema, options=options) as stream:
+    with opener(sink, batches[0].schema, options=options) as writer:
         for batch in batches:
-            stream.write_batch(batch)
+            writer.write_batch(batch)
     return sink.getvalue()
 
 
-def file_of(batches, **options):
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(**options)
-    with pa.ipc.new_file(sink, batches[0].schema, options=options) as file:
-        for batch in batches:
-            file.write_batch(batch)
-    return sink.getvalue()
+stream_of, file_of = partial(written, pa.ipc.new_stream), partial(written, pa.ipc.new_file)
 
 
 def compressed_message(batch, codec):
@@ -51,19 +46,6 @@ def test_messages_in_sequence(cuda, ctx):
         for _ in range(2):
             with pytest.raises(EOFError):
                 read(reader)
-
-
-def test_read_message_takes_a_buffer(cuda, ctx):
-    buffer = cuda.serialize_record_batch(MIXED, ctx)
-    message = cuda.read_message(buffer)
-    assert message.type == "record batch"
-    assert (message.metadata.is_cpu, message.body.is_cpu) == (True, False)
-    assert message.body.device_type == CUDA
-    batch = pa.ipc.read_record_batch(message, MIXED.schema)
-    assert batch.copy_to(CPU).equals(MIXED)
-    schema = cuda.read_message(ctx.buffer_from_data(MIXED.schema.serialize()))
-    assert schema.type == "schema"
-    assert pa.ipc.read_schema(schema) == MIXED.schema
 
 
 def test_a_reader_may_stand_anywhere(cuda, ctx):
