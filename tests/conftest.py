@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.driver import IS_SIMULATOR, the_driver
+from support.peer import Peer
 from support.work import Queue
 
 # Fixtures here hold no state that examples change, and time says nothing on a shared machine.
@@ -94,6 +95,14 @@ def current(ctx, driver):
     yield
     ctx.synchronize()
     driver.set_current(before)
+
+
+@pytest.fixture
+def own_context(driver):
+    """The handle of a context beside the primary one."""
+    handle = driver.create_context()
+    yield handle
+    driver.destroy_context(handle)
 
 
 @pytest.fixture
@@ -217,6 +226,17 @@ def _run_python(code, *arguments, timeout=120, **env):
 @pytest.fixture(scope="session")
 def run_python():
     return _run_python
+
+
+@pytest.fixture
+def peer():
+    """Another process, which has to end well."""
+    other = Peer()
+    yield other
+    try:
+        assert other.end() == (0, "")
+    finally:
+        other.kill()
 
 
 @pytest.fixture(autouse=True)

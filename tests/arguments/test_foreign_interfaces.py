@@ -1,7 +1,5 @@
 """Handles and array interfaces that lie."""
 
-import ctypes
-
 import numpy as np
 import pytest
 
@@ -123,12 +121,3 @@ def test_handles_of_no_context(run_python):
         *GARBAGE,
     )
     assert (out.splitlines(), code, err) == (GARBAGE, 0, "")
-
-
-def test_addresses_of_the_host(cuda, ctx):
-    host = cuda.new_host_buffer(100)
-    assert ctx.get_device_address(host.address) != 0
-    pageable = ctypes.create_string_buffer(100)
-    for address in (0, 1, ctypes.addressof(pageable), 2**64 - 1):
-        with pytest.raises(OSError, match="Cuda error 1 "):
-            ctx.get_device_address(address)

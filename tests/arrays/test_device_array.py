@@ -14,7 +14,6 @@ from pyarrow_cuda_compat import (
     Stream,
     new_host_buffer,
 )
-from support.peer import Peer
 
 
 @pytest.mark.parametrize(
@@ -365,8 +364,7 @@ def test_copies():
 
 
 @pytest.mark.leaks
-@pytest.mark.subprocesses
-def test_another_process_opens_the_array():
+def test_another_process_opens_the_array(peer):
     host = np.arange(24, dtype="f4").reshape(2, 3, 4)
     array = DeviceArray.from_host(host)
     fields = np.dtype([("a", "<i4"), ("b", "<f8")], align=True)
@@ -377,20 +375,14 @@ def test_another_process_opens_the_array():
         (DeviceArray.from_host(np.ones(2, fields)), np.ones(2, fields)),
         (array[:0], host[:0]),
     ]
-    peer = Peer()
-    try:
-        peer("import pickle; from pyarrow_cuda_compat import *")
-        for part, expected in parts:
-            handle = pickle.dumps(part.export_for_ipc())
-            peer(f"array = pickle.loads({handle!r}).open()")
-            assert peer("array.shape, array.strides") == (part.shape, part.strides)
-            assert peer("array.dtype.itemsize, array.dtype.names") == (
-                part.dtype.itemsize,
-                part.dtype.names,
-            )
-            assert peer("array.copy_to_host().tobytes()") == expected.tobytes()
-    finally:
-        peer.kill()
+    peer("import pickle; from pyarrow_cuda_compat import *")
+    for part, expected in parts:
+        handle = pickle.dumps(part.export_for_ipc())
+        peer(f"array = pickle.loads({handle!r}).open()")
+        assert peer("array.shape, array.strides") == (part.shape, part.strides)
+        assert peer("array.dtype.itemsize") == part.dtype.itemsize
+        assert peer("array.dtype.names") == part.dtype.names
+        assert peer("array.copy_to_host().tobytes()") == expected.tobytes()
 
 
 @pytest.mark.leaks

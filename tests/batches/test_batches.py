@@ -196,13 +196,13 @@ def test_views_and_unions_that_lead_outside_are_refused(cuda, ctx, offsets):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("columns", [1, 256, 2000])
-def test_metadata_travels_once(cuda, ctx, driver, columns):
+def test_metadata_travels_once(cuda, ctx, calls, columns):
     column = pa.array([1.5, None])
     batch = pa.record_batch([column] * columns, names=[f"c{i}" for i in range(columns)])
     message = cuda.serialize_record_batch(batch, ctx)
-    before = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
-    back = cuda.read_record_batch(message, batch.schema)
-    copies = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2") - before
+    back, [copies] = calls(
+        lambda: cuda.read_record_batch(message, batch.schema), b"cuMemcpyDtoH_v2"
+    )
     # How long it is, is known only once its beginning was read.
     assert copies == (1 if columns <= 256 else 2)
     assert back.copy_to(CPU).equals(batch)
@@ -252,19 +252,16 @@ print("done")
     assert run_python(code) == (0, "done\n", "")
 
 
-def test_a_shared_context_allocates_for_itself(cuda, ctx, driver):
-    handle = driver.create_context()
-    shared = cuda.Context(0, handle)
+def test_a_shared_context_allocates_for_itself(cuda, ctx, own_context):
+    shared = cuda.Context(0, own_context)
     before = ctx.bytes_allocated
     message = cuda.serialize_record_batch(MIXED, shared)
-    assert message.context.handle == shared.handle == handle
+    assert message.context.handle == shared.handle == own_context
     assert (shared.bytes_allocated, ctx.bytes_allocated) == (message.size, before)
     back = cuda.read_record_batch(message, MIXED.schema)
     assert back.copy_to(CPU).equals(MIXED)
     del message, back
     assert shared.bytes_allocated == 0
-    del shared
-    driver.destroy_context(handle)
 
 
 @pytest.mark.parametrize(

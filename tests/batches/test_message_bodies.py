@@ -143,12 +143,10 @@ def test_a_message_with_texts_that_are_not_utf8_is_read(cuda, ctx):
 
 
 @pytest.mark.simulator
-def test_metadata_is_copied_to_the_host_once(cuda, ctx, driver):
+def test_metadata_is_copied_to_the_host_once(cuda, ctx, calls):
     """`read_message` has checked it by then, and gives libarrow the bytes that were checked."""
     buffer = cuda.serialize_record_batch(pa.record_batch({"x": [1, 2, 3]}), ctx)
-    before = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
-    message = cuda.read_message(buffer)
-    copies = driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2") - before
+    message, [copies] = calls(lambda: cuda.read_message(buffer), b"cuMemcpyDtoH_v2")
     assert not message.body.is_cpu
     # The message's beginning, and the marker and the length that libarrow reads by itself.
     assert copies == 3

@@ -121,10 +121,14 @@ def test_compressed_types(cuda, ctx, codec, name):
     assert cuda.read_record_batch(message, batch.schema).copy_to(CPU).equals(batch)
 
 
+ENCODED = pa.record_batch([DICTIONARY, ARRAYS["int8"][:5]], names=["d", "i"])
+SEQUENCES = [[LARGE, LARGE.slice(10, 5), LARGE[:0]], [ENCODED] * 3]
+
+
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
-def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec):
+@pytest.mark.parametrize("batches", SEQUENCES, ids=["plain", "dictionaries"])
+def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec, batches):
     before = ctx.bytes_allocated
-    batches = [LARGE, LARGE.slice(10, 5), LARGE[:0]]
     stream = ctx.buffer_from_data(stream_of(batches, compression=codec))
     with pa.ipc.open_stream(cuda.BufferReader(stream)) as reader:
         assert [batch.copy_to(CPU) for batch in reader] == batches
@@ -153,17 +157,3 @@ def test_a_memo_without_values_is_refused(cuda, ctx):
     plain = cuda.serialize_record_batch(MIXED, ctx)
     back = cuda.read_record_batch(plain, MIXED.schema, dictionary_memo=memo)
     assert back.copy_to(CPU).equals(MIXED)
-
-
-def test_dictionaries_in_streams_and_files(cuda, ctx):
-    before = ctx.bytes_allocated
-    batch = pa.record_batch([DICTIONARY, ARRAYS["int8"][:5]], names=["d", "i"])
-    for codec in (None, "lz4"):
-        stream = ctx.buffer_from_data(stream_of([batch, batch], compression=codec))
-        with pa.ipc.open_stream(cuda.BufferReader(stream)) as reader:
-            assert [part.copy_to(CPU) for part in reader] == [batch, batch]
-        file = ctx.buffer_from_data(file_of([batch, batch], compression=codec))
-        with pa.ipc.open_file(cuda.BufferReader(file)) as reader:
-            assert reader.get_batch(1).copy_to(CPU) == batch
-    reader = file = stream = None
-    wait_for_release(ctx, before)

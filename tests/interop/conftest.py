@@ -1,4 +1,4 @@
-"""What several of the folder's tests need: Numba itself, a context that is not primary, a peer."""
+"""Numba itself, where it can be used."""
 
 import importlib
 
@@ -6,7 +6,6 @@ import pytest
 
 from pyarrow_cuda_compat.conformance import replay
 from support.libraries.numba_itself import PACKAGE, REQUIRED
-from support.peer import Peer
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +29,3 @@ def increment(numba_cuda):
             values[place] += 1
 
     return increment
-
-
-@pytest.fixture
-def own_context(driver):
-    """The handle of a context beside the primary one."""
-    handle = driver.create_context()
-    yield handle
-    driver.destroy_context(handle)
-
-
-@pytest.fixture
-def peer():
-    other = Peer()
-    yield other
-    try:
-        assert other.end() == (0, "")
-    finally:
-        other.kill()

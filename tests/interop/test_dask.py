@@ -55,8 +55,9 @@ def cluster(shared_cluster):
 
 
 @pytest.fixture
-def no_threshold(cluster):
-    [before] = set(cluster.client.run(set_threshold, 0).values())
+def threshold(cluster, request):
+    """From which size on IPC is used."""
+    [before] = set(cluster.client.run(set_threshold, request.param).values())
     yield
     cluster.client.run(set_threshold, before)
 
@@ -89,7 +90,9 @@ def test_each_device(cluster, other_ctx):
             assert found == ("CudaBuffer", LARGE, device, True)
 
 
-def test_batches_of_all_types(cluster, no_threshold):
+@pytest.mark.usefixtures("threshold")
+@pytest.mark.parametrize("threshold", [0], indirect=True)
+def test_batches_of_all_types(cluster):
     with_data = sum(
         any(buffer for column in batch.columns for buffer in column.buffers())
         for each in ALL.values()
@@ -105,14 +108,11 @@ def test_batches_of_all_types(cluster, no_threshold):
     assert (after["ipc"] - before["ipc"], after["host"] - before["host"]) == (with_data, 0)
 
 
-@pytest.mark.parametrize("threshold", [0, 1 << 16])
-def test_batches_and_tables_of_nothing(cluster, threshold):
-    [before] = set(cluster.client.run(set_threshold, threshold).values())
-    try:
-        future = cluster.on_first(make_empty_batches)
-        assert cluster.on_second(look_at_empty_batches, future) == len(empty_arrays())
-    finally:
-        cluster.client.run(set_threshold, before)
+@pytest.mark.usefixtures("threshold")
+@pytest.mark.parametrize("threshold", [0, 1 << 16], indirect=True)
+def test_batches_and_tables_of_nothing(cluster):
+    future = cluster.on_first(make_empty_batches)
+    assert cluster.on_second(look_at_empty_batches, future) == len(empty_arrays())
 
 
 def test_tables_and_arrays(cluster):

@@ -29,18 +29,15 @@ from distributed.protocol import deserialize, serialize  # noqa: E402
 
 
 @pytest.mark.simulator
-def test_what_cannot_be_lent_is_copied_once(ctx, driver, monkeypatch):
+def test_what_cannot_be_lent_is_copied_once(ctx, calls, monkeypatch):
     import pyarrow_cuda_compat.dask._peers as peers
 
     announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
     monkeypatch.setattr(peers, "_is_held", contextvars.ContextVar("_is_held", default=True))
 
-    def copies():
-        return driver.library.cuda_sim_call_count(b"cuMemcpyDtoH_v2")
-
-    before, sent_before = copies(), sent()
-    header, _ = serialize(make_buffer(), context={"recipient": {peers.NAME: announced}})
-    assert copies() - before == 1
+    buffer, context, sent_before = make_buffer(), {"recipient": {peers.NAME: announced}}, sent()
+    (header, _), [copies] = calls(lambda: serialize(buffer, context=context), b"cuMemcpyDtoH_v2")
+    assert copies == 1
     assert sent()["host"] - sent_before["host"] == 1
     # A process that has not imported this package can load it.
     assert header["serializer"] == "pickle"

@@ -188,20 +188,6 @@ def test_views_of_pointers_and_slices_of_buffers_keep_the_memory(cuda, ctx):
     assert ctx.bytes_allocated == before
 
 
-@pytest.mark.usefixtures("numba")
-def test_empty_both_ways(cuda, ctx):
-    mem = ctx.new_buffer(0).to_numba()
-    assert (mem.device_pointer_value, mem.size) == (None, 0)
-    back = cuda.CudaBuffer.from_numba(mem)
-    assert (back.address, back.size, back.to_pybytes()) == (0, 0, b"")
-    # Empty memory has no address, also as a part of something.
-    part = cuda.CudaBuffer.from_numba(ctx.new_buffer(8).to_numba().view(8, 8))
-    assert (part.address, part.size) == (0, 0)
-    mem.size = 1
-    with pytest.raises(OSError, match="Cuda error 1 "):
-        cuda.CudaBuffer.from_numba(mem)
-
-
 @pytest.mark.usefixtures("none_current")
 def test_a_pointer_may_leave_its_context_open(cuda, numba, ctx):
     buf = ctx.buffer_from_data(b"abc")

@@ -203,15 +203,3 @@ def test_numpy_and_buffers_share_the_host_side():
     if sys.version_info >= (3, 12):
         assert memoryview(array).tolist() == [1, 9, 3]
         assert np.frombuffer(array).ctypes.data == view.ctypes.data
-
-
-def test_no_room_on_the_device_is_a_status(ctx):
-    """Eight tebibytes, of which the host has one element."""
-    endless = np.broadcast_to(np.float64(1), (1 << 40,))
-    array = gpuarray.DeviceArray_float64(endless)
-    before = ctx.bytes_allocated
-    assert array.allocate() == array.last_status() == gpuarray.cudaGetLastError() == 2
-    assert not array.allocated()
-    assert array.to_device() == array.set_val(0, 1) == 2
-    assert int(array.device_data()) == 0
-    assert ctx.bytes_allocated == before
