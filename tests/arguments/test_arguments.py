@@ -301,11 +301,16 @@ def test_contexts_and_files_are_not_copied(cuda, ctx, buffer):
 
 def test_subclasses_work(cuda, buffer):
     class Reader(cuda.BufferReader):
-        extra = None
+        reads = 0
+
+        def read(self, nbytes=None):
+            self.reads += 1
+            return super().read(nbytes)
 
     reader = Reader(buffer)
     reader.extra = [reader]  # a cycle, for the collector
     assert reader.read_buffer(3).to_pybytes() == DATA[:3]
+    assert (reader.read(3), reader.read(), reader.reads) == (DATA[3:6], DATA[6:], 2)
 
     class Ctx(cuda.Context):
         pass

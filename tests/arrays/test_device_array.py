@@ -1,6 +1,5 @@
 """What a device array says of itself, refuses, and is to Python and other processes."""
 
-import copy
 import math
 import pickle
 
@@ -354,13 +353,6 @@ def test_pickles(protocol):
         assert np.array_equal(loaded.copy_to_host(), expected)
     small = pickle.dumps(array[:, :, 0].copy(), protocol)
     assert len(pickle.dumps(array[:, :, 0], protocol)) == len(small)
-
-
-def test_copies():
-    array = DeviceArray.from_host(np.arange(6).reshape(2, 3))
-    for copied in (copy.copy(array), copy.deepcopy(array), array.copy()):
-        assert copied.address != array.address
-        assert np.array_equal(copied.copy_to_host(), array.copy_to_host())
 
 
 @pytest.mark.leaks

@@ -70,18 +70,6 @@ def test_a_class_that_is_another_file_too_is_refused(cuda, ctx):
         Mixed(ctx.buffer_from_data(b"0123456789"))
 
 
-def test_python_classes_extend_the_files(cuda, ctx):
-    class Counting(cuda.BufferReader):
-        reads = 0
-
-        def read(self, nbytes=None):
-            self.reads += 1
-            return super().read(nbytes)
-
-    reader = Counting(ctx.buffer_from_data(b"0123456789"))
-    assert (reader.read(3), reader.read(), reader.reads) == (b"012", b"3456789", 2)
-
-
 def test_views_within_views_let_their_bases_go_at_once(ctx):
     class Base:
         pass

@@ -13,26 +13,9 @@ from types import ModuleType, SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from support.libraries.numba_stand_ins import CUcontext, CUdeviceptr
+from support.libraries.numba_stand_ins import Context, CUcontext, CUdeviceptr, MemoryPointer
 
 PACKAGES = ("numba.cuda", "numba_cuda_mlir.cuda")
-
-
-class Context:
-    def __init__(self, device, handle):
-        self.device, self.handle = device, handle
-
-
-class MemoryPointer:
-    def __init__(self, context, pointer, size, owner=None, finalizer=None):
-        if isinstance(pointer, ctypes.c_void_p):
-            pointer = CUdeviceptr(int(pointer.value))  # so Numba takes no null pointer
-        self.context, self.size, self._owner = context, size, owner
-        self.device_pointer_value = int(pointer) or None
-
-    def view(self, start, stop):
-        address = CUdeviceptr(self.device_pointer_value + start)
-        return MemoryPointer(self.context, address, stop - start, owner=self._owner)
 
 
 class Gpu:
