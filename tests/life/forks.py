@@ -22,6 +22,15 @@ REFUSALS = ("Cuda error 3", "(3)", "initialization error")
 OURS = ("pyarrow._cuda", "pyarrow_cuda_compat")
 #: Names whose calls are for other times, or end the process.
 LEFT_OUT = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__del__"}
+#: A child has no use for what its parent has cached.
+CACHES = [
+    compat.memory_stats,
+    compat.pinned_memory_stats,
+    compat.empty_cache,
+    compat.empty_pinned_cache,
+    partial(compat.set_cache_limit, 1),
+    partial(compat.set_pinned_cache_limit, 1),
+]
 ENDINGS = {
     "sys.exit": lambda: sys.exit(),
     "os._exit": lambda: os._exit(0),
@@ -133,8 +142,9 @@ def while_threads_work(turn, times, end):
         refused(states.ALL["buffer"], kept)
         for other in ("batch", "stream", "array", "writer", "smart array"):
             begin_anew(states.ALL[other])
-        for call in (compat.empty_cache, compat.empty_pinned_cache, compat.transfer_limits):
-            may_refuse(call)
+        for call in CACHES:
+            check_refused(call, "what is cached")
+        may_refuse(compat.transfer_limits)
         gc.collect()
 
     for _ in range(times):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import DeviceArray, empty_cache, memory_stats
+from pyarrow_cuda_compat import CudaBuffer, DeviceArray, empty_cache, memory_stats
 from pyarrow_cuda_compat.smart_array import SmartArray
 from support.samples import CPU
 
@@ -86,6 +86,7 @@ EXPOSING = {
 KEEPING = {
     "nothing": lambda buf: None,
     "slices": lambda buf: buf.slice(5, 100).slice(1),
+    "views": lambda buf: CudaBuffer.from_buffer(pa.Buffer.slice(buf, 5)),
     "copies": lambda buf: (buf.copy_from_host(b"abc"), buf.copy_to_host(0, 10), buf[3]),
     "copies between buffers": lambda buf: (
         buf.copy_from_device(buf.context.buffer_from_data(b"abc")),
