@@ -136,10 +136,12 @@ def begin_anew(other):
 def while_threads_work(turn, times, end):
     """Children of all moments; none waits for a lock that a thread held at the fork."""
     threads = work.Threads(turn, 3)
-    kept = states.buffer()
+    kept, twin = states.buffer(), states.buffer()
 
     def child():
         refused(states.ALL["buffer"], kept)
+        check_refused(partial(kept.equals, twin), "comparisons")
+        check_refused(partial(compat.Context, 0, kept.context.handle), "borrowed contexts")
         for other in ("batch", "stream", "array", "writer", "smart array"):
             begin_anew(states.ALL[other])
         for call in CACHES:

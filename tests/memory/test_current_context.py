@@ -1,11 +1,13 @@
 """No call changes which context is current, and borrowed contexts may die at any time."""
 
 import ctypes
-import threading
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
+
+from support.threads import in_thread
 
 
 @pytest.fixture
@@ -80,7 +82,6 @@ def test_the_callers_current_context_stays(call, device, cuda, contexts, ctx, ow
     if device >= len(contexts):
         pytest.skip("needs two devices")
     subjects = Subjects(cuda, contexts[device])
-    seen = []
 
     def stack():
         """Takes the thread's whole stack of contexts off, and puts it back."""
@@ -93,89 +94,48 @@ def test_the_callers_current_context_stays(call, device, cuda, contexts, ctx, ow
         return handles
 
     def run():
-        try:
-            for handles in ([], [own_context], [ctx.handle], [contexts[-1].handle, own_context]):
-                for handle in handles:
-                    driver.call("cuCtxPushCurrent_v2", ctypes.c_void_p(handle))
-                CALLS[call](subjects)  # what it returns is released here as well
-                seen.append(stack() == handles[::-1])
-                for _ in handles:
-                    driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
-        except BaseException as error:
-            seen.append(error)
+        for handles in ([], [own_context], [ctx.handle], [contexts[-1].handle, own_context]):
+            for handle in handles:
+                driver.call("cuCtxPushCurrent_v2", ctypes.c_void_p(handle))
+            CALLS[call](subjects)  # what it returns is released here as well
+            assert stack() == handles[::-1]
+            for _ in handles:
+                driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert seen == [True] * 4
+    in_thread(run)
 
 
 def test_release_on_another_thread(ctx, own_context, driver):
     before = ctx.bytes_allocated
     buffers = [ctx.new_buffer(size) for size in (1, 100, 3 << 20)]
-    seen = []
 
     def release(handle):
         if handle:
             driver.set_current(handle)
         buffers.pop()
-        seen.append((driver.current(), ctx.bytes_allocated - before))
+        return driver.current(), ctx.bytes_allocated - before
 
-    for handle in (0, own_context, ctx.handle):
-        thread = threading.Thread(target=release, args=(handle,))
-        thread.start()
-        thread.join()
+    seen = [in_thread(partial(release, handle)) for handle in (0, own_context, ctx.handle)]
     assert seen == [(0, 101), (own_context, 1), (ctx.handle, 0)]
 
 
-def test_a_borrowed_context_works_like_any_other(cuda, own_context, driver):
-    shared = cuda.Context(0, own_context)
-    primary = cuda.Context(0)
-    assert shared.handle == own_context != primary.handle
-    assert shared.device_number == 0
-    before = shared.bytes_allocated, primary.bytes_allocated
-    buffer = shared.buffer_from_data(b"0123456789")
-    assert (shared.bytes_allocated, primary.bytes_allocated) == (before[0] + 10, before[1])
-    assert cuda.Context(0, own_context).bytes_allocated == before[0] + 10
-    assert buffer.context.handle == own_context
-    assert buffer.slice(3).to_pybytes() == b"3456789"
-    there = primary.new_buffer(10)
-    there.copy_from_device(buffer)
-    assert there.to_pybytes() == b"0123456789"
-    assert there.equals(buffer)
-    assert buffer.equals(there)
-    batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
-    message = cuda.serialize_record_batch(batch, shared)
-    assert message.context.handle == own_context
-    shared.synchronize()
-    del buffer, message
-    assert (shared.bytes_allocated, primary.bytes_allocated) == (before[0], before[1] + 10)
-    assert driver.current() == 0
-
-
 DESTROYED = """
-import ctypes, gc, os, sys
-from pathlib import Path
+import gc, sys
 import pyarrow as pa
 from pyarrow import cuda
-import pyarrow_cuda_compat
+from support.driver import the_driver
+from support.refusals import check_refused
 sys.unraisablehook = lambda raised: print("reported:", raised.exc_value, flush=True)
-path = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
-if path == "sim":
-    path = str(Path(pyarrow_cuda_compat.__file__).parent / "lib" / "libcuda_sim.so")
-driver = ctypes.CDLL(path)
-primary = cuda.Context(0)
-handle = ctypes.c_void_p()
-assert driver.cuCtxCreate_v2(ctypes.byref(handle), 0, 0) == 0
-assert driver.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())) == 0
-shared = cuda.Context(0, handle.value)
+driver, primary = the_driver(), cuda.Context(0)
+handle = driver.create_context()
+shared = cuda.Context(0, handle)
 buffer = shared.buffer_from_data(b"0123456789")
 twin = shared.buffer_from_data(b"0123456789")
 assert buffer.equals(twin)
 reader, writer = cuda.BufferReader(buffer), cuda.BufferWriter(twin)
 writer.buffer_size = 100
 writer.write(b"abc")
-assert driver.cuCtxDestroy_v2(handle) == 0
+driver.destroy_context(handle)
 """
 
 
@@ -183,7 +143,7 @@ def test_a_destroyed_context_gives_errors(run_python):
     code, out, err = run_python(
         DESTROYED
         + """
-calls = [
+check_refused([
     buffer.to_pybytes, buffer.hex, lambda: buffer[0], lambda: buffer.copy_from_host(b"x"),
     lambda: buffer.copy_from_device(twin), lambda: buffer.copy_from_device(buffer[:5], 2),
     lambda: primary.new_buffer(10).copy_from_device(buffer),
@@ -194,19 +154,14 @@ calls = [
     lambda: shared.buffer_from_data(b"x"), lambda: shared.foreign_buffer(buffer.address, 1),
     lambda: cuda.serialize_record_batch(pa.record_batch([pa.array([1])], names=["x"]), shared),
     lambda: cuda.Context(0, shared.handle),
-]
-for number, call in enumerate(calls):
-    try:
-        print("no error:", number, call())
-    except OSError as error:
-        assert "Cuda error" in str(error), error
+], "Cuda error ")
 assert len(buffer) == buffer.slice(0).size == 10 and repr(buffer) and repr(shared)
 print("used", flush=True)
 try:
     writer.close()
 except OSError as error:
     assert "Cuda error" in str(error), error
-del buffer, twin, reader, writer, calls, call
+del buffer, twin, reader, writer
 gc.collect()
 assert primary.buffer_from_data(b"fine").to_pybytes() == b"fine"
 print("done")

@@ -101,18 +101,6 @@ def test_a_refused_foreign_buffer_lets_its_base_go(ctx, base):
         assert sys.getrefcount(owner) == before
 
 
-def test_slices_keep_owned_memory(cuda, ctx):
-    before = ctx.bytes_allocated
-    part = ctx.buffer_from_data(bytes(range(100))).slice(50, 10)
-    assert ctx.bytes_allocated == before + 100
-    assert part.to_pybytes() == bytes(range(50, 60))
-    reader = cuda.BufferReader(part)
-    del part
-    assert reader.read() == bytes(range(50, 60))
-    del reader
-    assert ctx.bytes_allocated == before
-
-
 CHAINS = {
     "slices": "buffer = buffer.slice(0)",
     "subscripts": "buffer = buffer[0:]",
@@ -147,46 +135,6 @@ def test_long_chains_of_owners_are_released(chain, run_python):
         "thread.join()\n"
     )
     assert (out, code, err) == ("b'0123456789' b'0123456789'\n0\n", 0, "")
-
-
-def test_contexts_outlive_their_python_objects(cuda):
-    buffer = cuda.Context(0).buffer_from_data(b"abc")
-    gc.collect()
-    assert buffer.to_pybytes() == b"abc"
-    assert buffer.context.new_buffer(5).size == 5
-
-
-def test_what_is_counted(cuda, ctx):
-    before = ctx.bytes_allocated
-
-    def counted():
-        totals = {cuda.Context(0).bytes_allocated, ctx.bytes_allocated}
-        assert len(totals) == 1
-        return totals.pop() - before
-
-    buffer = ctx.new_buffer(1000)
-    assert counted() == 1000
-    assert buffer.context.bytes_allocated - before == 1000
-    others = [
-        buffer.slice(1),
-        ctx.foreign_buffer(buffer.address, 1000, base=buffer),
-        ctx.buffer_from_object(buffer),
-        cuda.new_host_buffer(100),
-        ctx.new_buffer(0),
-    ]
-    assert counted() == 1000
-    array = pa.array(range(1000), pa.int64()).copy_to(ctx.memory_manager)
-    assert counted() >= 1000 + 8000
-    in_device = cuda.serialize_record_batch(pa.record_batch([pa.array([1])], names=["x"]), ctx)
-    assert counted() >= 9000 + in_device.size
-    with pytest.raises(OSError, match="Cuda error 2 "):
-        ctx.new_buffer(2**50)
-    del array, in_device
-    assert counted() == 1000
-    del buffer
-    assert counted() == 1000  # a slice still needs it
-    del others
-    assert counted() == 0
 
 
 def test_devices_are_counted_apart(ctx, other_ctx):
@@ -242,14 +190,6 @@ def test_contexts_retain_the_primary_context_once(run_python):
     assert run_python(RETAINS, CUDA_SIM_DEVICES="2") == (0, "[1, 1]\n", "")
 
 
-def test_buffers_know_their_device(other_ctx):
-    buffer = other_ctx.new_buffer(8)
-    for part in (buffer, buffer.slice(1)):
-        assert part.context.device_number == 1
-        assert part.context.handle == other_ctx.handle
-        assert "device_number=1" in repr(part.device)
-
-
 @pytest.mark.simulator
 def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
     gc.collect()
@@ -268,17 +208,6 @@ def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
     pyarrow_cuda_compat.empty_cache(ctx)
     pyarrow_cuda_compat.empty_pinned_cache()
     assert (live(), hosts()) == before
-
-
-@pytest.mark.alone
-def test_freed_memory_is_not_the_drivers_any_more(ctx, driver):
-    """A released buffer's memory can be had again: more than the device has fits in turn."""
-    driver.set_current(ctx.handle)
-    free, _ = driver.memory_info()
-    driver.set_current(0)
-    for _ in range(8):
-        buffer = ctx.new_buffer(free // 4 * 3)
-        del buffer
 
 
 def test_managed_by_ctypes(ctx, driver):

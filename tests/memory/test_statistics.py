@@ -57,17 +57,3 @@ def test_what_is_cached_stays_after_a_reset_of_the_peaks(ctx):
     now = compat.memory_stats(ctx)
     assert now["driver_allocations"] == before["driver_allocations"]
     compat.empty_cache(ctx)
-
-
-def test_peaks_of_pinned_memory_begin_again(cuda):
-    pinned = cuda.new_host_buffer(3 * MIB)
-    del pinned
-    compat.reset_peak_pinned_memory_stats()
-    stats = compat.pinned_memory_stats()
-    assert stats["peak_allocated_bytes"] == stats["allocated_bytes"]
-    assert stats["peak_reserved_bytes"] == stats["reserved_bytes"]
-    pinned = cuda.new_host_buffer(2 * MIB)
-    assert (
-        compat.pinned_memory_stats()["peak_allocated_bytes"] == stats["allocated_bytes"] + 2 * MIB
-    )
-    del pinned
