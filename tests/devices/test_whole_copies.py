@@ -45,6 +45,7 @@ def layout_of(cuda, data):
 def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
     for array in shapes(ALL[name]):
         there = copy_by_buffer(array, ctx.memory_manager)
+        assert str(there) == str(array)
         for source in (array, there):
             for destination in (ctx.memory_manager, ctx.device, other_ctx.device, CPU, CPU.device):
                 wanted = copy_by_buffer(source, destination)
