@@ -117,6 +117,16 @@ def buffers_of(array):
     return [buffer for buffer in array.buffers() if buffer is not None]
 
 
+def chunks_of(data):
+    """The arrays of a batch or a table."""
+    return [chunk for column in data.columns for chunk in getattr(column, "chunks", [column])]
+
+
+def distinct_buffers(arrays):
+    """The addresses of all memory that arrays have."""
+    return {buffer.address for array in arrays for buffer in buffers_of(array) if buffer.size}
+
+
 def wait_for_release(context, allocated):
     """Waits until no more than `allocated` bytes are left: libarrow reads files on threads of
     its own, which let go of them in their own time."""
