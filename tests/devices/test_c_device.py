@@ -22,7 +22,6 @@ from support.c_device import (
     structure,
 )
 from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of
-from support.work import NON_BLOCKING
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 
@@ -243,13 +242,12 @@ def table_of_cudf(ctx, **members):
     return Made(expected.schema, table, memory, **members), expected
 
 
-def test_tables_of_cudf_come_in(ctx, driver, make_stream, make_event):
-    side, done = make_stream(NON_BLOCKING), make_event()
+def test_tables_of_cudf_come_in(ctx, producer):
     before = ctx.bytes_allocated
-    for members in ({}, {"sync_event": ctypes.addressof(done)}):
+    for members in ({}, {"sync_event": producer.place}):
         made, expected = table_of_cudf(ctx, **members)
-        side.sleep()
-        driver.call("cuEventRecord", done, side.stream)
+        producer.sleep()
+        producer.record()
         there = pa.record_batch(made)
         assert (there.schema, there.num_rows, there.is_cpu) == (expected.schema, 4, False)
         assert there.copy_to(CPU).equals(expected)
@@ -264,7 +262,7 @@ def test_tables_of_cudf_come_in(ctx, driver, make_stream, make_event):
         assert made.released == 0, "a column keeps the table"
         del column
         assert (made.released, ctx.bytes_allocated) == (1, before)
-    assert side.is_idle()
+    assert producer.is_idle()
 
 
 def test_tables_go_out_as_cudf_takes_them(ctx):

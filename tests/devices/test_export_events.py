@@ -18,7 +18,7 @@ from support.c_device import (
     structure,
 )
 from support.samples import CPU
-from support.work import NON_BLOCKING
+from support.work import NON_BLOCKING, Producer
 
 BLOCKING = 0
 #: The answers of a query for an event that is not reached, and for one that is.
@@ -108,22 +108,15 @@ def test_a_moved_structure_is_released_on_any_thread(ctx, driver, is_simulator, 
         assert driver.library.cuEventQuery(event) not in (PENDING, REACHED)
 
 
-def fill_later(queue, driver, memory, event, value=7):
-    queue.sleep()
-    queue.fill(memory, value)
-    driver.call("cuEventRecord", event, queue.stream)
-
-
-def test_an_import_that_is_passed_on_keeps_its_event(ctx, driver, make_stream, make_event):
+def test_an_import_that_is_passed_on_keeps_its_event(ctx, driver, producer):
     memory, data = array_of(ctx)
-    side, done = make_stream(NON_BLOCKING), make_event()
-    fill_later(side, driver, memory, done)
-    there = pa.array(Exported(data, sync_event=ctypes.addressof(done)))
+    producer.fill_later(memory, 7)
+    there = pa.array(Exported(data, sync_event=producer.place))
     for part in (there, there.slice(3), pa.RecordBatch.from_arrays([there], ["a"])):
         with exported_capsule(part) as array:
-            assert array.event.value == done.value
-            assert not side.is_idle()
-    driver.call("cuEventSynchronize", done)
+            assert array.event.value == producer.event.value
+            assert not producer.is_idle()
+    driver.call("cuEventSynchronize", producer.event)
     with exported_capsule(there) as array:
         assert array.sync_event is None
 
@@ -134,24 +127,25 @@ def test_an_event_stands_for_all_that_is_pending(
     arrays = [array_of(ctx), array_of(ctx)]
     # Making these waits for work that is queued already.
     streams = [make_stream(NON_BLOCKING), make_stream(NON_BLOCKING)]
-    columns, events = [], [make_event(), make_event()]
-    for (memory, data), side, done in zip(arrays, streams, events, strict=True):
-        fill_later(side, driver, memory, done)
-        columns.append(pa.array(Exported(data, sync_event=ctypes.addressof(done))))
+    producers = [Producer(driver, side.stream, make_event()) for side in streams]
+    columns = []
+    for (memory, data), producer in zip(arrays, producers, strict=True):
+        producer.fill_later(memory, 7)
+        columns.append(pa.array(Exported(data, sync_event=producer.place)))
     batch = pa.RecordBatch.from_arrays(columns, ["a", "b"])
     with exported_capsule(batch) as array:
-        assert array.event.value not in [done.value for done in events]
+        assert array.event.value not in [producer.event.value for producer in producers]
         driver.call("cuEventSynchronize", array.event)
-        assert [driver.library.cuEventQuery(done) for done in events] == [REACHED] * 2
+        assert all(producer.is_done() for producer in producers)
     # The default stream's work is waited for as well.
     memory, data = array_of(ctx)
-    fill_later(side, driver, memory, done)
-    there = pa.array(Exported(data, sync_event=ctypes.addressof(done)))
+    producer.fill_later(memory, 7)
+    there = pa.array(Exported(data, sync_event=producer.place))
     default_stream.sleep(400)
     with exported_capsule(there) as array:
         driver.call("cuEventSynchronize", array.event)
         assert default_stream.is_idle()
-        assert driver.library.cuEventQuery(done) == REACHED
+        assert producer.is_done()
 
 
 @pytest.mark.simulator

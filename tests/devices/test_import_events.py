@@ -9,44 +9,16 @@ import pytest
 
 from support.c_device import ArrowDeviceArray, ArrowSchema, Exported, structure
 from support.samples import CPU
-from support.work import LONG, NON_BLOCKING, Queue
-
-SIZE = 1000
-BEFORE, AFTER = b"\x01" * SIZE, b"\x07" * SIZE
+from support.streams import AFTER, BEFORE, SIZE
+from support.work import LONG
 
 
-class Producer(Queue):
-    """Work on a stream of its own, independent of the default stream, and an event behind it."""
-
-    def __init__(self, driver, stream, event):
-        super().__init__(driver, stream)
-        self.event = event
-
-    @property
-    def place(self):
-        return ctypes.addressof(self.event)
-
-    def record(self):
-        self.driver.call("cuEventRecord", self.event, self.stream)
-
-    def is_done(self):
-        code = self.driver.library.cuEventQuery(self.event)
-        assert code in (0, 600), code
-        return code == 0
-
-    def export(self, ctx):
-        """An array whose bytes become those of `AFTER` when the event is reached."""
-        memory = ctx.buffer_from_data(BEFORE)
-        array = pa.Array.from_buffers(pa.uint8(), SIZE, [None, memory], null_count=0)
-        self.sleep()
-        self.fill(memory, 7)
-        self.record()
-        return Exported(array, sync_event=self.place)
-
-
-@pytest.fixture
-def producer(ctx, driver, make_stream, make_event):
-    return Producer(driver, make_stream(NON_BLOCKING).stream, make_event())
+def export(ctx, producer):
+    """An array whose bytes become those of `AFTER` when the event is reached."""
+    memory = ctx.buffer_from_data(BEFORE)
+    array = pa.Array.from_buffers(pa.uint8(), SIZE, [None, memory], null_count=0)
+    producer.fill_later(memory, 7)
+    return Exported(array, sync_event=producer.place)
 
 
 def generic(array):
@@ -99,7 +71,7 @@ READ = {
 
 @pytest.mark.parametrize("name", READ)
 def test_whoever_reads_waits(cuda, ctx, producer, name):
-    array = pa.array(producer.export(ctx))
+    array = pa.array(export(ctx, producer))
     assert not producer.is_done(), "the import alone need not wait"
     read = READ[name](cuda, ctx, array)
     assert producer.is_done()
@@ -108,22 +80,22 @@ def test_whoever_reads_waits(cuda, ctx, producer, name):
 
 
 def test_copies_to_another_device_wait(other_ctx, ctx, producer):
-    array = pa.array(producer.export(ctx))
+    array = pa.array(export(ctx, producer))
     there = array.copy_to(other_ctx.memory_manager)
     assert producer.is_done()
     assert to_host(there) == AFTER
-    data = pa.array(producer.export(ctx))
+    data = pa.array(export(ctx, producer))
     assert other_ctx.buffer_from_data(generic(data)).to_pybytes() == AFTER
 
 
 def test_equality_waits(ctx, producer):
     same = ctx.buffer_from_data(AFTER)
-    assert same.equals(generic(pa.array(producer.export(ctx))))
-    assert not ctx.buffer_from_data(BEFORE).equals(generic(pa.array(producer.export(ctx))))
+    assert same.equals(generic(pa.array(export(ctx, producer))))
+    assert not ctx.buffer_from_data(BEFORE).equals(generic(pa.array(export(ctx, producer))))
 
 
 def as_batch(producer, ctx):
-    column = producer.export(ctx).inner
+    column = export(ctx, producer).inner
     batch = pa.RecordBatch.from_arrays([column, column.slice(0)], ["a", "b"])
     return Exported(batch, sync_event=producer.place)
 
@@ -140,7 +112,7 @@ def test_batches_wait(cuda, ctx, producer):
 
 def test_imports_by_pointer_wait(ctx, producer):
     for imported in (pa.Array, pa.RecordBatch):
-        made = producer.export(ctx) if imported is pa.Array else as_batch(producer, ctx)
+        made = export(ctx, producer) if imported is pa.Array else as_batch(producer, ctx)
         array, schema = ArrowDeviceArray(), ArrowSchema()
         made.inner._export_to_c_device(array.address, schema.address)
         array.sync_event = producer.place
@@ -294,7 +266,7 @@ def test_an_event_that_is_gone_is_an_error_of_the_driver(ctx, producer, values):
 
 def test_an_array_that_is_not_waited_for_releases_its_memory(ctx, producer):
     before = ctx.bytes_allocated
-    exported = producer.export(ctx)
+    exported = export(ctx, producer)
     array = pa.array(exported)
     assert structure(exported.__arrow_c_device_array__()[1]).sync_event == producer.place
     del exported, array

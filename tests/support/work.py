@@ -76,3 +76,30 @@ class Queue:
         code = self.driver.library.cuStreamQuery(self.stream)
         assert code in (0, 600), code
         return code == 0
+
+
+class Producer(Queue):
+    """Work on a stream, and an event that is behind it."""
+
+    def __init__(self, driver, stream, event):
+        super().__init__(driver, stream)
+        self.event = event
+
+    @property
+    def place(self):
+        """What `sync_event` points to."""
+        return ctypes.addressof(self.event)
+
+    def record(self):
+        self.driver.call("cuEventRecord", self.event, self.stream)
+
+    def fill_later(self, buffer, value, milliseconds=LONG):
+        """The event is reached when the buffer is filled."""
+        self.sleep(milliseconds)
+        self.fill(buffer, value)
+        self.record()
+
+    def is_done(self):
+        code = self.driver.library.cuEventQuery(self.event)
+        assert code in (0, 600), code
+        return code == 0
