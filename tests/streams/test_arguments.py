@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import Event, Stream
-from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of, pointer
+from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of
 
 REFUSED = {
     "to host, position": lambda buf, host, **how: buf.copy_to_host(9, **how),
@@ -99,11 +99,6 @@ def test_other_things_are_no_streams(ctx, name, thing):
         CALLS[name](ctx.buffer_from_data(b"content"), thing)
 
 
-def test_an_event_is_no_stream_of_a_copy(ctx):
-    with pytest.raises(TypeError, match=r"'stream' must be a Stream.*not Event$"):
-        ctx.new_buffer(8).fill(1, stream=Event(ctx))
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_answers_that_are_none(ctx, name):
     buf = ctx.buffer_from_data(b"content")
@@ -150,21 +145,6 @@ def test_constructors_refuse(ctx):
             cls.__new__(cls, 1, 2)
 
 
-def test_a_stream_of_another_library(cuda, ctx, driver, make_stream):
-    queue = make_stream(1)
-    theirs = Theirs(queue.stream.value)
-    buf, pinned = ctx.buffer_from_data(BEFORE), pinned_of(cuda, BEFORE)
-    queue.sleep()
-    buf.fill(7, stream=theirs)
-    buf.copy_to_host(buf=pinned, stream=theirs)
-    event = Event(ctx)
-    event.record(theirs)
-    del buf
-    assert not queue.is_idle()
-    event.synchronize()
-    assert pinned.to_pybytes() == AFTER
-
-
 def test_the_object_is_kept_while_its_stream_is_used(ctx, make_stream):
     class Temporary(Theirs):
         def __cuda_stream__(self):
@@ -187,14 +167,6 @@ def test_default_streams_of_others(cuda, ctx, handle):
     stream.wait(Theirs(handle))
     stream.synchronize()
     assert pinned.to_pybytes() == AFTER
-
-
-def test_others_use_a_stream_by_its_protocol(ctx, driver, begin):
-    busy = begin()
-    assert busy.__cuda_stream__() == (0, busy.handle)
-    assert driver.library.cuStreamQuery(pointer(busy)) == 600
-    busy.synchronize()
-    assert driver.library.cuStreamQuery(pointer(busy)) == 0
 
 
 @pytest.fixture

@@ -12,37 +12,6 @@ from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of, pointer
 from support.work import LONG, Queue
 
 
-def test_a_fill_comes_in_turn(ctx, begin):
-    buf = ctx.buffer_from_data(BEFORE)
-    busy = begin()
-    assert buf.fill(7, stream=busy) is None
-    assert not busy.query()
-    assert buf.to_pybytes() == BEFORE, "the default stream does not wait for this one"
-    busy.synchronize()
-    assert buf.to_pybytes() == AFTER
-
-
-def test_a_copy_to_pinned_memory_returns_at_once(cuda, ctx, begin):
-    buf, pinned = ctx.buffer_from_data(AFTER), pinned_of(cuda, BEFORE)
-    busy = begin()
-    out = buf.copy_to_host(buf=pinned, stream=busy)
-    assert out is pinned
-    assert not busy.query()
-    assert out.to_pybytes() == BEFORE
-    busy.synchronize()
-    assert out.to_pybytes() == AFTER
-
-
-def test_a_copy_from_pinned_memory_returns_at_once(cuda, ctx, begin):
-    buf, pinned = ctx.buffer_from_data(BEFORE), pinned_of(cuda, AFTER)
-    busy = begin()
-    assert buf.copy_from_host(pinned, stream=busy) == SIZE
-    assert not busy.query()
-    assert buf.to_pybytes() == BEFORE
-    busy.synchronize()
-    assert buf.to_pybytes() == AFTER
-
-
 def test_a_part_of_pinned_memory_is_pinned(cuda, ctx, begin):
     buf, pinned = ctx.buffer_from_data(BEFORE), pinned_of(cuda, AFTER)
     busy = begin()
@@ -101,29 +70,6 @@ def test_a_result_in_ordinary_memory_is_there_on_return(ctx, begin):
     assert array.tobytes() == AFTER
 
 
-@pytest.mark.alone
-def test_copies_without_a_stream_are_as_they_were(ctx, driver, current):
-    ordered = Stream(ctx)
-    buf = ctx.buffer_from_data(BEFORE)
-    Queue(driver, pointer(ordered)).sleep()
-    buf.fill(7, stream=ordered)
-    assert buf.to_pybytes() == AFTER, "the default stream waits for such a stream"
-    buf.fill(9)
-    assert buf[0] == 9
-    buf.fill(8, stream=None)
-    assert buf[0] == 8
-
-
-def test_parts_of_a_fill(guarded):
-    buf = guarded(10)
-    buf.fill(1)
-    buf.fill(2, position=3)
-    buf.fill(3, position=4, nbytes=2)
-    buf.fill(4, position=10)
-    buf.fill(255, nbytes=0)
-    assert buf.to_pybytes() == bytes([1, 1, 1, 2, 3, 3, 2, 2, 2, 2])
-
-
 def test_streams_wait_for_events_and_streams(ctx, begin):
     buf = ctx.buffer_from_data(BEFORE)
     copies = [ctx.buffer_from_data(BEFORE) for _ in range(3)]
@@ -165,18 +111,6 @@ def test_pinned_memory_of_one_device_and_a_stream_of_another(cuda, other_ctx, ct
     other_ctx.buffer_from_data(AFTER).copy_to_host(buf=pinned, stream=stream)
     stream.synchronize()
     assert pinned.to_pybytes() == AFTER
-
-
-def test_an_event_is_done_when_its_work_is(ctx, begin):
-    event = Event(ctx)
-    assert event.query(), "never recorded"
-    event.synchronize()
-    busy = begin()
-    assert busy.record(event) is event
-    assert not event.query()
-    event.synchronize()
-    assert event.query()
-    assert busy.query()
 
 
 def test_an_event_of_the_default_stream(ctx, default_stream):
@@ -224,21 +158,6 @@ def test_times_that_there_are_not(ctx):
     for other in (None, 0, 1.5):
         with pytest.raises(TypeError, match="unsupported operand"):
             _ = timed - other
-
-
-def test_an_event_of_another_device(ctx, other_ctx):
-    event, timed = Event(other_ctx), Event(other_ctx, timing=True)
-    with pytest.raises(ValueError, match="different contexts"):
-        Stream(ctx).record(event)
-    ours = Event(ctx, timing=True)
-    ours.record()
-    timed.record()
-    with pytest.raises(ValueError, match="different contexts"):
-        ours.elapsed_time(timed)
-    with pytest.raises(ValueError, match="different contexts"):
-        _ = timed - ours
-    event.record()
-    Stream(ctx).wait(event)
 
 
 def test_what_they_say_of_themselves(ctx, other_ctx):

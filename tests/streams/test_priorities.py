@@ -27,20 +27,3 @@ def test_streams_have_the_priority_that_was_asked_for(ctx, driver, current, non_
         flags = ctypes.c_uint()
         driver.call("cuStreamGetFlags", handle, ctypes.byref(flags))
         assert flags.value == int(non_blocking)
-
-
-def test_a_priority_outside_of_it_is_the_nearest(ctx):
-    least, greatest = Stream.priority_range(ctx)
-    assert Stream(ctx, priority=greatest - 100).priority == greatest
-    assert Stream(ctx, priority=least + 100).priority == least
-    assert Stream(ctx, priority=-(1 << 70)).priority == greatest
-    assert Stream(ctx, priority=1 << 40).priority == least
-    assert Stream(ctx).priority == 0
-
-
-def test_what_is_no_priority(ctx):
-    for priority in ("high", None, 1.5):
-        with pytest.raises(TypeError):
-            Stream(ctx, priority=priority)
-    with pytest.raises(TypeError):
-        Stream(ctx, False, -1)  # options have names

@@ -195,35 +195,6 @@ def test_zero_is_the_default_stream(ctx, stream, queue):
         assert array.copy_to_host(stream=0).tolist() == [0, 1, 2]
 
 
-def test_events_are_recorded_on_it(ctx, stream, queue):
-    event = Event(ctx)
-    release = queue.hold()
-    with stream:
-        event.record()
-    assert not event.query()
-    event.record()
-    event.synchronize()
-    release()
-
-
-def test_blocks_nest(ctx, stream, queue):
-    other = Stream(ctx, non_blocking=True)
-    event = Event(ctx)
-    release = queue.hold()
-    with stream as entered, other:
-        assert entered is stream
-        event.record()
-        event.synchronize()
-        with stream, stream:
-            event.record()
-            assert not event.query()
-        event.record()
-        event.synchronize()
-    event.record()
-    event.synchronize()
-    release()
-
-
 def test_each_context_has_its_own(ctx, other_ctx, stream, late):
     there = Stream(other_ctx, non_blocking=True)
     buf, copy = late(), other_ctx.buffer_from_data(BEFORE)
@@ -244,30 +215,6 @@ def test_a_copy_between_devices_waits_for_either(ctx, other_ctx, stream, late):
     with stream:
         target.copy_from_device(pulled)
         assert target.to_pybytes() == AFTER
-
-
-def test_an_exception_ends_the_block(ctx, stream, queue):
-    event = Event(ctx)
-    with pytest.raises(KeyError, match="mine"), stream:
-        raise KeyError("mine")
-    release = queue.hold()
-    event.record()
-    event.synchronize()
-    release()
-
-
-def test_another_thread_is_not_affected(ctx, stream, queue):
-    event, release = Event(ctx), queue.hold()
-
-    def record():
-        event.record()
-        event.synchronize()
-
-    with stream:
-        thread = threading.Thread(target=record)
-        thread.start()
-        thread.join()
-    release()
 
 
 def test_a_block_ends_on_its_thread(stream):

@@ -34,6 +34,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 import numpy as np
 import pyarrow_cuda_compat as compat
 from support.driver import the_driver
+from support.refusals import check_refused
 from support.work import Queue
 ctx = compat.Context(0)
 driver = the_driver()
