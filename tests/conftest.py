@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.driver import IS_SIMULATOR, the_driver
-from support.peer import Peer
+from support.streams import pointer
 from support.work import Queue
 
 # Fixtures here hold no state that examples change, and time says nothing on a shared machine.
@@ -139,12 +139,19 @@ def stream(ctx, current):
 
 
 @pytest.fixture
-def begin(driver, stream):
+def queue(driver, stream):
+    """Work of the test's own for the stream."""
+    queue = Queue(driver, pointer(stream))
+    yield queue
+    queue.finish()
+
+
+@pytest.fixture
+def begin(stream, queue):
     """Keeps the stream busy for a while from the call on, and gives it.
 
     To be called when all memory is there: a driver may wait for the device to allocate more.
     """
-    queue = Queue(driver, ctypes.c_void_p(stream.handle))
 
     def begin():
         queue.sleep()

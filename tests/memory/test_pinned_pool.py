@@ -16,9 +16,7 @@ from pyarrow_cuda_compat import (
     PinnedMemoryPool,
     pinned_memory_pool,
 )
-from support.streams import pointer
 from support.threads import in_threads
-from support.work import Queue
 
 MIB = 1 << 20
 WORDS = ["", "word", None, "a longer one, of many letters"]
@@ -185,13 +183,6 @@ DIRECT = """if True:
 def test_copies_from_it_are_direct(driver, run_python):
     """Neither threads nor pinned memory between: one call of the driver for the whole copy."""
     assert run_python(DIRECT, driver.library._name) == (0, "True [0, 0, 1]\n", "")
-
-
-@pytest.fixture
-def queue(driver, stream):
-    queue = Queue(driver, pointer(stream))
-    yield queue
-    queue.finish()
 
 
 @pytest.mark.unwatched

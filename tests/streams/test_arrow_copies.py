@@ -8,8 +8,7 @@ import pytest
 
 from pyarrow_cuda_compat import Stream
 from support.samples import CPU
-from support.streams import Theirs, pointer
-from support.work import Queue
+from support.streams import Theirs
 
 TABLE = pa.table(
     {"a": pa.chunked_array([[1, None], [3]]), "s": pa.chunked_array([["x", None, "yy"]])}
@@ -21,18 +20,6 @@ KINDS = {
     "table": TABLE,
 }
 EVERY = pytest.mark.parametrize("name", KINDS)
-
-
-@pytest.fixture
-def hold(driver, stream):
-    """Has the stream wait from the call on, and gives it with a function that lets it go on."""
-    queue = Queue(driver, pointer(stream))
-
-    def hold():
-        return stream, queue.hold()
-
-    yield hold
-    queue.finish()
 
 
 def pinned_array(cuda, values):
@@ -61,26 +48,26 @@ def test_every_way(ctx, other_ctx, name):
         assert data.copy_to(ctx.device, stream=None).copy_to(CPU).equals(data)
 
 
-def test_copies_of_device_memory_return_at_once(ctx, hold):
+def test_copies_of_device_memory_return_at_once(ctx, stream, queue):
     memory, array = device_array(ctx, 0)
-    busy, go_on = hold()
-    memory.fill(1, stream=busy)
-    copy = pa.table({"a": pa.chunked_array([array])}).copy_to(ctx.device, stream=busy)
-    memory.fill(2, stream=busy)
-    assert not busy.query()
+    go_on = queue.hold()
+    memory.fill(1, stream=stream)
+    copy = pa.table({"a": pa.chunked_array([array])}).copy_to(ctx.device, stream=stream)
+    memory.fill(2, stream=stream)
+    assert not stream.query()
     go_on()
-    busy.synchronize()
+    stream.synchronize()
     assert set(copy.copy_to(CPU).column(0).to_pylist()) == {0x0101010101010101}
 
 
-def test_copies_of_pinned_memory_return_at_once(cuda, ctx, hold):
+def test_copies_of_pinned_memory_return_at_once(cuda, ctx, stream, queue):
     array = pinned_array(cuda, range(100))
     batch = pa.record_batch([array, array.slice(0), pinned_array(cuda, [1] * 100)], list("abc"))
-    busy, go_on = hold()
-    there = batch.copy_to(ctx.device, stream=busy)
-    assert not busy.query()
+    go_on = queue.hold()
+    there = batch.copy_to(ctx.device, stream=stream)
+    assert not stream.query()
     go_on()
-    busy.synchronize()
+    stream.synchronize()
     assert there.copy_to(CPU).column(0).to_pylist() == list(range(100))
     assert there.copy_to(CPU).column(2).to_pylist() == [1] * 100
 
@@ -112,23 +99,23 @@ def test_nulls_are_counted_when_the_stream_has_written_the_bitmap(ctx, begin):
     assert copy.copy_to(CPU).null_count == 6
 
 
-def test_queued_copies_keep_both_ends(cuda, ctx, hold):
+def test_queued_copies_keep_both_ends(cuda, ctx, stream, queue):
     gc.collect()
     before = ctx.bytes_allocated
     memory, array = device_array(ctx, 5)
     pinned = pinned_array(cuda, range(100))
-    busy, go_on = hold()
-    copy = array.copy_to(ctx.device, stream=busy)
-    lost = pinned.copy_to(ctx.device, stream=busy)
+    go_on = queue.hold()
+    copy = array.copy_to(ctx.device, stream=stream)
+    lost = pinned.copy_to(ctx.device, stream=stream)
     del memory, array, pinned, lost
     gc.collect()
-    assert not busy.query()
+    assert not stream.query()
     assert ctx.bytes_allocated >= before + 3 * 800
     go_on()
-    busy.synchronize()
+    stream.synchronize()
     assert set(copy.copy_to(CPU).to_pylist()) == {5}
     del copy
-    busy.synchronize()
+    stream.synchronize()
     assert ctx.bytes_allocated == before
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import Event, Stream
-from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of, pointer
-from support.work import LONG, Queue
+from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of
+from support.work import LONG
 
 
 def test_a_part_of_pinned_memory_is_pinned(cuda, ctx, begin):
@@ -122,11 +122,10 @@ def test_an_event_of_the_default_stream(ctx, default_stream):
     assert default_stream.is_idle()
 
 
-def test_time_between_events(ctx, driver, stream):
+def test_time_between_events(ctx, stream, queue):
     start, end = Event(ctx, timing=True), Event(ctx, timing=True)
     start.record(stream)
     start.synchronize()
-    queue = Queue(driver, pointer(stream))
     go_on = queue.hold()
     stream.record(end)
     for ask in (lambda: start.elapsed_time(end), lambda: end - start):

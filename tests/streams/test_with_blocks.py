@@ -1,6 +1,5 @@
 """``with stream:``: the stream in place of the default stream, for one thread."""
 
-import ctypes
 import tempfile
 import threading
 from pathlib import Path
@@ -12,17 +11,8 @@ import pytest
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
 from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of
-from support.work import Queue
 
 CPU = pa.default_cpu_memory_manager()
-
-
-@pytest.fixture
-def queue(driver, stream):
-    """Work of the test's own on a stream that is not ordered with the default stream."""
-    queue = Queue(driver, ctypes.c_void_p(stream.handle))
-    yield queue
-    queue.finish()
 
 
 @pytest.fixture
