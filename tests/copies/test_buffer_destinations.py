@@ -55,16 +55,6 @@ def test_a_view_is_the_same_memory(cuda, ctx):
         assert (view.address, view.size) == (source.address, source.size)
 
 
-def test_a_device_sees_pinned_memory(cuda, ctx):
-    pinned = cuda.new_host_buffer(4)
-    view = pinned.view(ctx.device)
-    assert (isinstance(view, cuda.CudaBuffer), view.device) == (True, ctx.device)
-    np.frombuffer(pinned, np.uint8)[:] = [1, 2, 3, 4]
-    del pinned
-    assert view.to_pybytes() == bytes([1, 2, 3, 4])
-    assert view.view(CPU).to_pybytes() == bytes([1, 2, 3, 4])
-
-
 def test_what_the_destination_does_not_see(ctx, other_ctx):
     there = ctx.buffer_from_data(BYTES)
     unseen = ((pa.py_buffer(BYTES), ctx), (there, other_ctx))

@@ -117,34 +117,6 @@ def test_device_memory_as_data(ctx, buffer, contexts):
         assert source.to_pybytes() == b"0123456789"
 
 
-def test_host_buffers_as_data(cuda, ctx, buffer):
-    host = cuda.new_host_buffer(10)
-    host_view = memoryview(host).cast("B")
-    host_view[:] = b"0123456789"
-    assert buffer.copy_from_host(host.slice(2, 3), 1) == 3
-    assert buffer.slice(1, 3).to_pybytes() == b"234"
-    assert ctx.buffer_from_data(host).to_pybytes() == b"0123456789"
-    device_view = ctx.buffer_from_object(host)
-    assert device_view.to_pybytes() == b"0123456789"
-    device_view.copy_from_host(b"xx", 4)
-    assert bytes(host_view) == b"0123xx6789"
-    assert device_view.equals(host)
-    buffer.slice(1, 3).copy_to_host(buf=host)
-    assert bytes(host_view) == b"2343xx6789"
-    assert ctx.bytes_allocated >= SIZE
-
-
-def test_equality_with_large_host_memory_sees_each_part(ctx):
-    size = (9 << 20) + 5
-    zeros = bytes(size)
-    buffer = ctx.buffer_from_data(zeros)
-    for place in (0, 4 << 20, (8 << 20) - 1, size - 1):
-        assert buffer.equals(pa.py_buffer(zeros))
-        buffer.copy_from_host(b"\1", place)
-        assert not buffer.equals(pa.py_buffer(zeros))
-        buffer.copy_from_host(b"\0", place)
-
-
 @given(left=st.binary(max_size=20), right=st.binary(max_size=20))
 @settings(max_examples=60)
 def test_equality_is_that_of_the_bytes(ctx, contexts, left, right):
@@ -159,15 +131,6 @@ def test_equality_is_that_of_the_bytes(ctx, contexts, left, right):
     assert (ours == right) == (left == right)
 
 
-def test_equality_across_devices_at_size(ctx, other_ctx):
-    data = bytes(range(256)) * (5 << 12)
-    here, there = ctx.buffer_from_data(data), other_ctx.buffer_from_data(data)
-    assert here.equals(there)
-    there.copy_from_host(b"\0", len(data) - 1)
-    assert not here.equals(there)
-    assert not here.equals(there.slice(0, len(data) - 1))
-
-
 @given(data=st.binary(max_size=64))
 def test_contents_as_python_objects(ctx, data):
     buffer = ctx.buffer_from_data(data)
@@ -176,18 +139,6 @@ def test_contents_as_python_objects(ctx, data):
     assert [buffer[index] for index in range(-len(data), len(data))] == list(data) * 2
     assert len(buffer) == buffer.size == len(data)
     assert list(buffer) == list(data)
-
-
-def test_who_may_write(cuda, ctx):
-    buffer = ctx.new_buffer(10)
-    for mutable in (buffer, buffer.slice(1), buffer[2:], cuda.CudaBuffer.from_buffer(buffer)):
-        assert mutable.is_mutable
-        assert not mutable.is_cpu
-    generic = pa.Buffer.slice(buffer, 3)
-    again = cuda.CudaBuffer.from_buffer(generic)
-    assert again.address == buffer.address + 3
-    assert again.size == 7
-    assert again.is_mutable == generic.is_mutable
 
 
 @given(data=st.binary(max_size=50), offset=st.integers(0, 60), size=st.integers(-1, 60))
@@ -200,17 +151,3 @@ def test_buffers_from_part_of_the_data(ctx, data, offset, size):
             continue
         end = None if size < 0 else offset + size
         assert ctx.buffer_from_data(source, offset, size).to_pybytes() == data[offset:end]
-
-
-def test_options_of_the_host_copy(ctx):
-    buffer = ctx.buffer_from_data(b"0123456789")
-    pool = pa.default_memory_pool()
-    before = pool.bytes_allocated()
-    host = buffer.copy_to_host(memory_pool=pool, resizable=True)
-    assert pool.bytes_allocated() > before
-    host.resize(4)
-    assert host.to_pybytes() == b"0123"
-    for truth in (1, "yes", [0]):
-        assert isinstance(buffer.copy_to_host(resizable=truth), pa.ResizableBuffer)
-    for falsehood in (False, 0, None, []):
-        assert not isinstance(buffer.copy_to_host(resizable=falsehood), pa.ResizableBuffer)

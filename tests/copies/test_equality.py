@@ -1,10 +1,11 @@
 """Equality on the device: every alignment, every border of what the kernel cuts buffers into."""
 
 import random
-import threading
 
 import pyarrow as pa
 import pytest
+
+from support.threads import in_threads
 
 ALIGNMENTS = [(0, 0), (1, 1), (0, 1), (3, 8), (8, 3), (15, 0), (127, 3), (120, 2)]
 TILE = 1024 * 16  # what a block of the kernel compares in a step, in bytes
@@ -69,18 +70,12 @@ def test_more_than_a_tile_for_each_block(ctx):
 def test_answers_are_not_mixed_up_between_threads(ctx):
     data, ours, theirs = pair(ctx, 100_000, (0, 3))
     changed = ctx.buffer_from_data(data[:-1] + bytes([data[-1] ^ 1]))
-    wrong = []
 
-    def compare(other, expected):
-        wrong.extend(number for number in range(50) if ours.equals(other) != expected)
+    def compare(number):
+        for _ in range(50):
+            assert ours.equals([theirs, changed][number % 2]) == (number % 2 == 0)
 
-    work = [(theirs, True), (changed, False)] * 3
-    threads = [threading.Thread(target=compare, args=arguments) for arguments in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    in_threads(compare, 6)
 
 
 def test_a_buffer_equals_parts_of_itself_that_repeat(ctx):

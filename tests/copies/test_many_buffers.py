@@ -6,14 +6,11 @@ import pytest
 
 
 @pytest.mark.simulator
-def test_they_are_one_allocation_and_one_copy(ctx, driver):
+def test_they_are_one_allocation_and_one_copy(ctx, calls):
     objects = [bytes([number]) * number for number in range(200)]
     names = (b"cuMemAlloc", b"cuMemcpyHtoDAsync")
-    before = [driver.library.cuda_sim_call_count(name) for name in names]
-    buffers = ctx.buffers_from_data(objects)
-    made = [driver.library.cuda_sim_call_count(name) for name in names]
-    allocations, copies = (now - was for now, was in zip(made, before, strict=True))
-    assert (allocations <= 1, copies) == (True, 1)
+    buffers, made = calls(lambda: ctx.buffers_from_data(objects), *names)
+    assert made in ([0, 1], [1, 1])
     assert [buffer.to_pybytes() for buffer in buffers] == objects
 
 
@@ -49,16 +46,6 @@ def test_one_of_them_is_enough_to_use_and_to_release(ctx):
     assert kept.to_pybytes() == b"two"
     assert kept.equals(ctx.buffer_from_data(b"two"))
     del kept
-    assert ctx.bytes_allocated == before
-
-
-@pytest.mark.parametrize("wrong", [None, "text", 5, [b"nested"], object()])
-def test_one_wrong_object_is_enough_to_refuse_all(ctx, wrong):
-    before = ctx.bytes_allocated
-    with pytest.raises(TypeError):
-        ctx.buffers_from_data([b"right", wrong])
-    with pytest.raises(TypeError):
-        ctx.buffers_from_data(object())
     assert ctx.bytes_allocated == before
 
 

@@ -45,13 +45,6 @@ def test_equality_sees_the_default_streams_work(ctx, default_stream):
     assert not one.equals(other)
 
 
-def test_synchronize_waits_for_every_stream(ctx, side_stream):
-    side_stream.sleep()
-    assert not side_stream.is_idle()
-    ctx.synchronize()
-    assert side_stream.is_idle()
-
-
 @pytest.mark.parametrize("size", [1000, 4 << 20])
 def test_memory_under_a_running_kernel_is_not_given_to_others(ctx, side_stream, size):
     buffer = ctx.buffer_from_data(bytes(size))

@@ -215,29 +215,6 @@ assert buf.to_pybytes() == host.tobytes()
     check(run_python, SETTINGS + code)
 
 
-def test_limits_that_cannot_be(run_python):
-    code = """
-before = transfer_limits()
-for wrong, error, text in (
-    ({"threads": -1}, ValueError, "threads argument must be non-negative, not -1"),
-    ({"threads": 257}, ValueError, "threads argument must be at most 256, not 257"),
-    ({"threads": 1 << 70}, OverflowError, "too large"),
-    ({"pinned_bytes": -5}, ValueError, "pinned_bytes argument must be non-negative"),
-    ({"begin_after": -1}, ValueError, "begin_after argument must be non-negative"),
-    ({"threads": "many"}, TypeError, "str"),
-    ({"thread": 1}, TypeError, "thread"),
-):
-    try:
-        set_transfer_limits(**wrong)
-    except error as raised:
-        assert text in str(raised), raised
-    else:
-        raise AssertionError(wrong)
-assert transfer_limits() == before
-"""
-    check(run_python, SETTINGS + code)
-
-
 def test_limits_may_change_while_others_copy(run_python):
     code = """
 def copy():
