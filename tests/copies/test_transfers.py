@@ -91,18 +91,6 @@ def test_copies_come_after_the_default_streams_work(run_python):
     check(run_python, ORDER)
 
 
-def test_threads_of_python_copy_at_once(run_python):
-    code = """
-from concurrent.futures import ThreadPoolExecutor
-def there_and_back(number):
-    data = host[number:] ^ number
-    return ctx.buffer_from_data(data).to_pybytes() == data.tobytes()
-with ThreadPoolExecutor(8) as pool:
-    assert all(pool.map(there_and_back, range(40)))
-"""
-    check(run_python, code)
-
-
 FAILS = """
 import pyarrow_cuda_compat
 sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
@@ -211,22 +199,6 @@ suits = transfer_limits()
 few_cores = len(os.sched_getaffinity(0)) < 4
 assert (suits["threads"] == 0) == few_cores and suits["begin_after"] == 16 << 20
 assert buf.to_pybytes() == host.tobytes()
-"""
-    check(run_python, SETTINGS + code)
-
-
-def test_limits_may_change_while_others_copy(run_python):
-    code = """
-def copy():
-    for _ in range(15):
-        assert ctx.buffer_from_data(host).to_pybytes() == host.tobytes()
-threads = [threading.Thread(target=copy) for _ in range(3)]
-for thread in threads:
-    thread.start()
-for number in range(60):
-    set_transfer_limits(threads=number % 5, pinned_bytes=(number % 3) << 20)
-for thread in threads:
-    thread.join()
 """
     check(run_python, SETTINGS + code)
 

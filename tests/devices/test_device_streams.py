@@ -98,13 +98,6 @@ def test_data_on_the_host(ctx):
     assert reader.read_all().equals(TABLE)
 
 
-def test_a_batch_is_a_stream_of_one(ctx):
-    batch = TABLE.to_batches()[0].copy_to(ctx.device)
-    batches = list(imported(batch))
-    assert [each.copy_to(CPU) for each in batches] == [TABLE.to_batches()[0]]
-    assert not batches[0].is_cpu
-
-
 def test_nothing_to_read(ctx):
     for table in (SCHEMA.empty_table(), pa.table({}), TABLE.select([]), TABLE.slice(0, 0)):
         reader = imported(Only(table.copy_to(ctx.device)))

@@ -147,13 +147,6 @@ def test_readers_decode_into_it(read, default, ctx):
     del table, there
 
 
-def test_computing_allocates_from_it(default, ctx):
-    doubled = pc.add(TABLE["number"], TABLE["number"])
-    assert all(is_pinned(ctx, chunk) for chunk in doubled.chunks)
-    assert doubled[7].as_py() == 14
-    del doubled
-
-
 DIRECT = """if True:
     import ctypes, sys
     import numpy as np

@@ -108,23 +108,6 @@ else:
     assert (code, out, err) == (0, "child 0\n", "")
 
 
-def test_a_fork_before_the_driver_is_used(run_python):
-    code, out, err = run_python(
-        """
-import os, warnings
-warnings.simplefilter("ignore", DeprecationWarning)  # as above
-from pyarrow import cuda
-pid = os.fork()
-buffer = cuda.Context(0).buffer_from_data(b"abc")
-assert buffer.to_pybytes() == b"abc"
-if pid:
-    _, status = os.waitpid(pid, 0)
-    print("child", os.waitstatus_to_exitcode(status))
-"""
-    )
-    assert (code, out, err) == (0, "child 0\n", "")
-
-
 ENDS = {
     "globals, modules and cycles": """
 buffer = ctx.buffer_from_data(b'abc'); part = buffer.slice(1)

@@ -82,7 +82,8 @@ def disturb(stop):
     for number in itertools.count():
         if stop.wait(0.05):
             break
-        compat.set_transfer_limits(threads=number % 4, begin_after=0)
+        limits = {"threads": number % 4, "pinned_bytes": number % 3 << 20}
+        compat.set_transfer_limits(**limits, begin_after=0)
         compat.empty_cache()
         compat.empty_pinned_cache()
     compat.set_transfer_limits()

@@ -10,7 +10,7 @@ import pytest
 
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
-from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of
+from support.streams import AFTER, BEFORE, SIZE, pinned_of
 
 CPU = pa.default_cpu_memory_manager()
 
@@ -275,9 +275,3 @@ with compat.Stream(before):
         print("201" in str(error))
 """)
     assert (code, out, err) == (0, "b'after'\nTrue\n", "")
-
-
-def test_streams_of_others_have_no_block_here(stream):
-    theirs = Theirs(stream.handle)
-    with pytest.raises(TypeError, match="context manager"), theirs:
-        pass
