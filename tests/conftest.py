@@ -175,6 +175,13 @@ def calls(driver):
 
 
 @pytest.fixture
+def fault(driver):
+    """Has calls of the simulator's driver fail, as CUDA_SIM_FAULT does."""
+    yield lambda spec: driver.library.cuda_sim_fault(spec.encode())
+    driver.library.cuda_sim_fault(b"")
+
+
+@pytest.fixture
 def make_event(driver, current):
     """A factory for events of the test's own, without timing."""
     made = []

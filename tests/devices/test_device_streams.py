@@ -3,7 +3,6 @@
 import ctypes
 import errno
 import gc
-import threading
 
 import pyarrow as pa
 import pytest
@@ -22,6 +21,7 @@ from support.c_device import (
     stream_structure,
 )
 from support.samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, empty_of, wait_for_release
+from support.threads import in_thread
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
 TABLE = pa.table(
@@ -152,9 +152,7 @@ def test_a_consumer_walks_the_structure(ctx):
             array.release()
         moved.close()
 
-    thread = threading.Thread(target=walk)
-    thread.start()
-    thread.join()
+    in_thread(walk)
     assert seen == [(0, b"+s", 2)] + [(0, 1, 0, 2)] * 3
     assert not moved.release
     gc.collect()

@@ -1,7 +1,6 @@
 """Events of exported arrays: one where work is pending, none where it is not."""
 
 import ctypes
-import threading
 
 import pyarrow as pa
 import pytest
@@ -18,6 +17,7 @@ from support.c_device import (
     structure,
 )
 from support.samples import CPU
+from support.threads import in_thread
 from support.work import NON_BLOCKING, Producer
 
 BLOCKING = 0
@@ -94,16 +94,12 @@ def test_a_moved_structure_is_released_on_any_thread(ctx, driver, is_simulator, 
     event = ctypes.c_void_p(moved.event.value)
     del capsules, memory, data
     assert ctx.bytes_allocated == before + 1000
-    current = []
 
     def work():
         moved.release()
-        current.append(driver.current())
+        return driver.current()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert (current, moved.array.release, ctx.bytes_allocated) == ([0], None, before)
+    assert (in_thread(work), moved.array.release, ctx.bytes_allocated) == (0, None, before)
     if is_simulator:  # a real driver may read through the handle
         assert driver.library.cuEventQuery(event) not in (PENDING, REACHED)
 
@@ -153,34 +149,34 @@ def test_an_event_stands_for_all_that_is_pending(
 @pytest.mark.parametrize(
     "function", ["cuStreamQuery", "cuEventCreate", "cuEventRecord", "cuEventQuery"]
 )
-def test_a_failing_driver_fails_the_export(ctx, driver, default_stream, kind, function):
+def test_a_failing_driver_fails_the_export(ctx, fault, default_stream, kind, function):
     memory, data = kind(ctx)
     before = ctx.bytes_allocated
     text = f"^Cuda error 999 in function '{function}': "
-    try:
-        driver.library.cuda_sim_fault(f"{function}:1+=999".encode())
-        with pytest.raises(OSError, match=text):
-            data.__arrow_c_device_array__()
-        array, schema = ArrowDeviceArray(), ArrowSchema()
-        with pytest.raises(OSError, match=text):
-            data._export_to_c_device(array.address, schema.address)
-    finally:
-        driver.library.cuda_sim_fault(b"")
+    array, schema = ArrowDeviceArray(), ArrowSchema()
+    fault(f"{function}:1+=999")
+    with pytest.raises(OSError, match=text):
+        data.__arrow_c_device_array__()
+    with pytest.raises(OSError, match=text):
+        data._export_to_c_device(array.address, schema.address)
+    fault("")
     assert (array.array.release, schema.release) == (None, None)
     del memory, data
     assert ctx.bytes_allocated == before - 1000
 
 
 @pytest.mark.simulator
-def test_the_host_is_left_alone(driver, default_stream):
+def test_the_host_is_left_alone(calls, default_stream):
     data = pa.array([1, 2, 3])
     default_stream.sleep()
-    calls = driver.library.cuda_sim_call_count(b"*")
-    with exported_capsule(data) as array:
-        assert (array.device_type, array.sync_event) == (1, None)
-        assert list(array.reserved) == [0, 0, 0]
-    assert pa.array(Exported(data)).equals(data)
-    assert driver.library.cuda_sim_call_count(b"*") == calls
+
+    def work():
+        with exported_capsule(data) as array:
+            assert (array.device_type, array.sync_event) == (1, None)
+            assert list(array.reserved) == [0, 0, 0]
+        assert pa.array(Exported(data)).equals(data)
+
+    assert calls(work, b"*") == (None, [0])
 
 
 EXIT = """

@@ -144,15 +144,13 @@ def test_batches_with_a_bitmap(ctx, producer):
 
 
 @pytest.mark.simulator
-def test_a_failing_driver_fails_the_count(ctx, driver):
+def test_a_failing_driver_fails_the_count(ctx, fault):
     there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
     before = ctx.bytes_allocated
-    try:
-        driver.library.cuda_sim_fault(b"cuMemcpyDtoH:1=999")
-        with pytest.raises(OSError, match=r"^Cuda error 999 in function 'cuMemcpyDtoH'"):
-            there.__arrow_c_device_array__()
-    finally:
-        driver.library.cuda_sim_fault(b"")
+    fault("cuMemcpyDtoH:1=999")
+    with pytest.raises(OSError, match=r"^Cuda error 999 in function 'cuMemcpyDtoH'"):
+        there.__arrow_c_device_array__()
+    fault("")
     assert ctx.bytes_allocated == before
     with exported_capsule(there) as array:
         assert array.array.null_count == 1

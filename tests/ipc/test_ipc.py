@@ -247,25 +247,20 @@ def test_threads_open_and_close_without_deadlock(ctx, peer):
     handles = [exported(ctx.buffer_from_data(bytes([number]) * 100)).hex() for number in range(3)]
     peer(
         "import threading\n"
-        f"handles, wrong = {handles!r}, []\n"
-        "start = threading.Barrier(12)\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        f"handles, start = {handles!r}, threading.Barrier(12)\n"
         "def work(number):\n"
         "    start.wait()\n"
         "    for turn in range(30):\n"
         "        which = (number + turn) % 3\n"
-        "        try:\n"
-        "            buffer = opened(handles[which])\n"
-        "            twin = opened(handles[which])\n"
-        "            if buffer.to_pybytes() != bytes([which]) * 100: wrong.append(which)\n"
-        "            del buffer\n"
-        "            if twin.to_pybytes() != bytes([which]) * 100: wrong.append(which)\n"
-        "            del twin\n"
-        "        except BaseException as error: wrong.append(error)\n"
-        "threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]\n"
-        "for thread in threads: thread.start()\n"
-        "for thread in threads: thread.join()\n"
+        "        buffer = opened(handles[which])\n"
+        "        twin = opened(handles[which])\n"
+        "        assert buffer.to_pybytes() == bytes([which]) * 100\n"
+        "        del buffer\n"
+        "        assert twin.to_pybytes() == bytes([which]) * 100\n"
+        "        del twin\n"
+        "with ThreadPoolExecutor(12) as pool: list(pool.map(work, range(12)))\n"
     )
-    assert peer("wrong") == []
 
 
 def test_opened_on_another_device(ctx, other_ctx, peer):

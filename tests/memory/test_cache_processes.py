@@ -122,16 +122,14 @@ def test_an_environment_that_is_not_understood(run, kind):
 
 
 PEAKS = """
-import threading
 import pyarrow_cuda_compat as compat
+from support.threads import in_threads
 ctx = compat.Context(0)
 def work(number):
     for turn in range(1500):
         try: ctx.new_buffer((turn * 7 + number) % 40 + 1 << 20)
         except OSError as error: assert "OUT_OF_MEMORY" in str(error), error
-threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
+in_threads(work, 6)
 stats = compat.memory_stats(ctx)
 print([stats[f"peak_{name}_bytes"] > 64 << 20 for name in ("reserved", "allocated")])
 compat.empty_cache(ctx)
@@ -147,24 +145,23 @@ def test_no_peak_exceeds_the_device(run_python, cache):
 
 
 CROWD = """
-import ctypes, re, threading
 import pyarrow_cuda_compat as compat
-ctx = compat.Context(0)
-driver = ctypes.CDLL(re.search(r"/\\S*libcuda_sim\\.so\\S*", open("/proc/self/maps").read())[0])
+from support.driver import the_driver
+from support.threads import in_threads
+from support.work import Queue
+ctx, driver = compat.Context(0), the_driver()
 failures = []
 def work(number):
-    assert driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle)) == 0
+    driver.set_current(ctx.handle)
+    queue = Queue(driver)
     for turn in range(150):
         try: buffer = ctx.new_buffer((turn * (7 + number) + number) % 13 + 1 << 20)
         except OSError as error:
             failures.append(error)
             continue
-        # Whoever gives memory back to the driver waits for this.
-        driver.cuMemsetD8Async(ctypes.c_uint64(buffer.address), 1, ctypes.c_size_t(100), None)
+        queue.fill(buffer, 1)  # whoever gives memory back to the driver waits for this
         del buffer
-threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
+in_threads(work, 4)
 print(len(failures), compat.memory_stats(ctx)["out_of_memory_retries"] > 0)
 """
 

@@ -232,13 +232,12 @@ def test_managed_by_ctypes(ctx, driver):
 
 
 RESET = """
-import ctypes, re
 from pyarrow import cuda
+from support.driver import the_driver
 ctx = cuda.Context(0)
-driver = ctypes.CDLL(re.search(r"/\\S*libcuda(_sim)?\\.so\\S*", open("/proc/self/maps").read())[0])
 old = [ctx.buffer_from_data(b"gone" * 1000) for _ in range(8)]
 assert old[0].equals(old[1])
-assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+the_driver().call("cuDevicePrimaryCtxReset_v2", 0)
 try: old[0].to_pybytes()
 except OSError as error: print(type(error).__name__)
 ctx = cuda.Context(0)

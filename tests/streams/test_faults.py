@@ -6,12 +6,6 @@ from pyarrow_cuda_compat import Event, Stream
 from support.streams import AFTER, BEFORE, SIZE, START, Theirs, pinned_of
 
 
-@pytest.fixture
-def fault(driver):
-    yield lambda spec: driver.library.cuda_sim_fault(spec.encode())
-    driver.library.cuda_sim_fault(b"")
-
-
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", ["synchronize", "query"])
 @pytest.mark.parametrize("kind", ["Stream", "Event"])

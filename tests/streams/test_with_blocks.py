@@ -1,7 +1,6 @@
 """``with stream:``: the stream in place of the default stream, for one thread."""
 
 import tempfile
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
 from support.streams import AFTER, BEFORE, SIZE, pinned_of
+from support.threads import in_thread
 
 CPU = pa.default_cpu_memory_manager()
 
@@ -210,19 +210,8 @@ def test_a_copy_between_devices_waits_for_either(ctx, other_ctx, stream, late):
 def test_a_block_ends_on_its_thread(stream):
     with pytest.raises(RuntimeError, match="no `with` block"):
         stream.__exit__(None, None, None)
-    raised = []
-
-    def leave():
-        try:
-            stream.__exit__()
-        except RuntimeError as error:
-            raised.append(error)
-
-    with stream:
-        thread = threading.Thread(target=leave)
-        thread.start()
-        thread.join()
-    assert len(raised) == 1
+    with stream, pytest.raises(RuntimeError, match="no `with` block"):
+        in_thread(stream.__exit__)
 
 
 def test_blocks_that_end_in_another_order(ctx, stream, queue):
