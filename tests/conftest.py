@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.driver import IS_SIMULATOR, the_driver
+from support.peer import Peer
 from support.streams import pointer
 from support.work import Queue
 

@@ -17,8 +17,8 @@ from support.samples import (
     chunks_of,
     distinct_buffers,
     empty_of,
-    wait_for_release,
     shapes,
+    wait_for_release,
 )
 
 ALL = ARRAYS | {"dictionary": DICTIONARY}
