@@ -122,7 +122,8 @@ def test_what_is_computed_from_a_mapped_array_is_not_mapped():
     array = memory.mapped_array(4)
     array[:] = 1
     assert memory.is_cuda_array(array[1:].reshape(3, 1))
-    assert memory.to_device(array).address == memory.as_cuda_array(array).address
+    whole, part = memory.as_cuda_array(array), memory.as_cuda_array(array[1:])
+    assert memory.to_device(array).address == whole.address == part.address - array.itemsize
     assert memory.as_cuda_array(memory.mapped_array((0, 3))).shape == (0, 3)
     for computed in (array + 1, np.sqrt(array), array * array[0]):
         assert type(computed) is np.ndarray
