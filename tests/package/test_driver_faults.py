@@ -178,28 +178,45 @@ assert len(reports) == 1, reports
     check(run_python, code, PYARROW_CUDA_CACHE="off")
 
 
-def test_a_failed_release_of_cached_memory_is_raised_or_reported(run_python):
+DEVICE = """
+make, release, name = ctx.new_buffer, "cuMemFree", "device memory"
+stats = lambda: pyarrow_cuda_compat.memory_stats(ctx)
+empty = lambda: pyarrow_cuda_compat.empty_cache(ctx)
+limit = lambda nbytes: pyarrow_cuda_compat.set_cache_limit(nbytes, ctx)
+live = sim.cuda_sim_live_allocations
+"""
+PINNED = """
+from pyarrow_cuda_compat import (
+    empty_pinned_cache as empty, pinned_memory_stats as stats, set_pinned_cache_limit as limit
+)
+make, release, name = cuda.new_host_buffer, "cuMemFreeHost", "pinned host memory"
+live = sim.cuda_sim_live_host_allocations
+"""
+
+
+@pytest.mark.parametrize("cache", [DEVICE, PINNED], ids=["device", "pinned"])
+def test_a_failed_release_of_cached_memory_is_raised_or_reported(run_python, cache):
     code = """
-unknown = "Cuda error 999 in function 'cuMemFree': [CUDA_ERROR_UNKNOWN] unknown error"
-kept = [ctx.new_buffer(3 << 20) for _ in range(3)]
+unknown = f"Cuda error 999 in function '{release}': [CUDA_ERROR_UNKNOWN] unknown error"
+kept = [make(32 << 20) for _ in range(3)]
 del kept
-fault("cuMemFree:2=999")
+fault(f"{release}:2=999")
 # Asked for, so it is raised, when the others were tried.
-assert says(lambda: pyarrow_cuda_compat.empty_cache(ctx)) == "OSError " + unknown
+assert says(empty) == "OSError " + unknown
 fault("")
-assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 0
-assert sim.cuda_sim_live_allocations() == 1
-pyarrow_cuda_compat.set_cache_limit(4 << 20, ctx)
-first, second = ctx.new_buffer(3 << 20), ctx.new_buffer(3 << 20)
+assert (stats()["cached_blocks"], stats()["reserved_bytes"]) == (0, 32 << 20), stats()
+assert live() == 1
+limit(48 << 20)
+first, second = make(32 << 20), make(32 << 20)
 del first
 assert not reports
-fault("cuMemFree:1=999")
+fault(f"{release}:1=999")
 del second  # it takes the first one's place
 fault("")
-assert reports == ["OSError releasing device memory failed: " + unknown], reports
-assert pyarrow_cuda_compat.memory_stats(ctx)["cached_blocks"] == 1
+assert reports == [f"OSError releasing {name} failed: {unknown}"], reports
+assert stats()["cached_blocks"] == 1
 """
-    check(run_python, code)
+    check(run_python, cache + code)
 
 
 def test_a_cache_whose_context_cannot_be_entered_stays_as_it_is(run_python):
@@ -216,46 +233,6 @@ for work in (lambda: pyarrow_cuda_compat.empty_cache(ctx),
     assert sim.cuda_sim_live_allocations() == before["cached_blocks"] == 3
 pyarrow_cuda_compat.empty_cache(ctx)
 assert sim.cuda_sim_live_allocations() == 0
-"""
-    check(run_python, code)
-
-
-def test_a_failed_release_of_cached_pinned_memory_is_raised_or_reported(run_python):
-    code = """
-unknown = "Cuda error 999 in function 'cuMemFreeHost': [CUDA_ERROR_UNKNOWN] unknown error"
-kept = [cuda.new_host_buffer(32 << 20) for _ in range(3)]
-del kept
-fault("cuMemFreeHost:2=999")
-# Asked for, so it is raised, when the others were tried.
-assert says(pyarrow_cuda_compat.empty_pinned_cache) == "OSError " + unknown
-fault("")
-stats = pyarrow_cuda_compat.pinned_memory_stats()
-assert (stats["cached_blocks"], stats["reserved_bytes"]) == (0, 32 << 20), stats
-assert sim.cuda_sim_live_host_allocations() == 1
-pyarrow_cuda_compat.set_pinned_cache_limit(48 << 20)
-first, second = cuda.new_host_buffer(32 << 20), cuda.new_host_buffer(32 << 20)
-del first
-assert not reports
-fault("cuMemFreeHost:1=999")
-del second  # it takes the first one's place
-fault("")
-assert reports == ["OSError releasing pinned host memory failed: " + unknown], reports
-assert pyarrow_cuda_compat.pinned_memory_stats()["cached_blocks"] == 1
-"""
-    check(run_python, code)
-
-
-def test_cached_pinned_memory_makes_room(run_python):
-    code = """
-kept = [cuda.new_host_buffer(size << 20) for size in (1, 2)]
-kept.clear()
-fault("cuMemHostAlloc:1=2")
-pinned = cuda.new_host_buffer(9 << 20)
-fault("")
-stats = pyarrow_cuda_compat.pinned_memory_stats()
-assert (stats["cached_blocks"], stats["out_of_memory_retries"]) == (0, 1), stats
-assert sim.cuda_sim_live_host_allocations() == 1
-assert not reports
 """
     check(run_python, code)
 
