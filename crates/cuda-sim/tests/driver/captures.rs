@@ -2,7 +2,6 @@
 
 use std::thread;
 
-use crate::common::process::*;
 use crate::common::*;
 
 const GLOBAL: i32 = 0;
@@ -45,8 +44,7 @@ fn elsewhere(context: Handle, call: impl FnOnce() -> i32 + Send) -> i32 {
 
 #[test]
 fn captured_work_is_not_done() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, p) = (stream(1), alloc(1));
         assert_eq!(write(p, &[1]), OK);
         assert_eq!(status(s), 0);
@@ -64,8 +62,7 @@ fn captured_work_is_not_done() {
 
 #[test]
 fn a_capture_begins_and_ends_where_it_may() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let s = stream(1);
         assert_eq!(cuStreamBeginCapture_v2(0, GLOBAL), UNSUPPORTED);
         assert_eq!(cuStreamBeginCapture_v2(s, 3), 1);
@@ -102,8 +99,7 @@ fn ended_by(context: Handle, call: impl Fn() -> i32 + Sync) -> [[bool; 2]; 3] {
 
 #[test]
 fn calls_that_might_wait_respect_modes() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let (e, other, host) = (event(2), stream(1), pinned(16));
         let by_mode = [[true, true], [true, false], [false, false]];
         assert_eq!(ended_by(context, || cuMemAlloc_v2(&mut 0, 16)), by_mode);
@@ -123,8 +119,7 @@ fn calls_that_might_wait_respect_modes() {
 
 #[test]
 fn what_covers_a_context_ends_every_capture_in_it() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let e = event(2);
         let always = [[true, true]; 3];
         assert_eq!(ended_by(context, || cuCtxRecordEvent(context, e)), always);
@@ -141,8 +136,7 @@ fn what_covers_a_context_ends_every_capture_in_it() {
 
 #[test]
 fn a_thread_may_respect_fewer_captures() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let s = stream(1);
         let allocate_respecting = |mut mode: i32| {
             assert_eq!(cuThreadExchangeStreamCaptureMode(&mut mode), OK);
@@ -160,8 +154,7 @@ fn a_thread_may_respect_fewer_captures() {
 
 #[test]
 fn waiting_for_captured_work_ends_its_capture() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, e) = (stream(1), event(2));
         for (call, code) in [
             ((|s, _| cuStreamSynchronize(s)) as fn(Handle, Handle) -> i32, UNSUPPORTED),
@@ -182,8 +175,7 @@ fn waiting_for_captured_work_ends_its_capture() {
 
 #[test]
 fn work_outside_of_a_capture_stays_outside() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, other, before, within) = (stream(1), stream(1), event(2), event(2));
         assert_eq!(cuEventRecord(before, other), OK);
         begin(s, RELAXED);
@@ -198,8 +190,7 @@ fn work_outside_of_a_capture_stays_outside() {
 
 #[test]
 fn the_default_stream_must_not_wait_for_a_captured_one() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (blocking, p) = (stream(0), alloc(1));
         begin(blocking, RELAXED);
         assert_eq!(cuStreamIsCapturing(0, &mut 0), 906);
@@ -215,8 +206,7 @@ fn the_default_stream_must_not_wait_for_a_captured_one() {
 
 #[test]
 fn a_capture_goes_with_its_stream() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let s = stream(1);
         begin(s, GLOBAL);
         assert_eq!(cuStreamDestroy_v2(s), OK);

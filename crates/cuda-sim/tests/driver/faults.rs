@@ -5,8 +5,7 @@ use crate::common::*;
 
 #[test]
 fn a_call_fails_at_its_nth_time_without_effect() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let p = alloc(4);
         assert_eq!(fault("cuMemFree:2=999, cuMemAlloc_v2:1+=2"), OK);
         let mut q = 0;
@@ -23,8 +22,7 @@ fn a_call_fails_at_its_nth_time_without_effect() {
 
 #[test]
 fn a_star_means_any_call() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         assert_eq!(fault("*:3=719"), OK);
         assert_eq!(cuCtxSynchronize(), OK);
         assert_eq!(cuMemFree_v2(0), OK);
@@ -45,8 +43,7 @@ fn the_environment_sets_rules_too() {
 
 #[test]
 fn other_text_is_refused() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         assert_eq!(fault("cuCtxSynchronize:1=719"), OK);
         assert_eq!(fault("nonsense"), 1);
         assert_eq!(cuCtxSynchronize(), 719);
@@ -55,8 +52,7 @@ fn other_text_is_refused() {
 
 #[test]
 fn calls_are_counted_with_and_without_version() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let all = calls("*");
         let p = alloc(4);
         assert_eq!(cuMemFree_v2(p), OK);
@@ -75,8 +71,7 @@ fn a_wrong_environment_fails_at_once() {
 
 #[test]
 fn all_counts_are_written_at_once_as_far_as_there_is_room() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         alloc(4);
         alloc(4);
         let written = |size: usize| {

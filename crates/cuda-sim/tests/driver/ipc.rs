@@ -146,8 +146,7 @@ fn each_context_has_a_mapping_of_its_own() {
 /// An importer that touches a page behind the end of the file would get SIGBUS.
 #[test]
 fn a_devices_memory_keeps_its_size() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let files = std::fs::read_dir("/proc/self/fd").unwrap();
         let mut files = files.map(|entry| entry.unwrap().path());
         let is_device = |path: &std::path::PathBuf| {
@@ -165,8 +164,7 @@ fn a_devices_memory_keeps_its_size() {
 
 #[test]
 fn an_import_outlives_its_exporter() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         if is_role("exporter") {
             let p = alloc(4 * MIB);
             assert_eq!(cuMemsetD8_v2(p, 7, 4 * MIB), OK);

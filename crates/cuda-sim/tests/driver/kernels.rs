@@ -39,8 +39,7 @@ fn copy(stream: Handle, to: u64, from: u64, blocks: u32) -> i32 {
 
 #[test]
 fn threads_copy_between_devices_and_the_host() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, host) = (alloc(96), pinned(96) as u64);
         let bytes: Vec<u8> = (0..96).collect();
         assert_eq!(write(host, &bytes), OK);
@@ -75,8 +74,7 @@ fn words_outside_or_misaligned_end_the_context() {
 
 #[test]
 fn a_kernel_of_unknown_instructions_is_not_run() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         assert_eq!(launch(function("nothing"), 0, &[]), OK);
         let unknown = compiled("unknown", "() { .reg .f32 %x; sin.approx.f32 %x, %x; ret; }");
         assert_eq!(launch(unknown, 0, &[]), NOT_SUPPORTED);
@@ -86,8 +84,7 @@ fn a_kernel_of_unknown_instructions_is_not_run() {
 
 #[test]
 fn a_module_takes_its_functions_along() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let image = CString::new(".version 8.0\n.entry sim_sleep(.param .u64 ms) {}").unwrap();
         let (mut module, mut kernel) = (0, 0);
         assert_eq!(cuModuleLoadData(&mut module, image.as_ptr()), OK);
@@ -102,8 +99,7 @@ fn a_module_takes_its_functions_along() {
 
 #[test]
 fn an_access_outside_ends_the_context() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, q, keep) = (alloc(64), alloc(24), alloc(4));
         assert_eq!(copy(0, p, q, 1), OK);
         assert_eq!(cuCtxSynchronize(), ILLEGAL_ADDRESS);

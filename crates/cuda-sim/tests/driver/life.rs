@@ -12,8 +12,7 @@ const NOT_INITIALIZED: i32 = 3;
 
 #[test]
 fn a_forked_child_is_refused_and_never_blocks() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let (p, mut statuses, is_over) = (alloc(64), Vec::new(), AtomicBool::new(false));
         std::thread::scope(|scope| {
             // Other threads hold the simulator's locks now and then.
@@ -93,8 +92,7 @@ fn a_process_may_end_in_the_middle_of_work() {
 
 #[test]
 fn a_handle_that_never_was_ends_the_process() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         if is_role("offender") {
             cuCtxPushCurrent_v2(0x1234);
             return;

@@ -45,8 +45,7 @@ fn many_allocations_use_up_neither_memory_nor_addresses() {
 
 #[test]
 fn memory_costs_nothing_until_written_and_nothing_once_freed() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let before = resident();
         let p = alloc(2048 * MIB);
         assert!(resident() < before + 16 * MIB);
@@ -74,8 +73,7 @@ fn resident() -> usize {
 
 #[test]
 fn a_freed_address_is_not_reused_soon() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, q) = (alloc(64), alloc(4 * MIB));
         assert_eq!((cuMemFree_v2(p), cuMemFree_v2(q)), (OK, OK));
         for _ in 0..1000 {
@@ -89,8 +87,7 @@ fn a_freed_address_is_not_reused_soon() {
 
 #[test]
 fn the_host_cannot_touch_a_device_address() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let p = alloc(4096);
         if is_role("toucher") {
             // SAFETY: none; this process is to die of it.
@@ -106,8 +103,7 @@ fn the_host_cannot_touch_a_device_address() {
 
 #[test]
 fn a_context_takes_its_memory_along() {
-    in_own_process(&[], || {
-        let primary = ready(0);
+    on_device(|primary| {
         let mut other = 0;
         assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
         let free = free_bytes();
@@ -128,8 +124,7 @@ fn a_context_takes_its_memory_along() {
 
 #[test]
 fn the_last_release_ends_a_primary_context() {
-    in_own_process(&[], || {
-        let first = ready(0);
+    on_device(|first| {
         assert_eq!(cuda_sim_primary_retains(0), 1);
         let (p, mut id) = (alloc(64), 0);
         assert_eq!(cuCtxGetId(first, &mut id), OK);

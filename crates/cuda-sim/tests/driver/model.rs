@@ -1,6 +1,5 @@
 //! Allocating, copying, filling and freeing against a naive model: a list of byte vectors.
 
-use crate::common::process::*;
 use crate::common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -116,8 +115,7 @@ fn play(blocks: &mut Vec<Block>, step: Step) {
 
 #[test]
 fn memory_behaves_like_separate_vectors() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let config = Config { failure_persistence: None, ..Config::with_cases(32) };
         let steps = prop::collection::vec(step(), 1..150);
         let outcome = TestRunner::new(config).run(&steps, |steps| {

@@ -53,8 +53,7 @@ fn several_attributes_have_defaults() {
 
 #[test]
 fn a_copy_recognises_device_and_host_addresses() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, q, h, s) = (alloc(4), alloc(4), pinned(4) as u64, stream(1));
         let bytes = [1_u8, 2, 3, 4];
         let back = [0_u8; 4];

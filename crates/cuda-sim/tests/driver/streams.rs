@@ -17,8 +17,7 @@ fn peek(host: usize) -> u8 {
 
 #[test]
 fn queued_work_runs_later_and_in_order() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, p, host) = (stream(1), alloc(1), pinned(1));
         let work = busy(s);
         assert_eq!(cuMemsetD8Async(p, 7, 1, s), OK);
@@ -46,8 +45,7 @@ fn queued_work_waits_for_the_latency() {
 
 #[test]
 fn a_copy_from_the_host_reads_when_its_turn_comes() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, p, host) = (stream(1), alloc(1), pinned(1));
         let work = busy(s);
         assert_eq!(cuMemcpyHtoDAsync_v2(p, host, 1, s), OK);
@@ -61,8 +59,7 @@ fn a_copy_from_the_host_reads_when_its_turn_comes() {
 
 #[test]
 fn the_default_stream_waits_for_blocking_streams_only() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (blocking, free, p) = (stream(0), stream(1), alloc(1));
         assert_eq!(write(p, &[0]), OK);
         let work = busy(free);
@@ -79,8 +76,7 @@ fn the_default_stream_waits_for_blocking_streams_only() {
 
 #[test]
 fn a_blocking_stream_waits_for_the_default_stream() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (blocking, free) = (stream(0), stream(1));
         let (start, end, other) = (event(2), event(2), event(2));
         let work = busy(0);
@@ -97,8 +93,7 @@ fn a_blocking_stream_waits_for_the_default_stream() {
 
 #[test]
 fn an_event_of_a_context_waits_for_all_its_streams() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let (all, default) = (event(2), event(2));
         for flags in [0, 1] {
             let s = stream(flags);
@@ -124,8 +119,7 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
 
 #[test]
 fn fills_and_copies_of_device_memory_return_before_they_are_done() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, q) = (alloc(1), alloc(1));
         let work = busy(0);
         assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
@@ -138,8 +132,7 @@ fn fills_and_copies_of_device_memory_return_before_they_are_done() {
 
 #[test]
 fn a_fill_of_host_memory_is_done_when_it_returns() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (mut managed, mut own) = (0, [0_u8; 8]);
         assert_eq!(cuMemAllocManaged(&mut managed, 8, 1), OK);
         let registered = own.as_mut_ptr() as usize;
@@ -164,8 +157,7 @@ fn a_fill_of_host_memory_is_done_when_it_returns() {
 
 #[test]
 fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (blocking, free, p, host) = (stream(0), stream(1), alloc(1), pinned(1));
         let work = busy(blocking);
         let mut source = [5];
@@ -183,8 +175,7 @@ fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
 
 #[test]
 fn a_synchronous_copy_that_waits_stalls_allocations_of_its_context() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         let p = alloc(1);
         let waiting = |wait: fn(u64) -> i32| {
             let waiter = std::thread::spawn(move || {
@@ -211,8 +202,7 @@ fn a_synchronous_copy_that_waits_stalls_allocations_of_its_context() {
 
 #[test]
 fn events_order_streams_and_measure_time() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (first, second, p) = (stream(1), stream(1), alloc(1));
         let (start, end) = (event(0), event(0));
         assert_eq!(cuEventRecord(start, first), OK);
@@ -236,8 +226,7 @@ fn events_order_streams_and_measure_time() {
 
 #[test]
 fn freeing_waits_for_the_device() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (p, host, s) = (alloc(1), pinned(1), stream(1));
         let release = busy(s).release_soon();
         assert_eq!(cuMemFree_v2(p), OK);
@@ -250,8 +239,7 @@ fn freeing_waits_for_the_device() {
 
 #[test]
 fn a_destroyed_stream_still_does_its_work() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, p) = (stream(0), alloc(1));
         let work = busy(s);
         assert_eq!(cuMemsetD8Async(p, 8, 1, s), OK);
@@ -265,8 +253,7 @@ fn a_destroyed_stream_still_does_its_work() {
 
 #[test]
 fn memory_freed_in_a_stream_lives_until_its_turn() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (s, mut p, host) = (stream(1), 0, pinned(1));
         assert_eq!(cuMemAllocAsync(&mut p, 1, s), OK);
         assert_eq!(cuIpcGetMemHandle(&mut MemHandle([0; 64]), p), 1);
@@ -287,8 +274,7 @@ fn callbacks_run_in_turn_and_may_not_call_the_driver() {
         // SAFETY: the test waits, and gave the address of its variable.
         unsafe { data.cast::<i32>().write(cuCtxSynchronize()) };
     }
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let mut answer = -1_i32;
         let data = (&raw mut answer).cast();
         assert_eq!(cuLaunchHostFunc(0, ask, data), OK);
@@ -299,8 +285,7 @@ fn callbacks_run_in_turn_and_may_not_call_the_driver() {
 
 #[test]
 fn many_threads_share_a_context() {
-    in_own_process(&[], || {
-        let context = ready(0);
+    on_device(|context| {
         std::thread::scope(|scope| {
             for thread in 0..16_u8 {
                 scope.spawn(move || {
@@ -322,8 +307,7 @@ fn many_threads_share_a_context() {
 
 #[test]
 fn handles_are_addresses_of_readable_memory() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (one, other) = (stream(1), stream(1));
         assert_ne!(one, other);
         for handle in [one, other] {
@@ -336,8 +320,7 @@ fn handles_are_addresses_of_readable_memory() {
 
 #[test]
 fn a_stream_knows_its_context() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (mut current, mut other, mut popped) = (0, 0, 0);
         assert_eq!(cuCtxGetCurrent(&mut current), OK);
         let s = stream(0);
@@ -359,8 +342,7 @@ fn a_stream_knows_its_context() {
 
 #[test]
 fn the_default_stream_stands_for_the_blocking_streams_too() {
-    in_own_process(&[], || {
-        ready(0);
+    on_device(|_| {
         let (blocking, free) = (stream(0), stream(1));
         let unrelated = busy(free);
         assert_eq!(cuStreamQuery(0), OK);

@@ -121,6 +121,11 @@ pub fn ready(device: i32) -> Handle {
     context
 }
 
+/// Runs a test's body in a process of its own, where the context of the first device is current.
+pub fn on_device<F: Fn(Handle)>(body: F) {
+    process::in_process_of::<F>(&[], || body(ready(0)));
+}
+
 pub fn alloc(size: usize) -> u64 {
     let mut pointer = 0;
     assert_eq!(cuMemAlloc_v2(&mut pointer, size), OK);
