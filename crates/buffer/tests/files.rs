@@ -1,16 +1,15 @@
 //! Files to device buffers, by several threads and by one.
 
-mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::is_simulated;
 use arrow_cuda_transfer::{ReadError, TransferLimits, set_transfer_limits};
-use common::count_of;
 use rstest::rstest;
+use simulator::{count_of, in_own_process};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The limits are the process's: one test at a time.
@@ -99,19 +98,6 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
     assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
 }
 
-/// Runs an ignored test of this file in a process of its own, with a setting of the simulated driver.
-fn in_own_process(test: &str, variable: &str, value: &str) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware does not know the setting
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .env(variable, value)
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-}
-
 #[test]
 #[ignore = "run by the next test, in a process of its own"]
 fn a_move_fails() {
@@ -127,7 +113,7 @@ fn a_move_fails() {
 
 #[test]
 fn a_move_that_fails_in_the_middle_is_an_error() {
-    in_own_process("a_move_fails", "CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700");
+    in_own_process("a_move_fails", &[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")]);
 }
 
 #[test]
@@ -138,7 +124,7 @@ fn copies_without_pinned_memory() {
     let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
     let file = file_of(&data);
     buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
-    assert!(count_of(c"cuMemHostAlloc") > 0);
+    assert!(count_of(c"cuMemHostAlloc") > Some(0));
     assert!(buffer.to_vec().expect("bytes") == data);
 }
 
@@ -146,8 +132,7 @@ fn copies_without_pinned_memory() {
 fn no_pinned_memory_is_needed() {
     in_own_process(
         "copies_without_pinned_memory",
-        "CUDA_SIM_FAULT",
-        "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2",
+        &[("CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2")],
     );
 }
 
@@ -165,5 +150,5 @@ fn copies_to_a_slow_device() {
 
 #[test]
 fn bytes_that_travel_are_left_alone() {
-    in_own_process("copies_to_a_slow_device", "CUDA_SIM_LATENCY", "2000");
+    in_own_process("copies_to_a_slow_device", &[("CUDA_SIM_LATENCY", "2000")]);
 }

@@ -1,12 +1,13 @@
 //! The driver calls of copies between layouts.  The test is alone in its process, whose calls it
 //! counts.
 
-mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Elements, copy_elements};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::is_simulated;
-use common::count_of;
+use simulator::count_of;
 
 #[test]
 fn a_copy_is_one_call() {
@@ -16,12 +17,13 @@ fn a_copy_is_one_call() {
     let context = Context::primary(0).expect("a device");
     let [a, b] = [0, 1].map(|_| DeviceBuffer::allocate(&context, 1 << 20).expect("room"));
     let functions = [c"cuLaunchKernel", c"cuMemcpyDtoD_v2", c"cuModuleLoadData"];
-    let mut before = functions.map(count_of);
+    let counts = || functions.map(|function| count_of(function).expect("a simulated driver"));
+    let mut before = counts();
     let mut calls = |to: &[i64], (from, strides): (&DeviceBuffer, &[i64]), shape: &[u64]| {
         let to = Elements { buffer: &a, offset: 0, strides: to };
         let from = Elements { buffer: from, offset: 1024, strides };
         copy_elements(to, from, shape, 4).expect("a copy");
-        let now = functions.map(count_of);
+        let now = counts();
         let calls: Vec<_> = now.iter().zip(before).map(|(now, before)| now - before).collect();
         before = now;
         calls

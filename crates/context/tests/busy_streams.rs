@@ -1,13 +1,13 @@
 //! The cost of using one stream while many others are busy, and when it collects what they have
 //! completed.
 
-#[path = "common/calls.rs"]
-mod calls;
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{Context, Stream, completed};
-use calls::count_of;
 use common::{Gate, alone};
+use simulator::count_of;
 use std::ffi::CStr;
 use std::sync::Arc;
 

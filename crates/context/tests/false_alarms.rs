@@ -1,14 +1,14 @@
 //! Releases in a context of which a single call says that it is gone.  Nothing may be forgotten then.
 
-#[path = "common/calls.rs"]
-mod calls;
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{Cache, Context, Event, Placement, Stream};
 use arrow_cuda_driver::{CudaError, is_simulated, set_reporter};
-use calls::{count_of, fault, live};
 use common::alone;
 use rstest::rstest;
+use simulator::{count_of, fault, live};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static REPORTS: AtomicUsize = AtomicUsize::new(0);

@@ -4,14 +4,13 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "common/calls.rs"]
-mod calls;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{Block, Context, Device, Placement, Stream, StreamHandle};
-use arrow_cuda_driver::{call, is_simulated};
-use calls::count_of;
+use arrow_cuda_driver::call;
 use rstest::rstest;
-use std::process::Command;
+use simulator::{count_of, in_own_process};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SIZE: usize = 1000;
@@ -203,16 +202,8 @@ fn a_copy_that_leaves_nothing_in_flight() {
 #[case::too_many_peers("copies_that_ask_once", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=711"))]
 #[case::a_passing_failure("copies_that_ask_again", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1=2"))]
 #[case::a_wait_that_fails("a_copy_that_leaves_nothing_in_flight", ("CUDA_SIM_FAULT", "cuStreamSynchronize:1=999"))]
-fn in_other_circumstances(#[case] test: &str, #[case] (name, value): (&str, &str)) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .env("CUDA_SIM_DEVICES", "2")
-        .env("CUDA_SIM_LATENCY", "20000") // what is not waited for comes too late
-        .env(name, value)
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
+fn in_other_circumstances(#[case] test: &str, #[case] setting: (&str, &str)) {
+    // What is not waited for comes too late.
+    let late = ("CUDA_SIM_LATENCY", "20000");
+    in_own_process(test, &[("CUDA_SIM_DEVICES", "2"), late, setting]);
 }

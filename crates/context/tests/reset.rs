@@ -3,14 +3,17 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
 use arrow_cuda_context::{
     Block, Cache, Consumer, Context, Device, Extension, Placement, block_at, is_released,
     prepare_sharing,
 };
-use arrow_cuda_driver::{CudaError, call, is_simulated};
+use arrow_cuda_driver::{CudaError, call};
 use rstest::rstest;
+use simulator::in_own_process;
 use std::ffi::c_void;
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
@@ -233,15 +236,7 @@ fn contexts_have_no_numbers() {
     "cuCtxGetId:1+=500"
 )]
 fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .env("CUDA_SIM_FAULT", fault)
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
+    in_own_process(test, &[("CUDA_SIM_FAULT", fault)]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Memory that is cleared before anybody gets it, where clearing fails.
 
-#[path = "common/calls.rs"]
-mod calls;
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{Context, Placement, Stream};
 use arrow_cuda_driver::is_simulated;
-use calls::fault;
 use common::{Gate, alone};
+use simulator::fault;
 
 const SIZE: u64 = 64 << 20;
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+#[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::DeviceBuffer;
@@ -9,7 +10,7 @@ use arrow_cuda_context::{Cache, Context, Stream};
 use arrow_cuda_driver::{call, is_simulated};
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
 use rstest::rstest;
-use simulator::{count_of, in_own_process, set_fault};
+use simulator::{count_of, fault, in_own_process};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -162,9 +163,9 @@ fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
     let data = pattern(1000);
     for call in 1..12 {
         let buffer = zeros(&context, data.len());
-        set_fault(&format!("{function}:{call}=719"));
+        fault(&format!("{function}:{call}=719"));
         let failures = write_all(&buffer, &data);
-        set_fault("");
+        fault("");
         assert_eq!(failures, 1, "call {call}");
         assert!(buffer.to_vec().expect("alive") == data, "call {call}");
     }
@@ -180,9 +181,9 @@ fn a_half_whose_end_nobody_knows_is_given_up() {
     let data = pattern(1000);
     for copy in 1..8 {
         let buffer = zeros(&context, data.len());
-        set_fault(&format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy));
+        fault(&format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy));
         let failures = write_all(&buffer, &data);
-        set_fault("");
+        fault("");
         assert_eq!(failures, 1, "copy {copy}");
         assert!(buffer.to_vec().expect("alive") == data, "copy {copy}");
     }
@@ -199,9 +200,9 @@ fn a_write_that_finds_no_half_can_be_made_again() {
     let buffer = zeros(&context, data.len());
     // The first half is given up, and there is no memory for the second one, once.
     Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-    set_fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
+    fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
     let failures = write_all(&buffer, &data);
-    set_fault("");
+    fault("");
     assert_eq!(failures, 2);
     assert!(buffer.to_vec().expect("alive") == data);
 }
@@ -209,7 +210,7 @@ fn a_write_that_finds_no_half_can_be_made_again() {
 #[rstest]
 #[case("cuEventRecord:1+=719")]
 #[case("cuMemHostAlloc:1+=2")]
-fn writes_need_neither_events_nor_pinned_memory(#[case] fault: &str) {
+fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
     if !is_simulated().expect("a driver") {
         return; // hardware fails when it likes
     }
@@ -217,9 +218,9 @@ fn writes_need_neither_events_nor_pinned_memory(#[case] fault: &str) {
     Cache::Pinned.empty().expect("alive");
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
-    set_fault(fault);
+    fault(rules);
     write_all(&buffer, &data);
-    set_fault("");
+    fault("");
     assert!(buffer.to_vec().expect("alive") == data);
 }
 
@@ -233,9 +234,9 @@ fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
     let writer = BufferWriter::open(buffer.clone()).expect("mutable");
     writer.set_buffer_size(4).expect("host memory");
     writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
-    set_fault("cuStreamSynchronize:1=719");
+    fault("cuStreamSynchronize:1=719");
     let closed = writer.close();
-    set_fault("");
+    fault("");
     assert!(closed.is_err() && writer.is_closed());
     writer.close().expect("closed already");
 }
@@ -262,11 +263,12 @@ fn writes_with_one_half() {
     let data = pattern(2000);
     let buffer = zeros(&context, data.len());
     Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-    set_fault("cuMemHostAlloc:2+=719");
-    let allocations = count_of(c"cuMemHostAlloc");
+    fault("cuMemHostAlloc:2+=719");
+    let allocations = || count_of(c"cuMemHostAlloc").expect("a simulated driver");
+    let before = allocations();
     assert_eq!(write_all(&buffer, &data), 0);
-    assert!(count_of(c"cuMemHostAlloc") > allocations + 1, "the second half was asked for");
-    set_fault("");
+    assert!(allocations() > before + 1, "the second half was asked for");
+    fault("");
     assert!(buffer.to_vec().expect("alive") == data);
 }
 
@@ -313,10 +315,11 @@ fn small_writes_are_one_copy_a_half() {
     let buffer = zeros(&context, 1 << 20);
     let writer = BufferWriter::open(buffer).expect("mutable");
     writer.set_buffer_size(64 << 10).expect("host memory");
-    let copies = count_of(c"cuMemcpyHtoDAsync_v2");
+    let copies = || count_of(c"cuMemcpyHtoDAsync_v2").expect("a simulated driver");
+    let before = copies();
     for part in pattern(1 << 20).chunks(1 << 10) {
         writer.write(part).expect("room");
     }
     writer.close().expect("alive");
-    assert_eq!(count_of(c"cuMemcpyHtoDAsync_v2") - copies, 16);
+    assert_eq!(copies() - before, 16);
 }

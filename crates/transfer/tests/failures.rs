@@ -1,28 +1,15 @@
 //! Failures of the driver leak nothing.
 
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{is_simulated, library_name};
 use arrow_cuda_transfer::{
     RegisteredMemory, TransferLimits, copy_from_host, copy_to_host, is_pinned, set_transfer_limits,
 };
-use std::ffi::{CString, c_char, c_void};
+use simulator::{fault, in_own_process};
 use std::mem::MaybeUninit;
-use std::process::Command;
 use std::sync::Arc;
-
-type SetFaults = extern "C" fn(*const c_char) -> i32;
-
-fn set_faults(rules: &str) {
-    let library = CString::new(library_name().expect("a driver")).expect("no NUL");
-    let rules = CString::new(rules).expect("no NUL");
-    // SAFETY: the library is loaded already; the function has this type, and reads to the NUL.
-    unsafe {
-        let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
-        let found = libc::dlsym(library, c"cuda_sim_fault".as_ptr());
-        let set = std::mem::transmute::<*mut c_void, Option<SetFaults>>(found);
-        assert_eq!(set.expect("the simulated driver")(rules.as_ptr()), 0);
-    }
-}
 
 #[test]
 #[ignore = "run by a test below, in a process of its own"]
@@ -40,10 +27,10 @@ fn an_upload_after_a_download_that_failed() {
     };
     upload(old, 1);
     // The device is asked whether the first move is complete, and then waited for.
-    set_faults("cuEventQuery:1=999,cuStreamSynchronize:1=999");
+    fault("cuEventQuery:1=999,cuStreamSynchronize:1=999");
     // SAFETY: as above.
     unsafe { copy_to_host(&context, &mut out, old) }.expect_err("the move is on its way");
-    set_faults("");
+    fault("");
     upload(new, 2);
     // SAFETY: as above.
     unsafe { copy_to_host(&context, &mut out, new) }.expect("alive");
@@ -62,13 +49,13 @@ fn pinned_memory_whose_context_cannot_be_entered() {
         // SAFETY: the vector keeps its bytes where they are.
         let registered =
             unsafe { RegisteredMemory::register(&context, start, size, shared) }.expect("room");
-        set_faults("cuCtxGetCurrent:1=999");
+        fault("cuCtxGetCurrent:1=999");
         if is_said {
             registered.unregister().expect_err("no context");
         } else {
             drop(registered);
         }
-        set_faults("");
+        fault("");
         assert!(is_pinned(&context, start, size).expect("alive"));
         assert_eq!(Arc::strong_count(&owner), 2, "the driver still has the memory");
     }
@@ -86,23 +73,15 @@ fn a_download_that_cannot_be_waited_for() {
     let mut copy = || unsafe { copy_to_host(&context, &mut out, from) };
     copy().expect("alive");
     // The context seems to be gone, as after a reset, once the copy has entered it.
-    set_faults("cuEventQuery:1=709,cuStreamSynchronize:1=709,cuCtxGetCurrent:2+=709");
+    fault("cuEventQuery:1=709,cuStreamSynchronize:1=709,cuCtxGetCurrent:2+=709");
     copy().expect_err("the move is on its way");
-    set_faults("");
+    fault("");
     current.synchronize().expect("the move reaches memory that is still there");
 }
 
-/// Runs one of the tests above.
+/// Runs one of the tests above, on a slow device.
 fn run(test: &str) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .env("CUDA_SIM_LATENCY", "20000")
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
+    in_own_process(test, &[("CUDA_SIM_LATENCY", "20000")]);
 }
 
 #[test]

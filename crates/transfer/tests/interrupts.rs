@@ -1,14 +1,14 @@
 //! Copies that a signal ends.
 
-#[path = "common/calls.rs"]
-mod calls;
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, Interruption, interruptible};
 use arrow_cuda_transfer::{TransferLimits, copy_from_host, copy_to_host, set_transfer_limits};
-use calls::count_of;
 use common::{Gate, alone};
+use simulator::count_of;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 

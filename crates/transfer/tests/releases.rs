@@ -1,9 +1,12 @@
 //! Releases that block: whoever runs them may have to wait for somebody who copies.
 
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{is_simulated, set_blocking_runner};
+use arrow_cuda_driver::set_blocking_runner;
 use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
-use std::process::Command;
+use simulator::in_own_process;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -63,13 +66,6 @@ fn copies_with_only_one_of_two_streams() {
 
 #[test]
 fn nobody_waits_for_a_release_of_a_stream() {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "copies_with_only_one_of_two_streams", "--ignored"])
-        .env("CUDA_SIM_FAULT", "cuStreamCreate:2=999")
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
+    let fault = ("CUDA_SIM_FAULT", "cuStreamCreate:2=999");
+    in_own_process("copies_with_only_one_of_two_streams", &[fault]);
 }

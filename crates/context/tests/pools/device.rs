@@ -1,7 +1,7 @@
 //! Device memory: sharing with other processes, adjacent blocks, and a device without room.
 
-use super::calls::count_of;
 use super::common::Gate;
+use super::simulator::count_of;
 use super::{LARGE, MIB, alone, destroy, their_context};
 use arrow_cuda_context::{
     Block, Context, MemoryStats, Placement, is_released, prepare_sharing, retain_exported,

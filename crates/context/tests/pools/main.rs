@@ -3,13 +3,13 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "../common/calls.rs"]
-mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
 mod host_pool;
 mod pinned;
+#[path = "../../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{
     Block, Cache, Context, HostPool, MemoryStats, Placement, Stream, block_at, is_released,

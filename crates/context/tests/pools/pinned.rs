@@ -1,12 +1,12 @@
 //! Pinned memory of the driver: other contexts and devices, and drivers that fail.
 
 use super::common::Gate;
+use super::simulator::{in_own_process, run_ignored};
 use super::{LARGE, Pinned, Source, alone, destroy, their_context};
 use arrow_cuda_context::{Cache, Context, Device, Extension, MemoryStats};
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use rstest::rstest;
 use std::ffi::c_void;
-use std::process::Command;
 use std::sync::Arc;
 
 fn stats() -> MemoryStats {
@@ -133,15 +133,7 @@ fn evidence_that_fails_makes_nothing_reusable(
     "cuCtxRecordEvent:1=900"
 )]
 fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
-    if !fault.is_empty() && !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", &format!("pinned::{test}"), "--ignored"])
-        .env("CUDA_SIM_FAULT", fault)
-        .env("CUDA_SIM_DEVICES", "2")
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+    let settings = [("CUDA_SIM_FAULT", fault), ("CUDA_SIM_DEVICES", "2")];
+    let run = if fault.is_empty() { run_ignored } else { in_own_process };
+    run(&format!("pinned::{test}"), &settings);
 }

@@ -1,7 +1,8 @@
-//! Counters and settings of the simulated driver.
+//! Counters and settings of the simulated driver, for the tests of all crates.
 
 use arrow_cuda_driver::{is_simulated, library_name};
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::process::Command;
 
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
@@ -36,6 +37,28 @@ pub fn fault(rules: &str) {
         )
     };
     assert_eq!(code, 0, "{rules:?}");
+}
+
+/// Runs an ignored test in a process of its own, with settings of the simulated driver.  Does nothing on hardware, which
+/// does not know them, and fails when it likes.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn in_own_process(test: &str, settings: &[(&str, &str)]) {
+    if is_simulated().expect("a driver") {
+        run_ignored(test, settings);
+    }
+}
+
+/// Runs an ignored test in a process of its own, on any driver.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn run_ignored(test: &str, settings: &[(&str, &str)]) {
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", test, "--ignored"])
+        .envs(settings.iter().copied())
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
+    // A name that selects no test would pass.
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
 fn symbol(name: &CStr) -> *mut c_void {
