@@ -150,6 +150,7 @@ def build_libraries(
     """Builds what has changed since the last time, and nothing else."""
     LIBRARIES.mkdir(exist_ok=True)
     built = [build_simulator(glibc, profile)]
+    generate_header()
     bridge = load_bridge_builder()
     for pyarrow in [installed_pyarrow()] if only_installed else map(fetch_pyarrow, PYARROWS):
         out = TARGET / "bridge" / bridge.name_for(pyarrow)
@@ -174,6 +175,12 @@ def build_simulator(glibc: str, profile: str) -> Path:
         ["cargo", "zigbuild", *options, "--target", f"{target}.{glibc}"], cwd=ROOT, check=True
     )
     return TARGET / target / folder / "libcuda_sim.so"
+
+
+def generate_header() -> None:
+    """Rust's side of the border, for the C++ files."""
+    command = ["cargo", "run", "--quiet", "--locked", "-p", "arrow-cuda-bridge"]
+    subprocess.run([*command, "--example", "header"], cwd=ROOT, check=True)
 
 
 def copy_files() -> None:

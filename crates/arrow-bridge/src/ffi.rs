@@ -2,8 +2,8 @@
 //!
 //! [`RustApi`] has Rust's functions for the C++ classes: device memory and the files over it.
 //! [`BridgeApi`] has C++'s functions for Rust: pyarrow objects over that memory.  Nothing else
-//! crosses the border.  `cpp/border/ffi.h` is generated from this file; `tests/header.rs` shows
-//! how, and fails while the header is out of date.
+//! crosses the border.  `cpp/border/ffi.h` is generated from this file, by `examples/header.rs`
+//! before C++ is compiled.
 //!
 //! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
 //! the caller passes to the matching `*_release`.  A `*const` parameter is borrowed for the call.

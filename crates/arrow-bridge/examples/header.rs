@@ -1,0 +1,16 @@
+//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs`, unless it is up to date.
+
+use cbindgen::{Builder, Config};
+use std::path::Path;
+
+fn main() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let configuration =
+        Config::from_file(crate_folder.join("cbindgen.toml")).expect("a configuration");
+    Builder::new()
+        .with_config(configuration)
+        .with_src(crate_folder.join("src/ffi.rs"))
+        .generate()
+        .expect("a header")
+        .write_to_file(crate_folder.join("cpp/border/ffi.h"));
+}
