@@ -71,10 +71,6 @@ fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
 
 /// The primary context of the device that has the memory at an address; the first device's for
 /// memory of the host, and for memory that no device knows.
-///
-/// # Errors
-///
-/// Driver errors.
 pub fn context_of(address: u64) -> CudaResult<Context> {
     let has_it = |context: &Context| is_memory_of(context, address).unwrap_or(false);
     if let Some(context) = Context::primaries().into_iter().find(has_it) {

@@ -46,7 +46,8 @@ pub struct CallError {
     pub requested_bytes: Option<u64>,
 }
 
-/// The result of a driver call.
+/// The result of a driver call.  A function that returns it passes on the driver's errors; its section
+/// "Errors", if it has one, names further ones and those that need an explanation.
 pub type CudaResult<T> = Result<T, CudaError>;
 
 impl CudaError {

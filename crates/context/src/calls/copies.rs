@@ -20,10 +20,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live, and `out` must be the caller's to write.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
         self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
@@ -35,10 +31,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live, and `to` must be the caller's to write.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
         if size <= STAGED {
             // SAFETY: guaranteed by the caller.
@@ -77,10 +69,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live and must not overlap; `to` must be the caller's to write.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub(crate) unsafe fn copy_within_device(
         &self,
         to: u64,
@@ -127,10 +115,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live, and nobody else may use `out`, until the stream has made the copy.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn queue_copy_to_host(
         &self,
         out: *mut u8,
@@ -148,10 +132,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live, and nobody may change `data`, until the stream has made the copy.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn queue_copy_from_host(
         &self,
         to: u64,
@@ -169,10 +149,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live until the stream has made the copy, and must not overlap.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub(crate) unsafe fn queue_copy_within_device(
         &self,
         to: u64,

@@ -30,10 +30,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The memory must be the caller's to release, once.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn release_host_memory(&self, data: NonNull<u8>) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFreeHost(data.as_ptr().cast())) }
@@ -69,10 +65,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// As for [`register_host_memory`](Self::register_host_memory).
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub(crate) unsafe fn pin_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED)) }
@@ -83,10 +75,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The device must not use the memory any more.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn unregister_host_memory(&self, data: *mut u8) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemHostUnregister(data.cast())) }

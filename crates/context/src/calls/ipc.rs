@@ -38,10 +38,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The mapping must be the caller's to close, once.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn close_memory(&self, address: u64) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuIpcCloseMemHandle(address)) }

@@ -37,10 +37,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The address must be the caller's to release, once.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn release_memory(&self, address: u64) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFree_v2(address)) }
@@ -51,10 +47,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The range must be live, and the caller's to write.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
         self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
@@ -67,10 +59,6 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The range must be live, and the caller's to write, until the stream has done so.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn queue_fill(
         &self,
         address: u64,
@@ -84,10 +72,6 @@ impl Current<'_> {
     }
 
     /// How much of the device's memory is free for any process, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn free_memory(&self) -> CudaResult<u64> {
         let (mut free, mut total) = (0usize, 0usize);
         // SAFETY: stores two sizes through the pointers, which outlive the call.

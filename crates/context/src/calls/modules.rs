@@ -39,10 +39,6 @@ impl Current<'_> {
     ///
     /// The function must have been loaded in this context and take as many arguments, each as large
     /// as what its pointer points to; what it does with them must be sound.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub unsafe fn launch(
         &self,
         function: Function,

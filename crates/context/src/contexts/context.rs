@@ -97,10 +97,6 @@ impl Context {
     }
 
     /// The device's memory, in bytes, asked for once.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn total_memory(&self) -> CudaResult<u64> {
         if let Some(bytes) = self.0.total_memory.get() {
             return Ok(*bytes);

@@ -51,10 +51,6 @@ impl Device {
     }
 
     /// The device's marketing name.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn name(self) -> CudaResult<String> {
         let device = self.handle()?;
         let mut name = [0u8; 256];
@@ -65,10 +61,6 @@ impl Device {
     }
 
     /// The device's memory, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn total_memory(self) -> CudaResult<u64> {
         let device = self.handle()?;
         let mut bytes = 0usize;
@@ -78,10 +70,6 @@ impl Device {
     }
 
     /// The device's compute capability: major and minor version.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
         let device = self.handle()?;
         let [major, minor] = COMPUTE_CAPABILITY;
@@ -99,10 +87,6 @@ impl Device {
 
     /// Identifies the device in every process, or the part of a partitioned device (MIG) that this
     /// process uses.  The device's number may differ between processes.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub fn uuid(self) -> CudaResult<[u8; 16]> {
         let device = self.handle()?;
         let mut uuid = [0u8; 16];
@@ -134,10 +118,6 @@ impl Device {
     }
 
     /// Whether the device has a primary context, whichever library of this process has made it.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot tell.
     pub(crate) fn has_primary_context(self) -> CudaResult<bool> {
         let device = self.handle()?;
         let (mut flags, mut is_active) = (0u32, 0i32);

@@ -11,10 +11,6 @@ use arrow_cuda_driver::CudaResult;
 /// uses them, stay as they are.
 ///
 /// Memory that was not allocated here is left unchanged.
-///
-/// # Errors
-///
-/// Driver errors.
 pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
     for residue in query(address, |ledger| ledger.share(address)) {
         let mut wiped = Ok(());

@@ -63,19 +63,11 @@ impl Eq for Event {}
 
 impl Event {
     /// An event without time stamps, which is the faster kind.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, DISABLE_TIMING)
     }
 
     /// An event that records the time when it is reached; see [`elapsed`](Self::elapsed).
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn with_timing(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }

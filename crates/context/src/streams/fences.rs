@@ -211,10 +211,6 @@ pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
 
 /// All contexts whose work may use the memory: the primary ones that exist, whichever library has
 /// made them, and those of other libraries that this process has been shown and that still exist.
-///
-/// # Errors
-///
-/// When the driver cannot tell.
 fn contexts_of_the_process(current: &Current<'_>) -> CudaResult<Vec<Context>> {
     let known = current.context();
     for number in 0..Device::count()? {

@@ -62,29 +62,17 @@ unsafe impl Sync for State {}
 impl Stream {
     /// A stream that is ordered with the legacy default stream: each begins work only when the work
     /// queued earlier on the other is complete.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
 
     /// A stream that is independent of the legacy default stream, and so of copies without a
     /// stream.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn non_blocking(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, NON_BLOCKING)
     }
 
     /// A stream with the driver's `CU_STREAM_*` flags.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
         Self::with_priority(context, flags, 0)
     }
@@ -100,29 +88,17 @@ impl Stream {
     /// assert_eq!(Stream::with_priority(&context, 0, greatest)?.priority()?, greatest);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
         let raw = context.enter()?.create_stream(flags, priority)?;
         Ok(Self::of(context, raw, Owner::Ours))
     }
 
     /// The least and the greatest priority that streams of a context can have, such as (0, -5).
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn priorities(context: &Context) -> CudaResult<(i32, i32)> {
         context.enter()?.stream_priorities()
     }
 
     /// The stream's priority.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn priority(&self) -> CudaResult<i32> {
         self.context().enter()?.stream_priority(self.handle())
     }
@@ -221,10 +197,6 @@ impl Stream {
     }
 
     /// A new event, without timing, at the end of what is queued so far.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn record(&self) -> CudaResult<Event> {
         let event = Event::new(self.context())?;
         event.record(self)?;
@@ -233,10 +205,6 @@ impl Stream {
 
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
         drop(event.context().enter()?);
         // SAFETY: the event lives as long as its owner.

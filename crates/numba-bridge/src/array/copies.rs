@@ -52,10 +52,6 @@ impl DeviceArray {
     }
 
     /// The elements on the host, one behind the other in an order.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn to_vec(&self, order: Order) -> Result<Vec<u8>, Error> {
         match self.is_dense(order) {
             true => Ok(self.buffer.to_vec()?),
@@ -147,10 +143,6 @@ impl DeviceArray {
     }
 
     /// A copy in new memory of the same device, dense in an order.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn copy(&self, order: Order) -> Result<Self, Error> {
         let copy = self.empty_like(order)?;
         copy.copy_from(self)?;
@@ -158,10 +150,6 @@ impl DeviceArray {
     }
 
     /// A copy in new memory of a device, dense in an order.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors.
     pub fn copy_to(&self, context: &Context, order: Order) -> Result<Self, Error> {
         let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
         let copy = Self::allocate(context, layout)?;
