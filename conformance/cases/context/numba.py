@@ -5,6 +5,7 @@
 #   Context.from_numba(context): Numba's context; the current one by default
 # shows: pyarrow_cuda, Context.to_numba
 #   Context.to_numba: the context as a Numba context, with the same handle
+#   Context.to_numba: the object that Numba already has for the device
 import numba.cuda
 from numba.cuda.cudadrv.driver import Context
 from pyarrow import cuda

@@ -4,8 +4,10 @@
 #   CudaBuffer.from_numba: a device buffer over the memory of a Numba pointer
 #   CudaBuffer.from_numba(mem): the pointer, a MemoryPointer
 #   CudaBuffer.from_numba: returns a view, without a copy
+#   CudaBuffer.from_numba: size 0: address 0
 # shows: cuda_buffer, to_numba
 #   CudaBuffer.to_numba: a Numba MemoryPointer over the buffer's memory
+#   CudaBuffer.to_numba: the buffer is the pointer's owner
 import gc
 
 import numpy as np
@@ -20,6 +22,7 @@ isinstance(mem, MemoryPointer)
 mem.size
 mem.device_pointer_value == buf.address
 mem.context.device.id
+mem.owner is buf
 # There and back: the same memory.
 again = cuda.CudaBuffer.from_numba(mem=mem)
 again.address == buf.address
