@@ -5,20 +5,20 @@ use std::ffi::c_void;
 use crate::base::code::{Code, INVALID_VALUE};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
-use crate::entry::call::{call, in_callback};
+use crate::entry::call::in_callback;
+use crate::entry::exported::exported;
 
 type StreamCallback = extern "C" fn(stream: Handle, status: Code, data: *mut c_void);
 type HostFunction = extern "C" fn(data: *mut c_void);
 
-/// Queues a call of `callback`, which receives the error of the stream's context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuStreamAddCallback(
-    stream: Handle,
-    callback: Option<StreamCallback>,
-    data: *mut c_void,
-    flags: u32,
-) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Queues a call of `callback`, which receives the error of the stream's context.
+    [5000, per_thread] call cuStreamAddCallback(
+        stream: Handle,
+        callback: Option<StreamCallback>,
+        data: *mut c_void,
+        flags: u32,
+    ) {
         stack::current()?;
         let target = driver.stream(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
@@ -29,18 +29,14 @@ pub extern "C" fn cuStreamAddCallback(
             in_callback(|| callback(stream, context.error(), data));
             Ok(())
         })?;
-        Ok(())
-    })
-}
+    }
 
-/// Queues a call of `function`.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuLaunchHostFunc(
-    stream: Handle,
-    function: Option<HostFunction>,
-    data: *mut c_void,
-) -> Code {
-    call(|driver| {
+    /// Queues a call of `function`.
+    [10000, per_thread] call cuLaunchHostFunc(
+        stream: Handle,
+        function: Option<HostFunction>,
+        data: *mut c_void,
+    ) {
         stack::current()?;
         let target = driver.stream(stream)?;
         let function = function.ok_or(INVALID_VALUE)?;
@@ -50,6 +46,5 @@ pub extern "C" fn cuLaunchHostFunc(
             in_callback(|| function(data));
             Ok(())
         })?;
-        Ok(())
-    })
+    }
 }

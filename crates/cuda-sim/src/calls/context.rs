@@ -1,9 +1,9 @@
 //! Contexts that a program creates, and queries of contexts.
 
-use crate::base::code::{CONTEXT_IS_DESTROYED, Code, INVALID_CONTEXT, INVALID_VALUE};
+use crate::base::code::{CONTEXT_IS_DESTROYED, INVALID_CONTEXT, INVALID_VALUE};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::work::capture;
 
@@ -12,10 +12,9 @@ const API_VERSION: u32 = 3020;
 const GREATEST_PRIORITY: i32 = -5;
 const FLAGS: u32 = 0x1ff;
 
-/// Creates a context and pushes it.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: i32) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Creates a context and pushes it.
+    [3020 to 11040] call cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: i32) {
         let out = context.required()?;
         let ordinal = driver.ordinal(device)?;
         if flags & !FLAGS != 0 {
@@ -24,14 +23,10 @@ pub extern "C" fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: i32) 
         let context = driver.create_context(ordinal, false);
         stack::push(context);
         out.set(context.handle());
-        Ok(())
-    })
-}
+    }
 
-/// Destroys a context and frees its memory.  If it was current, it is popped.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxDestroy_v2(context: Handle) -> Code {
-    call(|driver| {
+    /// Destroys a context and frees its memory.  If it was current, it is popped.
+    [4000] call cuCtxDestroy_v2(context: Handle) {
         let context = driver.context(context)?;
         if context.is_primary {
             return Err(INVALID_CONTEXT);
@@ -40,24 +35,16 @@ pub extern "C" fn cuCtxDestroy_v2(context: Handle) -> Code {
             stack::pop();
         }
         driver.destroy_context(context);
-        Ok(())
-    })
-}
+    }
 
-/// Returns the device of the current context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxGetDevice(device: Out<i32>) -> Code {
-    call(|_| {
+    /// Returns the device of the current context.
+    [2000 to 13000] call cuCtxGetDevice(device: Out<i32>) {
         let context = stack::current()?;
         device.required()?.set(context.device as i32);
-        Ok(())
-    })
-}
+    }
 
-/// Returns the interface version of a context, or of the current one for null.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) -> Code {
-    call(|driver| {
+    /// Returns the interface version of a context, or of the current one for null.
+    [3020] call cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
         let version = version.required()?;
         let context = match context {
             0 => stack::top(),
@@ -65,14 +52,10 @@ pub extern "C" fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) -> Code
         };
         context.filter(|context| !context.is_destroyed()).ok_or(INVALID_CONTEXT)?;
         version.set(API_VERSION);
-        Ok(())
-    })
-}
+    }
 
-/// Returns a number that is unique to a context, or to the current one for null.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxGetId(context: Handle, id: Out<u64>) -> Code {
-    call(|driver| {
+    /// Returns a number that is unique to a context, or to the current one for null.
+    [12000] call cuCtxGetId(context: Handle, id: Out<u64>) {
         let out = id.required()?;
         let context = match context {
             0 => stack::top().ok_or(INVALID_CONTEXT)?,
@@ -82,32 +65,20 @@ pub extern "C" fn cuCtxGetId(context: Handle, id: Out<u64>) -> Code {
             return Err(CONTEXT_IS_DESTROYED);
         }
         out.set(context.id);
-        Ok(())
-    })
-}
+    }
 
-/// Waits for all work of the current context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxSynchronize() -> Code {
-    call(|_| {
+    /// Waits for all work of the current context.
+    [2000 to 13000] call cuCtxSynchronize() {
         let context = stack::current()?;
         capture::refuse_in_context(context.id)?;
         context.synchronize();
-        context.check()
-    })
-}
+        context.check()?;
+    }
 
-/// Returns the least and the greatest stream priority.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) -> Code {
-    call(|_| {
+    /// Returns the least and the greatest stream priority.
+    [5050] call cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         stack::current()?;
-        if let Some(least) = least.optional() {
-            least.set(0);
-        }
-        if let Some(greatest) = greatest.optional() {
-            greatest.set(GREATEST_PRIORITY);
-        }
-        Ok(())
-    })
+        least.set_if_wanted(0);
+        greatest.set_if_wanted(GREATEST_PRIORITY);
+    }
 }

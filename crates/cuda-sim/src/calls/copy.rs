@@ -5,13 +5,14 @@
 //! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
 //! driver has staged its bytes.
 
-use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
 use crate::base::handles::Handle;
 use crate::contexts::context::Context;
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::streams::stream::Stream;
+use crate::work::capture;
 
 /// One end of a copy.
 #[derive(Clone, Copy)]
@@ -39,6 +40,7 @@ impl Copy {
 
     /// Copies on the legacy default stream, and waits where a synchronous call does.
     fn synchronous(self, driver: &'static Driver) -> Result {
+        capture::refuse_unsafe()?;
         let context = stack::current()?;
         if self.size == 0 {
             return Ok(());
@@ -140,88 +142,88 @@ impl End {
     }
 }
 
-/// Copies from the host to a device.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Host(from), size).synchronous(driver))
-}
+exported! { driver:
+    /// Copies from the host to a device.
+    [3020, per_thread] call cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) {
+        Copy::new(End::Device(to), End::Host(from), size).synchronous(driver)?;
+    }
 
-/// Copies from a device to the host.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Host(to), End::Device(from), size).synchronous(driver))
-}
+    /// Copies from a device to the host.
+    [3020, per_thread] call cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) {
+        Copy::new(End::Host(to), End::Device(from), size).synchronous(driver)?;
+    }
 
-/// Copies between device addresses.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Device(from), size).synchronous(driver))
-}
+    /// Copies between device addresses.
+    [3020, per_thread] call cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) {
+        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
+    }
 
-/// Copies between addresses of any kind.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpy(to: u64, from: u64, size: usize) -> Code {
-    call(|driver| Copy::new(End::Any(to), End::Any(from), size).synchronous(driver))
-}
+    /// Copies between addresses of any kind.
+    [4000, per_thread] call cuMemcpy(to: u64, from: u64, size: usize) {
+        Copy::new(End::Any(to), End::Any(from), size).synchronous(driver)?;
+    }
 
-/// Copies between the devices of two contexts.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyPeer(
-    to: u64,
-    to_context: Handle,
-    from: u64,
-    from_context: Handle,
-    size: usize,
-) -> Code {
-    call(|driver| {
+    /// Copies between the devices of two contexts.
+    [4000, per_thread] call cuMemcpyPeer(
+        to: u64,
+        to_context: Handle,
+        from: u64,
+        from_context: Handle,
+        size: usize,
+    ) {
+        capture::refuse_unsafe()?;
         stack::current()?;
         // The copy follows all work of both contexts.
         for context in contexts(driver, [to_context, from_context])? {
             context.synchronize();
         }
-        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)
-    })
-}
+        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
+    }
 
-/// Queues a copy from the host to a device.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: usize, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Host(from), size).asynchronous(driver, stream))
-}
+    /// Queues a copy from the host to a device.
+    [3020, per_thread] call cuMemcpyHtoDAsync_v2(
+        to: u64,
+        from: usize,
+        size: usize,
+        stream: Handle,
+    ) {
+        stack::await_copy();
+        Copy::new(End::Device(to), End::Host(from), size).asynchronous(driver, stream)?;
+    }
 
-/// Queues a copy from a device to the host.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyDtoHAsync_v2(to: usize, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream))
-}
+    /// Queues a copy from a device to the host.
+    [3020, per_thread] call cuMemcpyDtoHAsync_v2(
+        to: usize,
+        from: u64,
+        size: usize,
+        stream: Handle,
+    ) {
+        Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream)?;
+    }
 
-/// Queues a copy between device addresses.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream))
-}
+    /// Queues a copy between device addresses.
+    [3020, per_thread] call cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) {
+        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
+    }
 
-/// Queues a copy between addresses of any kind.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> Code {
-    call(|driver| Copy::new(End::Any(to), End::Any(from), size).asynchronous(driver, stream))
-}
+    /// Queues a copy between addresses of any kind.
+    [4000, per_thread] call cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) {
+        Copy::new(End::Any(to), End::Any(from), size).asynchronous(driver, stream)?;
+    }
 
-/// Queues a copy between the devices of two contexts.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemcpyPeerAsync(
-    to: u64,
-    to_context: Handle,
-    from: u64,
-    from_context: Handle,
-    size: usize,
-    stream: Handle,
-) -> Code {
-    call(|driver| {
+    /// Queues a copy between the devices of two contexts.
+    [4000, per_thread] call cuMemcpyPeerAsync(
+        to: u64,
+        to_context: Handle,
+        from: u64,
+        from_context: Handle,
+        size: usize,
+        stream: Handle,
+    ) {
         stack::current()?;
         contexts(driver, [to_context, from_context])?;
-        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)
-    })
+        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
+    }
 }
 
 /// Checks that contexts are live.  Whether the memory is theirs is not checked, as on hardware,

@@ -2,65 +2,43 @@
 
 use std::ffi::c_char;
 
-use crate::base::code::{Code, INVALID_VALUE};
-use crate::base::fork::is_forked;
+use crate::base::code::INVALID_VALUE;
 use crate::driver::Driver;
 use crate::driver::config::Config;
-use crate::entry::call::{call, call_early};
-use crate::entry::fault;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 
 /// CUDA 13.0, the version of the driver that was recorded.
 pub const DRIVER_VERSION: i32 = 13000;
 
-/// Initialises the driver; the environment is read at the first call.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuInit(flags: u32) -> Code {
-    // Before the call is counted, so that a rule can make this call fail.
-    if !is_forked()
-        && let Err(code) = fault::load_environment()
-    {
-        return code;
+exported! { driver:
+    /// Initialises the driver; the environment is read at the first call.
+    [2000] initialising cuInit(flags: u32) {
+        if flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        Driver::initialise()?;
     }
-    call_early(|| match flags {
-        0 => Driver::initialise(),
-        _ => Err(INVALID_VALUE),
-    })
-}
 
-/// Returns the CUDA version of the driver.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDriverGetVersion(version: Out<i32>) -> Code {
-    call_early(|| {
+    /// Returns the CUDA version of the driver.
+    [2020] early cuDriverGetVersion(version: Out<i32>) {
         version.required()?.set(DRIVER_VERSION);
-        Ok(())
-    })
-}
+    }
 
-/// Returns the number of devices.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetCount(count: Out<i32>) -> Code {
-    call(|driver| {
+    /// Returns the number of devices.
+    [2000] call cuDeviceGetCount(count: Out<i32>) {
         count.required()?.set(driver.devices.len() as i32);
-        Ok(())
-    })
-}
+    }
 
-/// Returns the handle of a device, which is its number.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGet(device: Out<i32>, number: i32) -> Code {
-    call(|driver| {
+    /// Returns the handle of a device, which is its number.
+    [2000] call cuDeviceGet(device: Out<i32>, number: i32) {
         let device = device.required()?;
         driver.ordinal(number)?;
         device.set(number);
-        Ok(())
-    })
-}
+    }
 
-/// Returns the name, cut to `length` bytes with its final zero.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) -> Code {
-    call(|driver| {
+    /// Returns the name, cut to `length` bytes with its final zero.
+    [2000] call cuDeviceGetName(name: *mut c_char, length: i32, device: i32) {
         let number = driver.ordinal(device)?;
         let capacity = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
         if name.is_null() || capacity == 0 {
@@ -73,51 +51,40 @@ pub extern "C" fn cuDeviceGetName(name: *mut c_char, length: i32, device: i32) -
             name.copy_from_nonoverlapping(text.as_ptr().cast(), shown);
             name.add(shown).write(0);
         }
-        Ok(())
-    })
-}
+    }
 
-/// Returns the size of a device's memory in bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) -> Code {
-    call(|driver| {
+    /// Returns the size of a device's memory in bytes.
+    [3020] call cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) {
         let bytes = bytes.required()?;
         driver.ordinal(device)?;
         bytes.set(driver.config.memory as usize);
-        Ok(())
-    })
-}
+    }
 
-/// Returns an attribute; 0 for one that means nothing here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: i32) -> Code {
-    call(|driver| {
+    /// Returns an attribute; 0 for one that means nothing here.
+    [2000] call cuDeviceGetAttribute(value: Out<i32>, attribute: i32, device: i32) {
         let value = value.required()?;
         let ordinal = driver.ordinal(device)?;
         if !(1..LAST_ATTRIBUTE).contains(&attribute) {
             return Err(INVALID_VALUE);
         }
         value.set(attribute_of(&driver.config, ordinal, attribute));
-        Ok(())
-    })
+    }
+
+    /// Returns the 16 bytes that identify a device.
+    [9020 to 11040] call cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) {
+        uuid.required()?.set(uuid_of(driver.ordinal(device)?));
+    }
+
+    /// Returns the same bytes, because simulated devices are not divided.
+    [11040] call cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: i32) {
+        uuid.required()?.set(uuid_of(driver.ordinal(device)?));
+    }
 }
 
-/// Returns the 16 bytes that identify a device.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) -> Code {
-    cuDeviceGetUuid_v2(uuid, device)
-}
-
-/// Returns the same bytes, because simulated devices are not divided.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: i32) -> Code {
-    call(|driver| {
-        let out = uuid.required()?;
-        let mut uuid = *b"cuda-simulator-\0";
-        uuid[15] = driver.ordinal(device)? as u8;
-        out.set(uuid);
-        Ok(())
-    })
+fn uuid_of(ordinal: usize) -> [u8; 16] {
+    let mut uuid = *b"cuda-simulator-\0";
+    uuid[15] = ordinal as u8;
+    uuid
 }
 
 /// One more than the last attribute of the interface version.

@@ -1,40 +1,25 @@
 //! Names and texts of result codes.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::ptr;
 
-use crate::base::code::{Code, INVALID_VALUE, SUCCESS, describe};
+use crate::base::code::{Code, INVALID_VALUE, Result, describe};
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 
-/// Returns the name of a code; null for an unknown one.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGetErrorName(code: Code, name: Out<*const c_char>) -> Code {
-    text(code, name, |(name, _)| name)
-}
-
-/// Returns the text of a code; null for an unknown one.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuGetErrorString(code: Code, string: Out<*const c_char>) -> Code {
-    text(code, string, |(_, text)| text)
-}
-
-/// These bypass the wrapper of other calls, so that every error can be described.
-fn text(
-    code: Code,
-    out: Out<*const c_char>,
-    choose: impl Fn((&'static CStr, &'static CStr)) -> &'static CStr,
-) -> Code {
-    let Ok(out) = out.required() else {
-        return INVALID_VALUE;
-    };
-    match describe(code) {
-        Some(texts) => {
-            out.set(choose(texts).as_ptr());
-            SUCCESS
-        }
-        None => {
-            out.set(ptr::null());
-            INVALID_VALUE
-        }
+exported! { driver:
+    /// Returns the name of a code; null for an unknown one.
+    [6000] uncounted cuGetErrorName(code: Code, name: Out<*const c_char>) {
+        answer(name, describe(code).map(|(name, _)| name))?;
     }
+
+    /// Returns the text of a code; null for an unknown one.
+    [6000] uncounted cuGetErrorString(code: Code, string: Out<*const c_char>) {
+        answer(string, describe(code).map(|(_, text)| text))?;
+    }
+}
+
+fn answer(out: Out<*const c_char>, text: Option<&'static str>) -> Result {
+    out.required()?.set(text.map_or(ptr::null(), |text| text.as_ptr().cast()));
+    text.map(drop).ok_or(INVALID_VALUE)
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::base::code::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::base::code::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::streams::event::Event;
 use crate::work::capture;
@@ -14,10 +14,10 @@ const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 const FLAGS: u32 = 7;
 
-/// Creates an event.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventCreate(event: Out<Handle>, flags: u32) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Creates an event.
+    [2000] call cuEventCreate(event: Out<Handle>, flags: u32) {
+        stack::await_copy();
         let context = stack::current()?;
         let event = event.required()?;
         let has_timing = flags & DISABLE_TIMING == 0;
@@ -25,27 +25,21 @@ pub extern "C" fn cuEventCreate(event: Out<Handle>, flags: u32) -> Code {
             return Err(INVALID_VALUE);
         }
         event.set(driver.events.insert(Arc::new(Event::new(context, has_timing))));
-        Ok(())
-    })
-}
+    }
 
-/// Records the end of a stream's work so far.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Code {
-    call(|driver| {
+    /// Records the end of a stream's work so far.
+    [2000, per_thread] call cuEventRecord(event: Handle, stream: Handle) {
+        stack::await_copy();
         let event = driver.event(event)?;
         let stream = driver.stream(stream)?;
         if event.context.id != stream.context.id {
             return Err(INVALID_HANDLE);
         }
-        event.record(&stream)
-    })
-}
+        event.record(&stream)?;
+    }
 
-/// Records the ends of the work so far of all streams of a context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
-    call(|driver| {
+    /// Records the ends of the work so far of all streams of a context.
+    [12050] call cuCtxRecordEvent(context: Handle, event: Handle) {
         let context = driver.context(context)?;
         let event = driver.event(event)?;
         if event.context.id != context.id {
@@ -53,47 +47,34 @@ pub extern "C" fn cuCtxRecordEvent(context: Handle, event: Handle) -> Code {
         }
         capture::refuse_in_context(context.id)?;
         event.record_all();
-        Ok(())
-    })
-}
+    }
 
-/// Returns whether an event is reached.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventQuery(event: Handle) -> Code {
-    call(|driver| {
+    /// Returns whether an event is reached.
+    [2000] call cuEventQuery(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
-        match event.is_reached() {
-            true => Ok(()),
-            false => Err(NOT_READY),
+        if !event.is_reached() {
+            return Err(NOT_READY);
         }
-    })
-}
+    }
 
-/// Waits for an event.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventSynchronize(event: Handle) -> Code {
-    call(|driver| {
+    /// Waits for an event.
+    [2000] call cuEventSynchronize(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
         event.synchronize();
-        event.context.check()
-    })
-}
+        event.context.check()?;
+    }
 
-/// Returns the milliseconds between two events.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) -> Code {
-    call(|driver| {
+    /// Returns the milliseconds between two events.
+    [2000 to 12080] call cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         let milliseconds = milliseconds.required()?;
         let (start, end) = (driver.event(start)?, driver.event(end)?);
         milliseconds.set(Event::elapsed(&start, &end)?);
-        Ok(())
-    })
-}
+    }
 
-/// Destroys an event.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventDestroy_v2(event: Handle) -> Code {
-    call(|driver| driver.events.remove(event)?.context.check())
+    /// Destroys an event.
+    [4000] call cuEventDestroy_v2(event: Handle) {
+        driver.events.remove(event)?.context.check()?;
+    }
 }

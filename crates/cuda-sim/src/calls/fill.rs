@@ -3,34 +3,33 @@
 //! Each call returns when the work is queued, except for a synchronous fill of memory that the host
 //! can read: CUDA's documentation calls it "fully synchronous", and Numba's tests rely on it.
 
-use crate::base::code::{Code, ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::{Driver, STREAM_DEFAULT};
-use crate::entry::call::call;
+use crate::entry::exported::exported;
+use crate::work::capture;
 
-/// Fills `count` bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemsetD8_v2(to: u64, value: u8, count: usize) -> Code {
-    call(|driver| fill(driver, to, [value], count, None))
-}
+exported! { driver:
+    /// Fills `count` bytes.
+    [3020, per_thread] call cuMemsetD8_v2(to: u64, value: u8, count: usize) {
+        fill(driver, to, [value], count, None)?;
+    }
 
-/// Fills `count` words of four bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemsetD32_v2(to: u64, value: u32, count: usize) -> Code {
-    call(|driver| fill(driver, to, value.to_ne_bytes(), count, None))
-}
+    /// Fills `count` words of four bytes.
+    [3020, per_thread] call cuMemsetD32_v2(to: u64, value: u32, count: usize) {
+        fill(driver, to, value.to_ne_bytes(), count, None)?;
+    }
 
-/// Queues the filling of `count` bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) -> Code {
-    call(|driver| fill(driver, to, [value], count, Some(stream)))
-}
+    /// Queues the filling of `count` bytes.
+    [3020, per_thread] call cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
+        fill(driver, to, [value], count, Some(stream))?;
+    }
 
-/// Queues the filling of `count` words of four bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) -> Code {
-    call(|driver| fill(driver, to, value.to_ne_bytes(), count, Some(stream)))
+    /// Queues the filling of `count` words of four bytes.
+    [3020, per_thread] call cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) {
+        fill(driver, to, value.to_ne_bytes(), count, Some(stream))?;
+    }
 }
 
 /// Fills memory in the order of a stream; `None` is a synchronous call.
@@ -41,8 +40,11 @@ fn fill<const WIDTH: usize>(
     count: usize,
     stream: Option<Handle>,
 ) -> Result {
-    let context = stack::current()?;
     let is_synchronous = stream.is_none();
+    if is_synchronous {
+        capture::refuse_unsafe()?;
+    }
+    let context = stack::current()?;
     let stream = driver.stream(stream.unwrap_or(STREAM_DEFAULT))?;
     let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
     if size == 0 {

@@ -1,32 +1,96 @@
 //! Page-locked host memory.
 
 use crate::base::code::{
-    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Result,
+    HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Result,
 };
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::memory::region::{Kind, Region};
+use crate::work::capture;
 
 /// Portable, mapped and write-combined.
 const ALLOC_FLAGS: u32 = 7;
 /// Portable, mapped, memory of a device, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
-/// Allocates page-locked memory; returns null for a size of 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemHostAlloc(pointer: Out<usize>, size: usize, flags: u32) -> Code {
-    call(|driver| allocate(driver, pointer, size, flags))
-}
+exported! { driver:
+    /// Allocates page-locked memory; returns null for a size of 0.
+    [2020] call cuMemHostAlloc(pointer: Out<usize>, size: usize, flags: u32) {
+        stack::await_copy();
+        allocate(driver, pointer, size, flags)?;
+    }
 
-/// Allocates page-locked memory without flags.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemAllocHost_v2(pointer: Out<usize>, size: usize) -> Code {
-    call(|driver| allocate(driver, pointer, size, 0))
+    /// Allocates page-locked memory without flags.
+    [3020] call cuMemAllocHost_v2(pointer: Out<usize>, size: usize) {
+        allocate(driver, pointer, size, 0)?;
+    }
+
+    /// Frees page-locked memory when all queued work is done.  It needs no current context.
+    [2000] call cuMemFreeHost(pointer: usize) {
+        capture::refuse_unsafe()?;
+        stack::check_top()?;
+        if pointer == 0 {
+            return Ok(());
+        }
+        let base = pointer as u64;
+        let id = region_id(driver, base, &Kind::Pinned)?;
+        driver.synchronize();
+        if region_id(driver, base, &Kind::Pinned)? != id {
+            return Err(INVALID_VALUE);
+        }
+        driver.memory().release(base);
+    }
+
+    /// Returns the device's address of page-locked memory, which is the same as the host's.
+    [3020] call cuMemHostGetDevicePointer_v2(pointer: Out<u64>, host: usize, flags: u32) {
+        stack::current()?;
+        let pointer = pointer.required()?;
+        let memory = driver.memory();
+        let region = memory.regions.containing(host as u64);
+        let is_known = region.is_some_and(Region::is_on_host);
+        if flags != 0 || !is_known {
+            return Err(INVALID_VALUE);
+        }
+        pointer.set(host as u64);
+    }
+
+    /// Page-locks memory of the caller.
+    [6050] call cuMemHostRegister_v2(host: usize, size: usize, flags: u32) {
+        capture::refuse_unsafe()?;
+        let context = stack::current()?;
+        let (base, size) = (host as u64, size as u64);
+        let mut memory = driver.memory();
+        let fits = base.checked_add(size).is_some() && !memory.is_device_address(base, size);
+        if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
+            return Err(INVALID_VALUE);
+        }
+        if memory.regions.touches(base, size) {
+            return Err(HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        memory.add(context, base, size, Kind::Registered);
+    }
+
+    /// Unregisters memory when all queued work is done.
+    [4000] call cuMemHostUnregister(host: usize) {
+        capture::refuse_unsafe()?;
+        stack::check_top()?;
+        let base = host as u64;
+        if driver.memory().regions.containing(base).is_none() {
+            return Err(HOST_MEMORY_NOT_REGISTERED);
+        }
+        let id = region_id(driver, base, &Kind::Registered)?;
+        driver.synchronize();
+        if region_id(driver, base, &Kind::Registered)? != id {
+            return Err(INVALID_VALUE);
+        }
+        driver.memory().release(base);
+    }
 }
 
 fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Result {
+    capture::refuse_unsafe()?;
     let context = stack::current()?;
     let pointer = pointer.required()?;
     if flags & !ALLOC_FLAGS != 0 {
@@ -40,80 +104,6 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
         }
     });
     Ok(())
-}
-
-/// Frees page-locked memory when all queued work is done.  It needs no current context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemFreeHost(pointer: usize) -> Code {
-    call(|driver| {
-        stack::check_top()?;
-        if pointer == 0 {
-            return Ok(());
-        }
-        let base = pointer as u64;
-        let id = region_id(driver, base, &Kind::Pinned)?;
-        driver.synchronize();
-        if region_id(driver, base, &Kind::Pinned)? != id {
-            return Err(INVALID_VALUE);
-        }
-        driver.memory().release(base);
-        Ok(())
-    })
-}
-
-/// Returns the device's address of page-locked memory, which is the same as the host's.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemHostGetDevicePointer_v2(pointer: Out<u64>, host: usize, flags: u32) -> Code {
-    call(|driver| {
-        stack::current()?;
-        let pointer = pointer.required()?;
-        let memory = driver.memory();
-        let region = memory.regions.containing(host as u64);
-        let is_known = region.is_some_and(Region::is_on_host);
-        if flags != 0 || !is_known {
-            return Err(INVALID_VALUE);
-        }
-        pointer.set(host as u64);
-        Ok(())
-    })
-}
-
-/// Page-locks memory of the caller.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> Code {
-    call(|driver| {
-        let context = stack::current()?;
-        let (base, size) = (host as u64, size as u64);
-        let mut memory = driver.memory();
-        let fits = base.checked_add(size).is_some() && !memory.is_device_address(base, size);
-        if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
-            return Err(INVALID_VALUE);
-        }
-        if memory.regions.touches(base, size) {
-            return Err(HOST_MEMORY_ALREADY_REGISTERED);
-        }
-        memory.add(context, base, size, Kind::Registered);
-        Ok(())
-    })
-}
-
-/// Unregisters memory when all queued work is done.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemHostUnregister(host: usize) -> Code {
-    call(|driver| {
-        stack::check_top()?;
-        let base = host as u64;
-        if driver.memory().regions.containing(base).is_none() {
-            return Err(HOST_MEMORY_NOT_REGISTERED);
-        }
-        let id = region_id(driver, base, &Kind::Registered)?;
-        driver.synchronize();
-        if region_id(driver, base, &Kind::Registered)? != id {
-            return Err(INVALID_VALUE);
-        }
-        driver.memory().release(base);
-        Ok(())
-    })
 }
 
 /// The identity of the region of this kind that starts at `base`.

@@ -1,8 +1,8 @@
 //! Memory shared between processes.
 
-use crate::base::code::{Code, INVALID_CONTEXT, INVALID_VALUE};
+use crate::base::code::{INVALID_CONTEXT, INVALID_VALUE};
 use crate::contexts::stack;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::memory::ipc_handle::{HANDLE_BYTES, IpcHandle};
 use crate::memory::region::Kind;
@@ -15,21 +15,16 @@ const LAZY_PEER_ACCESS: u32 = 1;
 #[derive(Clone, Copy)]
 pub struct MemHandle([u8; HANDLE_BYTES]);
 
-/// Exports the allocation in which `pointer` lies.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuIpcGetMemHandle(handle: Out<MemHandle>, pointer: u64) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Exports the allocation in which `pointer` lies.
+    [4010] call cuIpcGetMemHandle(handle: Out<MemHandle>, pointer: u64) {
         stack::current()?;
         let handle = handle.required()?;
         handle.set(MemHandle(driver.memory().export(pointer)?.to_bytes()));
-        Ok(())
-    })
-}
+    }
 
-/// Imports another process's allocation; each open needs a close.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, flags: u32) -> Code {
-    call(|driver| {
+    /// Imports another process's allocation; each open needs a close.
+    [11000] call cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, flags: u32) {
         let context = stack::current()?;
         let pointer = pointer.required()?;
         if flags != LAZY_PEER_ACCESS {
@@ -40,14 +35,10 @@ pub extern "C" fn cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, fl
             return Err(INVALID_CONTEXT);
         }
         pointer.set(driver.memory().import(context, &handle)?);
-        Ok(())
-    })
-}
+    }
 
-/// Closes an import; the last close unmaps the memory when the device's work is done.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuIpcCloseMemHandle(pointer: u64) -> Code {
-    call(|driver| {
+    /// Closes an import; the last close unmaps the memory when the device's work is done.
+    [4010] call cuIpcCloseMemHandle(pointer: u64) {
         stack::current()?;
         let device = {
             let memory = driver.memory();
@@ -62,6 +53,5 @@ pub extern "C" fn cuIpcCloseMemHandle(pointer: u64) -> Code {
         if memory.count_open(pointer, -1).ok_or(INVALID_VALUE)? == 0 {
             memory.release(pointer);
         }
-        Ok(())
-    })
+    }
 }

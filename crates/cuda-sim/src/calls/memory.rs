@@ -1,42 +1,37 @@
 //! Device memory.
 
-use crate::base::code::{Code, INVALID_VALUE, NOT_FOUND, Result};
+use crate::base::code::{INVALID_VALUE, NOT_FOUND, Result};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::memory::region::{Kind, Region};
+use crate::work::capture;
 
-/// Returns the free and the total bytes of the current device.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Returns the free and the total bytes of the current device.
+    [3020] call cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let context = stack::current()?;
         let (free, total) = (free.required()?, total.required()?);
         let (free_bytes, total_bytes) = driver.memory().free_and_total(context.device);
         free.set(free_bytes as usize);
         total.set(total_bytes as usize);
-        Ok(())
-    })
-}
+    }
 
-/// Allocates `size` bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemAlloc_v2(pointer: Out<u64>, size: usize) -> Code {
-    call(|driver| {
+    /// Allocates `size` bytes.
+    [3020] call cuMemAlloc_v2(pointer: Out<u64>, size: usize) {
+        capture::refuse_unsafe()?;
+        stack::await_copy();
         let context = stack::current()?;
         let pointer = pointer.required()?;
         let kind = Kind::Device { export: None };
         pointer.set(driver.memory().allocate(context, size as u64, kind)?);
-        Ok(())
-    })
-}
+    }
 
-/// Allocates `size` bytes that the host can use too.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) -> Code {
-    call(|driver| {
+    /// Allocates `size` bytes that the host can use too.
+    [6000] call cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) {
+        capture::refuse_unsafe()?;
         let context = stack::current()?;
         let pointer = pointer.required()?;
         if size == 0 || !matches!(flags, 1 | 2) {
@@ -44,15 +39,12 @@ pub extern "C" fn cuMemAllocManaged(pointer: Out<u64>, size: usize, flags: u32) 
         }
         let mut memory = driver.memory();
         pointer.set(memory.allocate_on_host(context, size as u64, Kind::Managed)?);
-        Ok(())
-    })
-}
+    }
 
-/// Frees device memory when all work queued on its device is done, and managed memory when all work is.
-/// It needs no current context.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
-    call(|driver| {
+    /// Frees device memory when all work queued on its device is done, and managed memory when all work is.
+    /// It needs no current context.
+    [3020] call cuMemFree_v2(pointer: u64) {
+        capture::refuse_unsafe()?;
         stack::check_top()?;
         if pointer == 0 {
             return Ok(());
@@ -70,45 +62,29 @@ pub extern "C" fn cuMemFree_v2(pointer: u64) -> Code {
             return Err(INVALID_VALUE);
         }
         memory.release(pointer);
-        Ok(())
-    })
-}
+    }
 
-/// Returns base and size of the allocation in which `pointer` lies.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) -> Code {
-    call(|driver| {
+    /// Returns base and size of the allocation in which `pointer` lies.
+    [3020] call cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
         let region = memory.regions.containing(pointer);
         let region = region.filter(|region| region.is_accessible_from(context)).ok_or(NOT_FOUND)?;
-        if let Some(base) = base.optional() {
-            base.set(region.base);
-        }
-        if let Some(size) = size.optional() {
-            size.set(region.size as usize);
-        }
-        Ok(())
-    })
-}
+        base.set_if_wanted(region.base);
+        size.set_if_wanted(region.size as usize);
+    }
 
-/// Allocates in the order of a stream.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) -> Code {
-    call(|driver| {
+    /// Allocates in the order of a stream.
+    [11020, per_thread] call cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) {
         stack::current()?;
         let pointer = pointer.required()?;
         let context = driver.stream(stream)?.context;
         let mut memory = driver.memory();
         pointer.set(memory.allocate(context, size as u64, Kind::Pool)?);
-        Ok(())
-    })
-}
+    }
 
-/// Frees in the order of a stream.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuMemFreeAsync(pointer: u64, stream: Handle) -> Code {
-    call(|driver| {
+    /// Frees in the order of a stream.
+    [11020, per_thread] call cuMemFreeAsync(pointer: u64, stream: Handle) {
         stack::current()?;
         let stream = driver.stream(stream)?;
         if pointer == 0 {
@@ -122,8 +98,7 @@ pub extern "C" fn cuMemFreeAsync(pointer: u64, stream: Handle) -> Code {
             driver.memory().release(pointer);
             Ok(())
         })?;
-        Ok(())
-    })
+    }
 }
 
 /// The region that starts at `pointer`, if `cuMemFree` can free it.

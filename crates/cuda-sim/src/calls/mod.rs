@@ -20,3 +20,27 @@ mod pointer;
 mod primary;
 mod stack;
 mod stream;
+
+use crate::entry::exported::EntryPoint;
+
+/// All exported functions, by file.
+const ENTRY_POINTS: [&[EntryPoint]; 18] = [
+    callback::ENTRY_POINTS,
+    capture::ENTRY_POINTS,
+    context::ENTRY_POINTS,
+    copy::ENTRY_POINTS,
+    device::ENTRY_POINTS,
+    entry_point::ENTRY_POINTS,
+    error::ENTRY_POINTS,
+    event::ENTRY_POINTS,
+    fill::ENTRY_POINTS,
+    host_memory::ENTRY_POINTS,
+    ipc::ENTRY_POINTS,
+    memory::ENTRY_POINTS,
+    module::ENTRY_POINTS,
+    peer::ENTRY_POINTS,
+    pointer::ENTRY_POINTS,
+    primary::ENTRY_POINTS,
+    stack::ENTRY_POINTS,
+    stream::ENTRY_POINTS,
+];

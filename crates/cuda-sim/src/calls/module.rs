@@ -4,12 +4,12 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Once};
 
 use crate::base::code::{
-    Code, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
+    INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
 };
 use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::kernels::kernel::{Kernel, Range};
 use crate::kernels::module::{Function, Module};
@@ -20,59 +20,33 @@ const REGISTERS: i32 = 16;
 /// One more than the last function attribute of the interface.
 const FUNCTION_ATTRIBUTES: i32 = 16;
 
-/// Loads PTX.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuModuleLoadData(module: Out<Handle>, image: *const c_char) -> Code {
-    call(|driver| load(driver, module, image))
-}
-
-/// Loads PTX; the options have no effect.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuModuleLoadDataEx(
-    module: Out<Handle>,
-    image: *const c_char,
-    _option_count: u32,
-    _options: *mut i32,
-    _option_values: *mut *mut c_void,
-) -> Code {
-    call(|driver| load(driver, module, image))
-}
-
-fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Result {
-    let context = stack::current()?;
-    let out = module.required()?;
-    if image.is_null() {
-        return Err(INVALID_VALUE);
+exported! { driver:
+    /// Loads PTX.
+    [2000] call cuModuleLoadData(module: Out<Handle>, image: *const c_char) {
+        load(driver, module, image)?;
     }
-    // SAFETY: the caller passes an image; text ends with a zero, and binary images have zeros in
-    // their header.
-    let image = unsafe { CStr::from_ptr(image) };
-    let text = image.to_str().map_err(|_| INVALID_IMAGE)?;
-    let module = Module::parse(context, text).ok_or(INVALID_IMAGE)?;
-    out.set(driver.modules.insert(Arc::new(module)));
-    Ok(())
-}
 
-/// Unloads a module, and its functions with it.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuModuleUnload(module: Handle) -> Code {
-    call(|driver| {
+    /// Loads PTX; the options have no effect.
+    [2010] call cuModuleLoadDataEx(
+        module: Out<Handle>,
+        image: *const c_char,
+        _option_count: u32,
+        _options: *mut i32,
+        _option_values: *mut *mut c_void,
+    ) {
+        load(driver, module, image)?;
+    }
+
+    /// Unloads a module, and its functions with it.
+    [2000] call cuModuleUnload(module: Handle) {
         stack::current()?;
         let module = driver.modules.remove(module)?;
         let is_other = |function: &Arc<Function>| !Arc::ptr_eq(&function.module, &module);
         driver.functions.retain(is_other);
-        Ok(())
-    })
-}
+    }
 
-/// Returns an entry of a module by its name.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuModuleGetFunction(
-    function: Out<Handle>,
-    module: Handle,
-    name: *const c_char,
-) -> Code {
-    call(|driver| {
+    /// Returns an entry of a module by its name.
+    [2000] call cuModuleGetFunction(function: Out<Handle>, module: Handle, name: *const c_char) {
         stack::current()?;
         let out = function.required()?;
         let module = driver.modules.get(module)?;
@@ -83,26 +57,22 @@ pub extern "C" fn cuModuleGetFunction(
         let name = unsafe { CStr::from_ptr(name) };
         let entry = name.to_str().ok().and_then(|name| Function::of(module, name));
         out.set(driver.functions.insert(Arc::new(entry.ok_or(NOT_FOUND)?)));
-        Ok(())
-    })
-}
+    }
 
-/// Queues a kernel, if the simulator knows its instructions.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuLaunchKernel(
-    function: Handle,
-    grid_x: u32,
-    grid_y: u32,
-    grid_z: u32,
-    block_x: u32,
-    block_y: u32,
-    block_z: u32,
-    _shared_bytes: u32,
-    stream: Handle,
-    arguments: *const *const c_void,
-    extra: *const *const c_void,
-) -> Code {
-    call(|driver| {
+    /// Queues a kernel, if the simulator knows its instructions.
+    [4000, per_thread] call cuLaunchKernel(
+        function: Handle,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        _shared_bytes: u32,
+        stream: Handle,
+        arguments: *const *const c_void,
+        extra: *const *const c_void,
+    ) {
         let context = stack::current()?;
         let function = driver.functions.get(function)?;
         let stream = driver.stream(stream)?;
@@ -133,14 +103,10 @@ pub extern "C" fn cuLaunchKernel(
                 Some(Range { start: region.base, size: region.size, contents: found.contents })
             })
         })?;
-        Ok(())
-    })
-}
+    }
 
-/// Returns an attribute of a function; 0 for one that means nothing here.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: Handle) -> Code {
-    call(|driver| {
+    /// Returns an attribute of a function; 0 for one that means nothing here.
+    [2020] call cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: Handle) {
         let value = value.required()?;
         driver.functions.get(function)?;
         value.set(match attribute {
@@ -149,19 +115,15 @@ pub extern "C" fn cuFuncGetAttribute(value: Out<i32>, attribute: i32, function: 
             1..FUNCTION_ATTRIBUTES => 0,
             _ => return Err(INVALID_VALUE),
         });
-        Ok(())
-    })
-}
+    }
 
-/// Returns how many blocks of a size a multiprocessor runs at once.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    blocks: Out<i32>,
-    function: Handle,
-    block_size: i32,
-    _shared_bytes: usize,
-) -> Code {
-    call(|driver| {
+    /// Returns how many blocks of a size a multiprocessor runs at once.
+    [6050] call cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: Out<i32>,
+        function: Handle,
+        block_size: i32,
+        _shared_bytes: usize,
+    ) {
         stack::current()?;
         let blocks = blocks.required()?;
         driver.functions.get(function)?;
@@ -172,8 +134,22 @@ pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
             true => 0,
             false => (MAX_THREADS_PER_MULTIPROCESSOR / block_size).min(32),
         });
-        Ok(())
-    })
+    }
+}
+
+fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Result {
+    let context = stack::current()?;
+    let out = module.required()?;
+    if image.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller passes an image; text ends with a zero, and binary images have zeros in
+    // their header.
+    let image = unsafe { CStr::from_ptr(image) };
+    let text = image.to_str().map_err(|_| INVALID_IMAGE)?;
+    let module = Module::parse(context, text).ok_or(INVALID_IMAGE)?;
+    out.set(driver.modules.insert(Arc::new(module)));
+    Ok(())
 }
 
 /// Reads the parameters of a kernel, one behind the other.

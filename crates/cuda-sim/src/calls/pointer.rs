@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::base::code::{Code, INVALID_VALUE, Result};
+use crate::base::code::{INVALID_VALUE, Result};
 use crate::contexts::stack;
-use crate::entry::call::call;
+use crate::entry::exported::exported;
 use crate::memory::region::{Kind, Region};
 
 const CONTEXT: i32 = 1;
@@ -34,29 +34,25 @@ enum Value {
     Int(u32),
 }
 
-/// Returns one attribute of memory that the driver knows.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) -> Code {
-    call(|driver| {
+exported! { driver:
+    /// Returns one attribute of memory that the driver knows.
+    [4000] call cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
         let region = memory.regions.containing(pointer);
         let region =
             region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
-        write(data, &value)
-    })
-}
+        write(data, &value)?;
+    }
 
-/// Returns several attributes; their defaults for memory that the driver does not know.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuPointerGetAttributes(
-    count: u32,
-    attributes: *const i32,
-    data: *const *mut c_void,
-    pointer: u64,
-) -> Code {
-    call(|driver| {
+    /// Returns several attributes; their defaults for memory that the driver does not know.
+    [7000] call cuPointerGetAttributes(
+        count: u32,
+        attributes: *const i32,
+        data: *const *mut c_void,
+        pointer: u64,
+    ) {
         let context = stack::current()?;
         if count == 0 || attributes.is_null() || data.is_null() {
             return Err(INVALID_VALUE);
@@ -72,8 +68,7 @@ pub extern "C" fn cuPointerGetAttributes(
             let value = region.and_then(|region| value_of(region, attribute, pointer));
             write(target, &value.unwrap_or(default))?;
         }
-        Ok(())
-    })
+    }
 }
 
 fn write(target: *mut c_void, value: &Value) -> Result {

@@ -27,6 +27,15 @@ pub fn current() -> Result<&'static Context> {
     Ok(context)
 }
 
+/// Waits for the synchronous copy that another thread makes in the current context, which stalls the calls
+/// that allocate, make streams, make or record events, or queue copies, as on an H200; waits for streams and
+/// events stall nobody.
+pub fn await_copy() {
+    if let Ok(context) = current() {
+        context.await_copy();
+    }
+}
+
 /// Checks the current context for a call that works without one too.
 ///
 /// # Errors

@@ -96,7 +96,7 @@ fn calls() -> MutexGuard<'static, Calls> {
 }
 
 /// The name without the version that the interface appends.
-fn plain(name: &str) -> &str {
+pub fn plain(name: &str) -> &str {
     name.strip_suffix("_v2").unwrap_or(name)
 }
 

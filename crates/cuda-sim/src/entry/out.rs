@@ -16,12 +16,14 @@ impl<T: Copy> Out<T> {
     /// # Errors
     /// `INVALID_VALUE` for null.
     pub fn required(self) -> Result<Target<T>> {
-        self.optional().ok_or(INVALID_VALUE)
+        NonNull::new(self.0).map(|at| Target(at, PhantomData)).ok_or(INVALID_VALUE)
     }
 
-    /// For a parameter that the interface lets the caller leave out by null.
-    pub fn optional(self) -> Option<Target<T>> {
-        NonNull::new(self.0).map(|at| Target(at, PhantomData))
+    /// Sets a parameter that the interface lets the caller leave out by null.
+    pub fn set_if_wanted(self, value: T) {
+        if let Ok(target) = self.required() {
+            target.set(value);
+        }
     }
 }
 
