@@ -9,7 +9,7 @@ use crate::work::capture::{self, Mode, Status};
 exported! { driver:
     /// Captures a stream's work from now on.
     [10010, per_thread] call cuStreamBeginCapture_v2(stream: Handle, mode: i32) {
-        capture::begin(driver.stream(stream)?.place(), Mode::of(mode)?)?;
+        capture::begin(driver.stream(stream)?.queue, Mode::of(mode)?)?;
     }
 
     /// Ends a capture, and returns a graph; null where the capture was invalidated.
@@ -17,14 +17,14 @@ exported! { driver:
         let stream = driver.stream(stream)?;
         let graph = graph.required()?;
         graph.set(0);
-        capture::end(&stream.place())?;
+        capture::end(&stream.queue)?;
         graph.set(driver.graphs.insert(()));
     }
 
     /// Returns whether a stream's work is captured.
     [10000, per_thread] call cuStreamIsCapturing(stream: Handle, status: Out<Status>) {
         let stream = driver.stream(stream)?;
-        status.required()?.set(capture::status(&stream.place())?);
+        status.required()?.set(capture::status(&stream.queue)?);
     }
 
     /// Sets which captures the calling thread respects, and returns what it was.

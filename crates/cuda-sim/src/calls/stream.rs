@@ -1,5 +1,7 @@
 //! Streams.
 
+use std::sync::Arc;
+
 use crate::base::code::{INVALID_VALUE, NOT_READY, Result};
 use crate::base::handles::Handle;
 use crate::contexts::stack;
@@ -8,7 +10,7 @@ use crate::entry::exported::exported;
 use crate::entry::out::Out;
 use crate::streams::stream::Stream;
 use crate::work::capture;
-use crate::work::order::Order;
+use crate::work::queue::Order;
 
 /// The flag of a stream that is not ordered with the legacy default stream.
 const NON_BLOCKING: u32 = 1;
@@ -32,14 +34,14 @@ exported! { driver:
         // Default streams are not in the table, so they are refused like any invalid handle.
         let stream = driver.streams.remove(stream)?;
         stream.close();
-        capture::forget(|place| stream.is_at(place));
+        capture::forget(|queue| Arc::ptr_eq(queue, &stream.queue));
         stream.context.check()?;
     }
 
     /// Waits for the work of a stream.  For the legacy default stream this includes the blocking streams.
     [2000, per_thread] call cuStreamSynchronize(stream: Handle) {
         let stream = driver.stream(stream)?;
-        capture::refuse_waiting_for(&stream.place())?;
+        capture::refuse_waiting_for(&stream.queue)?;
         stream.synchronize();
         stream.context.check()?;
     }
@@ -47,7 +49,7 @@ exported! { driver:
     /// Returns whether the work for which `cuStreamSynchronize` waits is done.
     [2000, per_thread] call cuStreamQuery(stream: Handle) {
         let stream = driver.stream(stream)?;
-        capture::refuse_waiting_for(&stream.place())?;
+        capture::refuse_waiting_for(&stream.queue)?;
         if !stream.is_idle() {
             return Err(NOT_READY);
         }
@@ -72,7 +74,7 @@ exported! { driver:
     /// Returns the flags with which a stream was created.
     [5050, per_thread] call cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
         let stream = driver.stream(stream)?;
-        let is_non_blocking = stream.order == Order::NonBlocking;
+        let is_non_blocking = stream.queue.order == Order::NonBlocking;
         flags.required()?.set(u32::from(is_non_blocking) * NON_BLOCKING);
     }
 

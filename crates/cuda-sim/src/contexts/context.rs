@@ -34,11 +34,12 @@ impl Context {
     pub fn create(device: usize, is_primary: bool, latency: Duration) -> &'static Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let health = Arc::new(Health::new());
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Box::leak(Box::new(Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id,
             device,
             is_primary,
-            queues: Queues::new(Arc::clone(&health), latency),
+            queues: Queues::new(id, Arc::clone(&health), latency),
             health,
             inherited: OnceLock::new(),
             peers: Mutex::default(),

@@ -151,7 +151,7 @@ impl Driver {
     /// Ends a context when its work is done, and frees all memory that belongs to it.
     pub fn destroy_context(&self, context: &'static Context) {
         context.destroy();
-        capture::forget(|place| place.context == context.id);
+        capture::forget(|queue| queue.context == context.id);
         self.devices[context.device].disown(context);
         let mut memory = self.memory();
         let owned = memory.regions.iter().filter(|region| region.context.id == context.id);

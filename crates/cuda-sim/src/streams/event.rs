@@ -9,8 +9,8 @@ use crate::base::code::{
 };
 use crate::base::lock::lock;
 use crate::contexts::context::Context;
-use crate::work::capture::{self, Place};
-use crate::work::queue::Mark;
+use crate::work::capture;
+use crate::work::queue::{Mark, Queue};
 
 pub struct Event {
     pub context: &'static Context,
@@ -23,8 +23,8 @@ struct Record {
     /// The event is reached when all of these are.
     marks: Vec<Mark>,
     at: Arc<OnceLock<Instant>>,
-    /// The stream, if its work was captured.
-    captured_on: Option<Place>,
+    /// The stream's queue, if its work was captured.
+    captured_on: Option<Arc<Queue>>,
 }
 
 impl Event {
@@ -37,7 +37,7 @@ impl Event {
     /// # Errors
     /// Those of [`Stream::submit_or_run`].
     pub fn record(&self, stream: &Stream) -> Result {
-        let captured_on = stream.captures()?.then(|| stream.place());
+        let captured_on = stream.captures()?.then(|| Arc::clone(&stream.queue));
         let at = Arc::new(OnceLock::new());
         let reached = Arc::clone(&at);
         let mark = stream.submit_or_run(move || {
@@ -66,10 +66,10 @@ impl Event {
     /// where captured work would wait for other work; those of [`Stream::wait_for`].
     pub fn hold_back(&self, stream: &Stream) -> Result {
         match (self.captured_on(), stream.captures()?) {
-            (Some(place), _) if stream.is_at(&place) => Ok(()),
+            (Some(queue), _) if Arc::ptr_eq(&queue, &stream.queue) => Ok(()),
             (Some(_), _) => Err(NOT_SUPPORTED),
             (None, true) => {
-                capture::invalidate(&stream.place());
+                capture::invalidate(&stream.queue);
                 Err(STREAM_CAPTURE_ISOLATION)
             }
             (None, false) => self.marks().into_iter().try_for_each(|mark| stream.wait_for(mark)),
@@ -83,14 +83,14 @@ impl Event {
     pub fn refuse_waiting(&self) -> Result {
         match self.captured_on() {
             None => capture::refuse_unsafe(),
-            Some(place) => {
-                capture::invalidate(&place);
+            Some(queue) => {
+                capture::invalidate(&queue);
                 Err(CAPTURED_EVENT)
             }
         }
     }
 
-    fn captured_on(&self) -> Option<Place> {
+    fn captured_on(&self) -> Option<Arc<Queue>> {
         lock(&self.record).as_ref().and_then(|record| record.captured_on.clone())
     }
 

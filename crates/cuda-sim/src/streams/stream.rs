@@ -4,33 +4,29 @@ use std::sync::Arc;
 
 use crate::base::code::{Result, SUCCESS};
 use crate::contexts::context::Context;
-use crate::work::capture::{self, Place};
-use crate::work::order::Order;
-use crate::work::queue::{Mark, Queue};
+use crate::work::capture;
+use crate::work::queue::{Mark, Order, Queue};
 
 #[derive(Clone)]
 pub struct Stream {
     pub context: &'static Context,
-    pub order: Order,
     pub priority: i32,
-    queue: Arc<Queue>,
+    pub queue: Arc<Queue>,
 }
 
 impl Stream {
     pub fn create(context: &'static Context, order: Order, priority: i32) -> Self {
-        Self { context, order, priority, queue: context.queues.create(order) }
+        Self { context, priority, queue: context.queues.create(order) }
     }
 
     /// The legacy default stream of a context.
     pub fn legacy(context: &'static Context) -> Self {
-        let queue = Arc::clone(context.queues.legacy());
-        Self { context, order: Order::Legacy, priority: 0, queue }
+        Self { context, priority: 0, queue: Arc::clone(context.queues.legacy()) }
     }
 
     /// The calling thread's own default stream.
     pub fn of_this_thread(context: &'static Context) -> Self {
-        let queue = context.queues.of_this_thread();
-        Self { context, order: Order::Blocking, priority: 0, queue }
+        Self { context, priority: 0, queue: context.queues.of_this_thread() }
     }
 
     /// Queues `work`, which is left out if the context fails before its turn.
@@ -54,7 +50,7 @@ impl Stream {
             return Ok(self.queue.start());
         }
         let work = Box::new(work);
-        self.context.queues.in_order(self.order, |after| self.queue.push(after, work))
+        self.context.queues.in_order(&self.queue, |after| self.queue.push(after, work))
     }
 
     /// Does `work` at once if nothing is before it, and queues it otherwise.
@@ -65,7 +61,7 @@ impl Stream {
         if self.captures()? {
             return Ok(self.queue.start());
         }
-        let ticket = self.context.queues.in_order(self.order, |after| {
+        let ticket = self.context.queues.in_order(&self.queue, |after| {
             Ok(if after.is_empty() { self.queue.take_ticket_if_idle() } else { None })
         })?;
         match ticket {
@@ -85,10 +81,8 @@ impl Stream {
         if self.captures()? {
             return Ok(());
         }
-        let (ticket, after) = self
-            .context
-            .queues
-            .in_order(self.order, |after| Ok((self.queue.take_ticket(), after)))?;
+        let take_ticket = |after| Ok((self.queue.take_ticket(), after));
+        let (ticket, after) = self.context.queues.in_order(&self.queue, take_ticket)?;
         self.queue.run(&ticket, &after, work)
     }
 
@@ -117,22 +111,12 @@ impl Stream {
         self.tails().is_empty()
     }
 
-    /// The stream, for whoever asks about captures.
-    pub fn place(&self) -> Place {
-        let (context, order) = (self.context.id, self.order);
-        Place { context, order, queue: Arc::clone(&self.queue) }
-    }
-
-    pub fn is_at(&self, place: &Place) -> bool {
-        Arc::ptr_eq(&self.queue, &place.queue)
-    }
-
     /// Whether work becomes part of a graph instead of being done.
     ///
     /// # Errors
     /// Those of [`capture::takes_work_of`].
     pub fn captures(&self) -> Result<bool> {
-        capture::takes_work_of(&self.place())
+        capture::takes_work_of(&self.queue)
     }
 
     /// Refuses more work; what was queued is still done.
@@ -141,6 +125,6 @@ impl Stream {
     }
 
     fn tails(&self) -> Vec<Mark> {
-        self.context.queues.tails_of(&self.queue, self.order)
+        self.context.queues.tails_of(&self.queue)
     }
 }

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use super::order::Order;
-use super::queue::Queue;
+use super::queue::{Order, Queue};
 use crate::base::code::{
     Code, ILLEGAL_STATE, INVALID_VALUE, Result, STREAM_CAPTURE_IMPLICIT,
     STREAM_CAPTURE_INVALIDATED, STREAM_CAPTURE_UNSUPPORTED, STREAM_CAPTURE_WRONG_THREAD,
@@ -50,32 +49,24 @@ pub enum Status {
     Invalidated = 2,
 }
 
-/// A stream, as far as captures are concerned.
-#[derive(Clone)]
-pub struct Place {
-    pub context: u64,
-    pub order: Order,
-    pub queue: Arc<Queue>,
-}
-
-impl Place {
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.queue, &other.queue)
-    }
-
-    /// Whether work of this stream would implicitly wait for another stream's.
-    fn follows(&self, other: &Self) -> bool {
-        self.order == Order::Legacy
-            && other.order == Order::Blocking
-            && self.context == other.context
-    }
-}
-
 struct Capture {
-    of: Place,
+    of: Arc<Queue>,
     by: ThreadId,
     mode: Mode,
     is_valid: bool,
+}
+
+impl Capture {
+    fn is_of(&self, queue: &Arc<Queue>) -> bool {
+        Arc::ptr_eq(&self.of, queue)
+    }
+
+    /// Whether work of another queue would implicitly wait for the captured work.
+    fn is_followed_by(&self, queue: &Queue) -> bool {
+        queue.order == Order::Legacy
+            && self.of.order == Order::Blocking
+            && self.of.context == queue.context
+    }
 }
 
 /// Those under way.
@@ -102,12 +93,12 @@ pub fn exchange_mode(mode: Mode) -> Mode {
 /// # Errors
 /// `STREAM_CAPTURE_UNSUPPORTED` for the legacy default stream, `ILLEGAL_STATE` for a stream that is
 /// captured already.
-pub fn begin(of: Place, mode: Mode) -> Result {
+pub fn begin(of: Arc<Queue>, mode: Mode) -> Result {
     if of.order == Order::Legacy {
         return Err(STREAM_CAPTURE_UNSUPPORTED);
     }
     change(|captures| {
-        if captures.iter().any(|capture| capture.of.is(&of)) {
+        if captures.iter().any(|capture| capture.is_of(&of)) {
             return Err(ILLEGAL_STATE);
         }
         captures.push(Capture { of, by: thread::current().id(), mode, is_valid: true });
@@ -121,9 +112,9 @@ pub fn begin(of: Place, mode: Mode) -> Result {
 /// `ILLEGAL_STATE` for a stream that is not captured; `STREAM_CAPTURE_WRONG_THREAD` where another
 /// thread has begun it, unless its mode is relaxed; `STREAM_CAPTURE_INVALIDATED`, and then the capture
 /// has ended.
-pub fn end(place: &Place) -> Result {
+pub fn end(queue: &Arc<Queue>) -> Result {
     change(|captures| {
-        let found = captures.iter().position(|capture| capture.of.is(place));
+        let found = captures.iter().position(|capture| capture.is_of(queue));
         let index = found.ok_or(ILLEGAL_STATE)?;
         let capture = &captures[index];
         if capture.mode != Mode::Relaxed && capture.by != thread::current().id() {
@@ -136,8 +127,8 @@ pub fn end(place: &Place) -> Result {
     })
 }
 
-/// Forgets the captures of streams that are gone.
-pub fn forget(is_gone: impl Fn(&Place) -> bool) {
+/// Forgets the captures of queues that are gone.
+pub fn forget(is_gone: impl Fn(&Arc<Queue>) -> bool) {
     if is_under_way() {
         change(|captures| captures.retain(|capture| !is_gone(&capture.of)));
     }
@@ -145,11 +136,11 @@ pub fn forget(is_gone: impl Fn(&Place) -> bool) {
 
 /// # Errors
 /// `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a blocking stream is captured.
-pub fn status(place: &Place) -> Result<Status> {
-    let found = find(|capture| match capture.of.is(place) {
+pub fn status(queue: &Arc<Queue>) -> Result<Status> {
+    let found = find(|capture| match capture.is_of(queue) {
         true if capture.is_valid => Some(Ok(Status::Active)),
         true => Some(Ok(Status::Invalidated)),
-        false if place.follows(&capture.of) => Some(Err(STREAM_CAPTURE_IMPLICIT)),
+        false if capture.is_followed_by(queue) => Some(Err(STREAM_CAPTURE_IMPLICIT)),
         false => None,
     });
     found.unwrap_or(Ok(Status::None))
@@ -160,12 +151,12 @@ pub fn status(place: &Place) -> Result<Status> {
 /// # Errors
 /// `STREAM_CAPTURE_INVALIDATED`; `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a
 /// blocking stream is captured.
-pub fn takes_work_of(place: &Place) -> Result<bool> {
-    match status(place) {
+pub fn takes_work_of(queue: &Arc<Queue>) -> Result<bool> {
+    match status(queue) {
         Ok(Status::None) => Ok(false),
         Ok(Status::Active) => Ok(true),
         Ok(Status::Invalidated) => Err(STREAM_CAPTURE_INVALIDATED),
-        Err(code) => refuse(code, |capture| place.follows(&capture.of)).map(|()| false),
+        Err(code) => refuse(code, |capture| capture.is_followed_by(queue)).map(|()| false),
     }
 }
 
@@ -174,9 +165,9 @@ pub fn takes_work_of(place: &Place) -> Result<bool> {
 /// # Errors
 /// `STREAM_CAPTURE_IMPLICIT` as for [`takes_work_of`]; `STREAM_CAPTURE_UNSUPPORTED`, also for another
 /// stream's capture as for [`refuse_unsafe`].
-pub fn refuse_waiting_for(place: &Place) -> Result {
-    refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.of.is(place))?;
-    refuse(STREAM_CAPTURE_IMPLICIT, |capture| place.follows(&capture.of))?;
+pub fn refuse_waiting_for(queue: &Arc<Queue>) -> Result {
+    refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.is_of(queue))?;
+    refuse(STREAM_CAPTURE_IMPLICIT, |capture| capture.is_followed_by(queue))?;
     refuse_unsafe()
 }
 
@@ -202,8 +193,8 @@ pub fn refuse_unsafe() -> Result {
 }
 
 /// Invalidates a stream's capture, because of work in it that cannot be.
-pub fn invalidate(place: &Place) {
-    let _ = refuse(STREAM_CAPTURE_INVALIDATED, |capture| capture.of.is(place));
+pub fn invalidate(queue: &Arc<Queue>) {
+    let _ = refuse(STREAM_CAPTURE_INVALIDATED, |capture| capture.is_of(queue));
 }
 
 /// Fails, and invalidates them, if there are captures of which this is true.

@@ -5,38 +5,28 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::health::Health;
-use super::queue::{Mark, Queue};
+use super::queue::{Mark, Order, Queue};
 use crate::base::code::Result;
 use crate::base::lock::lock;
 
-/// How a stream is ordered with the context's legacy default stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The legacy default stream itself.
-    Legacy,
-    /// Each of the two waits for what was queued in the other before.
-    Blocking,
-    /// Neither waits for the other.
-    NonBlocking,
-}
-
 /// The queues of one context: that of the legacy default stream, and one for each other stream.
 pub struct Queues {
+    context: u64,
     health: Arc<Health>,
     latency: Duration,
     legacy: Arc<Queue>,
     /// Locked while work is queued, so that the order between streams is that of the calls.
-    others: Mutex<Vec<(Order, Arc<Queue>)>>,
+    others: Mutex<Vec<Arc<Queue>>>,
     /// Queues of per-thread default streams, by thread.
     per_thread: Mutex<HashMap<u64, Arc<Queue>>>,
 }
 
 impl Queues {
-    /// The queues of the context with this health; their work waits for `latency` before it
-    /// starts.
-    pub fn new(health: Arc<Health>, latency: Duration) -> Self {
+    /// The queues of a context; their work waits for `latency` before it starts.
+    pub fn new(context: u64, health: Arc<Health>, latency: Duration) -> Self {
         Self {
-            legacy: Queue::new(Arc::clone(&health), latency),
+            context,
+            legacy: Queue::new(context, Order::Legacy, Arc::clone(&health), latency),
             health,
             latency,
             others: Mutex::default(),
@@ -50,10 +40,11 @@ impl Queues {
 
     /// Makes a queue for a new stream.
     pub fn create(&self, order: Order) -> Arc<Queue> {
-        let queue = Queue::new(Arc::clone(&self.health), self.latency);
+        let health = Arc::clone(&self.health);
+        let queue = Queue::new(self.context, order, health, self.latency);
         let mut others = lock(&self.others);
-        others.retain(|(_, queue)| !queue.is_over());
-        others.push((order, Arc::clone(&queue)));
+        others.retain(|queue| !queue.is_over());
+        others.push(Arc::clone(&queue));
         queue
     }
 
@@ -65,18 +56,18 @@ impl Queues {
         Arc::clone(per_thread.entry(thread).or_insert_with(|| self.create(Order::Blocking)))
     }
 
-    /// Calls `queue_work` with what a stream of this order has to wait for.  No other call queues
-    /// work in the context meanwhile.
+    /// Calls `queue_work` with what new work of a queue has to wait for.  No other call queues work in the
+    /// context meanwhile.
     ///
     /// # Errors
     /// That of `queue_work`.
     pub fn in_order<T>(
         &self,
-        order: Order,
+        queue: &Queue,
         queue_work: impl FnOnce(Vec<Mark>) -> Result<T>,
     ) -> Result<T> {
         let others = lock(&self.others);
-        let after = match order {
+        let after = match queue.order {
             Order::Legacy => blocking_tails(&others),
             Order::Blocking => self.legacy.tail().into_iter().collect(),
             Order::NonBlocking => Vec::new(),
@@ -87,15 +78,14 @@ impl Queues {
     /// The ends of all work that is not done.
     pub fn tails(&self) -> Vec<Mark> {
         let others = lock(&self.others);
-        let others = others.iter().map(|(_, queue)| queue);
-        others.chain([&self.legacy]).filter_map(Queue::tail).collect()
+        others.iter().chain([&self.legacy]).filter_map(Queue::tail).collect()
     }
 
     /// The ends of the work for which a synchronisation with one stream waits.  With the legacy
     /// default stream these include the blocking streams, as on an H200.
-    pub fn tails_of(&self, queue: &Arc<Queue>, order: Order) -> Vec<Mark> {
+    pub fn tails_of(&self, queue: &Arc<Queue>) -> Vec<Mark> {
         let mut tails: Vec<Mark> = queue.tail().into_iter().collect();
-        if order == Order::Legacy {
+        if queue.order == Order::Legacy {
             tails.extend(blocking_tails(&lock(&self.others)));
         }
         tails
@@ -103,7 +93,7 @@ impl Queues {
 
     /// Refuses more work in all queues.
     pub fn close(&self) {
-        for (_, queue) in lock(&self.others).drain(..) {
+        for queue in lock(&self.others).drain(..) {
             queue.close();
         }
         self.legacy.close();
@@ -111,7 +101,7 @@ impl Queues {
     }
 }
 
-fn blocking_tails(others: &[(Order, Arc<Queue>)]) -> Vec<Mark> {
-    let blocking = others.iter().filter(|(order, _)| *order == Order::Blocking);
-    blocking.filter_map(|(_, queue)| queue.tail()).collect()
+fn blocking_tails(others: &[Arc<Queue>]) -> Vec<Mark> {
+    let blocking = others.iter().filter(|queue| queue.order == Order::Blocking);
+    blocking.filter_map(Queue::tail).collect()
 }

@@ -21,7 +21,21 @@ const ROOM_OF_THREAD: usize = 64 << 10;
 /// One piece of work.
 pub type Work = Box<dyn FnOnce() -> Result + Send>;
 
+/// How a queue is ordered with the context's legacy default stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The legacy default stream itself.
+    Legacy,
+    /// Each of the two waits for what was queued in the other before.
+    Blocking,
+    /// Neither waits for the other.
+    NonBlocking,
+}
+
 pub struct Queue {
+    /// The context that it belongs to, by its identity.
+    pub context: u64,
+    pub order: Order,
     /// Of the context: it remembers the first work that failed.
     health: Arc<Health>,
     /// How long work waits before it starts.
@@ -42,7 +56,7 @@ struct State {
 }
 
 struct Task {
-    ticket: u64,
+    end: Mark,
     after: Vec<Mark>,
     work: Work,
 }
@@ -65,8 +79,9 @@ impl Mark {
 }
 
 impl Queue {
-    pub fn new(health: Arc<Health>, latency: Duration) -> Arc<Self> {
-        Arc::new(Self { health, latency, state: Mutex::default(), changed: Condvar::new() })
+    pub fn new(context: u64, order: Order, health: Arc<Health>, latency: Duration) -> Arc<Self> {
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        Arc::new(Self { context, order, health, latency, state, changed })
     }
 
     /// The end of the work so far; `None` when all of it is done.
@@ -92,10 +107,10 @@ impl Queue {
         }
         self.start_worker(&mut state)?;
         state.last += 1;
-        let ticket = state.last;
-        state.tasks.push_back(Task { ticket, after, work });
+        let end = self.mark(state.last);
+        state.tasks.push_back(Task { end: end.clone(), after, work });
         self.changed.notify_all();
-        Ok(self.mark(ticket))
+        Ok(end)
     }
 
     /// Takes the next ticket for work that the caller does with [`Queue::run`].
@@ -120,7 +135,18 @@ impl Queue {
     /// # Errors
     /// That of the work; `UNKNOWN` when it panicked.
     pub fn run(&self, ticket: &Mark, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
-        self.run_ticket(ticket.ticket, after, work)
+        for mark in after {
+            mark.wait();
+        }
+        self.wait_until_done(ticket.ticket - 1);
+        // Whatever happens, the ticket must come to its end: others wait for it.
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(UNKNOWN));
+        if let Err(code) = outcome {
+            self.health.fail(code);
+        }
+        self.state().done = ticket.ticket;
+        self.changed.notify_all();
+        outcome
     }
 
     /// Refuses more work; the thread ends when the queue is empty.
@@ -133,21 +159,6 @@ impl Queue {
     pub fn is_over(&self) -> bool {
         let state = self.state();
         state.closed && state.done == state.last
-    }
-
-    fn run_ticket(&self, ticket: u64, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
-        for mark in after {
-            mark.wait();
-        }
-        self.wait_until_done(ticket - 1);
-        // Whatever happens, the ticket must come to its end: others wait for it.
-        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(UNKNOWN));
-        if let Err(code) = outcome {
-            self.health.fail(code);
-        }
-        self.state().done = ticket;
-        self.changed.notify_all();
-        outcome
     }
 
     fn start_worker(self: &Arc<Self>, state: &mut State) -> Result {
@@ -173,7 +184,7 @@ impl Queue {
                 thread::sleep(self.latency);
             }
             // The context's health keeps a failure.
-            let _ = self.run_ticket(task.ticket, &task.after, task.work);
+            let _ = self.run(&task.end, &task.after, task.work);
         }
     }
 
