@@ -25,7 +25,7 @@ exported! { driver:
         stack::await_copy();
         let context = stack::current()?;
         let pointer = pointer.required()?;
-        let kind = Kind::Device { export: None };
+        let kind = Kind::Device { is_exported: false };
         pointer.set(driver.memory().allocate(context, size as u64, kind)?);
     }
 

@@ -1,4 +1,4 @@
-//! The memory of one device: how much of it is used, and what is exported of it.
+//! The memory of one device, and how much of it is used.
 
 use std::fs::File;
 
@@ -16,21 +16,11 @@ pub struct DeviceMemory {
     pub total: u64,
     used: u64,
     allocator: Allocator,
-    /// Entries of the window's list of exports that were used and are free again.
-    free_slots: Vec<usize>,
-    next_slot: usize,
 }
 
 impl DeviceMemory {
     pub fn new(window: &'static Window, total: u64) -> Self {
-        Self {
-            window,
-            total,
-            used: 0,
-            allocator: Allocator::new(window.allocatable()),
-            free_slots: Vec::new(),
-            next_slot: 0,
-        }
+        Self { window, total, used: 0, allocator: Allocator::new(window.allocatable()) }
     }
 
     pub fn free_bytes(&self) -> u64 {
@@ -78,25 +68,6 @@ impl DeviceMemory {
             self.allocator.free_blocks(start, length);
             self.discard_freed();
         }
-    }
-
-    /// Lists allocation `id` for other processes, and returns its entry in the list.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY` when the list is full.
-    pub fn list_export(&mut self, id: u64) -> Result<usize> {
-        let slot = self.free_slots.pop().unwrap_or(self.next_slot);
-        if !self.window.set_export(slot, id) {
-            return Err(OUT_OF_MEMORY);
-        }
-        self.next_slot = self.next_slot.max(slot + 1);
-        Ok(slot)
-    }
-
-    /// Takes an allocation off the list.
-    pub fn withdraw_export(&mut self, slot: usize) {
-        self.window.set_export(slot, 0);
-        self.free_slots.push(slot);
     }
 
     /// Gives the pages of freed blocks back to the system.

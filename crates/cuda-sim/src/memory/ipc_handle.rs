@@ -3,20 +3,17 @@
 /// Size of a handle in bytes.
 pub const HANDLE_BYTES: usize = 64;
 
-const MAGIC: u64 = 0x3143_5049_4d49_5343;
-
 /// The contents of a handle.  Two handles of one allocation are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpcHandle {
     /// The exporting process, and the descriptor of its device's memory there.
     pub process: u32,
     pub descriptor: u32,
-    /// Distinguishes the process from a later one with the same number.
-    pub nonce: u64,
-    pub device: u32,
-    /// The allocation's entry in the exporter's list of exports, and its identity there.
-    pub slot: u32,
-    pub id: u64,
+    pub device: u64,
+    /// Where that memory's file lists the allocation, and what stands there as long as it lives; no other
+    /// allocation has the same, of whichever process.
+    pub entry: u64,
+    pub token: u64,
     /// The allocation's place in the device's memory, and its size in bytes.
     pub offset: u64,
     pub size: u64,
@@ -24,20 +21,10 @@ pub struct IpcHandle {
 
 impl IpcHandle {
     pub fn to_bytes(&self) -> [u8; HANDLE_BYTES] {
-        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let words = [
-            MAGIC,
-            pair(self.process, self.descriptor),
-            self.nonce,
-            pair(self.device, self.slot),
-            self.id,
-            self.offset,
-            self.size,
-        ];
+        let exporter = u64::from(self.process) | u64::from(self.descriptor) << 32;
+        let words = [exporter, self.device, self.entry, self.token, self.offset, self.size];
         let mut bytes = [0; HANDLE_BYTES];
-        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_ne_bytes());
-        }
+        bytes[..48].copy_from_slice(words.map(u64::to_ne_bytes).as_flattened());
         let sum = checksum(&bytes[..56]);
         bytes[56..].copy_from_slice(&sum.to_ne_bytes());
         bytes
@@ -45,27 +32,20 @@ impl IpcHandle {
 
     /// The handle in `bytes`; `None` for bytes that are not a handle.
     pub fn from_bytes(bytes: &[u8; HANDLE_BYTES]) -> Option<Self> {
-        let word = |index: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
-            u64::from_ne_bytes(word)
-        };
-        let low = |word: u64| word as u32;
-        let high = |word: u64| (word >> 32) as u32;
-        (word(0) == MAGIC && word(7) == checksum(&bytes[..56])).then(|| Self {
-            process: low(word(1)),
-            descriptor: high(word(1)),
-            nonce: word(2),
-            device: low(word(3)),
-            slot: high(word(3)),
-            id: word(4),
-            offset: word(5),
-            size: word(6),
+        let word = |at: usize| u64::from_ne_bytes(bytes.as_chunks().0[at]);
+        (word(7) == checksum(&bytes[..56])).then(|| Self {
+            process: word(0) as u32,
+            descriptor: (word(0) >> 32) as u32,
+            device: word(1),
+            entry: word(2),
+            token: word(3),
+            offset: word(4),
+            size: word(5),
         })
     }
 }
 
-/// FNV-1a, which is enough to detect a damaged handle.
+/// FNV-1a, which is enough to detect a damaged handle, and is not 0 for zeros.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -80,10 +60,10 @@ mod tests {
 
     prop_compose! {
         fn handle()(
-            (process, descriptor, device, slot) in any::<(u32, u32, u32, u32)>(),
-            (nonce, id, offset, size) in any::<(u64, u64, u64, u64)>(),
+            (process, descriptor) in any::<(u32, u32)>(),
+            (device, entry, token, offset, size) in any::<(u64, u64, u64, u64, u64)>(),
         ) -> IpcHandle {
-            IpcHandle { process, descriptor, nonce, device, slot, id, offset, size }
+            IpcHandle { process, descriptor, device, entry, token, offset, size }
         }
     }
 

@@ -85,9 +85,9 @@ impl Memory {
         };
         let device = &mut self.devices[region.device];
         match region.kind {
-            Kind::Device { export } => {
-                if let Some(slot) = export {
-                    device.withdraw_export(slot);
+            Kind::Device { is_exported } => {
+                if is_exported {
+                    device.window.withdraw_export(base - device.window.base);
                 }
                 device.free(base, region.size);
             }

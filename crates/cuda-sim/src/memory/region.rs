@@ -22,8 +22,8 @@ pub struct Region {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// From `cuMemAlloc`, with its entry in the list of exports once it is exported.
-    Device { export: Option<usize> },
+    /// From `cuMemAlloc`.
+    Device { is_exported: bool },
     /// From `cuMemAllocAsync`.
     Pool,
     /// From `cuMemAllocManaged`: pages of the host.

@@ -10,27 +10,24 @@ impl Memory {
     /// Exports the allocation in which `address` lies, and returns its handle.
     ///
     /// # Errors
-    /// `INVALID_VALUE` unless `cuMemAlloc` allocated it, `OUT_OF_MEMORY` when too many are
-    /// exported.
+    /// `INVALID_VALUE` unless `cuMemAlloc` allocated it.
     pub fn export(&mut self, address: u64) -> Result<IpcHandle> {
         let base = self.regions.containing(address).ok_or(INVALID_VALUE)?.base;
         let region = self.regions.at_mut(base).ok_or(INVALID_VALUE)?;
-        let device = &mut self.devices[region.device];
-        let Kind::Device { export } = &mut region.kind else {
+        let Kind::Device { is_exported } = &mut region.kind else {
             return Err(INVALID_VALUE);
         };
-        let slot = match *export {
-            Some(slot) => slot,
-            None => *export.insert(device.list_export(region.id)?),
-        };
+        *is_exported = true;
+        let window = self.devices[region.device].window;
+        let offset = base - window.base;
+        let (entry, token) = window.list_export(offset, region.id);
         Ok(IpcHandle {
             process: std::process::id(),
-            descriptor: device.window.descriptor().cast_unsigned(),
-            nonce: device.window.nonce,
-            device: region.device as u32,
-            slot: slot as u32,
-            id: region.id,
-            offset: base - device.window.base,
+            descriptor: window.descriptor().cast_unsigned(),
+            device: region.device as u64,
+            entry,
+            token,
+            offset,
             size: region.size,
         })
     }

@@ -4,25 +4,23 @@
 //! The contents are the pages of an anonymous file, mapped elsewhere at the same distance; the
 //! file is what another process maps for IPC, and it goes away with its last user.
 //!
-//! The first block of the file is not memory of the device: it lists the exported allocations.
+//! Behind the device's memory, the file lists the exported allocations: each place where one can begin has
+//! an entry.
 
 use std::ffi::c_void;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::allocator::BLOCK;
+use super::allocator::{ALIGNMENT, BLOCK};
 use super::ipc_handle::IpcHandle;
-use crate::base::mapping::{Mapping, READ_WRITE, map, unmap};
+use crate::base::mapping::{Mapping, READ_WRITE, map};
 
-/// First word of the file.
-const MAGIC: u64 = 0x4d49_535f_4144_5543;
-/// The words before the list of exports: magic and nonce.
-const HEADER: usize = 2;
-const SLOTS: usize = BLOCK as usize / 8 - HEADER;
+/// The size of an entry in the list of exports, in bytes.
+const ENTRY: u64 = 8;
 /// The file keeps its size after its process ends: access to pages that are gone would kill whoever
 /// has them mapped.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
@@ -37,8 +35,8 @@ pub struct Window {
     contents: Mapping,
     length: u64,
     file: File,
-    /// Tells this window from that of another process with the same number.
-    pub nonce: u64,
+    /// Tells exports of this window from those of other ones.
+    nonce: u64,
 }
 
 impl Window {
@@ -56,7 +54,8 @@ impl Window {
             }
             File::from_raw_fd(fd)
         };
-        file.set_len(length)?;
+        let with_exports = length + length / ALIGNMENT * ENTRY;
+        file.set_len(with_exports)?;
         // SAFETY: an open file; the call takes a number.
         if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } != 0 {
             return Err(io::Error::last_os_error());
@@ -64,33 +63,31 @@ impl Window {
         let reserve = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let reserved = Mapping::new(length + BLOCK, libc::PROT_NONE, reserve, -1)?;
         let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
-        let contents = Mapping::new(length, READ_WRITE, shared, file.as_raw_fd())?;
+        let contents = Mapping::new(with_exports, READ_WRITE, shared, file.as_raw_fd())?;
         let mut nonce = [0_u8; 8];
         // SAFETY: the range was just mapped, nobody else knows it; the buffer has 8 bytes.
         unsafe {
             // Neither core files nor forked children need the devices' memory.
-            libc::madvise(contents.start() as *mut c_void, length as usize, libc::MADV_DONTDUMP);
-            libc::madvise(contents.start() as *mut c_void, length as usize, libc::MADV_DONTFORK);
+            let (start, size) = (contents.start() as *mut c_void, with_exports as usize);
+            libc::madvise(start, size, libc::MADV_DONTDUMP);
+            libc::madvise(start, size, libc::MADV_DONTFORK);
             if libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) != 8 {
                 return Err(io::Error::last_os_error());
             }
         }
-        let window = Self {
+        Ok(Self {
             base: (reserved.start() as u64).next_multiple_of(BLOCK),
             _reserved: reserved,
             contents,
             length,
             file,
             nonce: u64::from_ne_bytes(nonce),
-        };
-        window.word(0).store(MAGIC, Ordering::Relaxed);
-        window.word(1).store(window.nonce, Ordering::Release);
-        Ok(window)
+        })
     }
 
     /// The offsets that allocations may have.
     pub fn allocatable(&self) -> Range<u64> {
-        BLOCK..self.length
+        0..self.length
     }
 
     /// Whether `address` is reserved for this device, allocated or not.
@@ -115,14 +112,24 @@ impl Window {
         unsafe { libc::madvise(at, (blocks.end - blocks.start) as usize, libc::MADV_REMOVE) };
     }
 
-    /// Writes allocation `id` into an entry of the list of exports, or 0 for none; `false` if the
-    /// list has no such entry.
-    pub fn set_export(&self, slot: usize, id: u64) -> bool {
-        let exists = slot < SLOTS;
-        if exists {
-            self.word(HEADER + slot).store(id, Ordering::Release);
-        }
-        exists
+    /// Lists allocation `id`, which begins at `offset`, for other processes.  Returns its entry's place in the
+    /// file, and what stands there.
+    pub fn list_export(&self, offset: u64, id: u64) -> (u64, u64) {
+        let token = self.nonce.wrapping_add(id);
+        (self.set_export(offset, token), token)
+    }
+
+    /// Takes the allocation that begins at `offset` off the list.
+    pub fn withdraw_export(&self, offset: u64) {
+        self.set_export(offset, 0);
+    }
+
+    fn set_export(&self, offset: u64, token: u64) -> u64 {
+        let entry = self.length + offset / ALIGNMENT * ENTRY;
+        let place = self.contents.start() + entry as usize;
+        // SAFETY: the list is mapped as long as this lives, and its words are accessed as atomics only.
+        unsafe { AtomicU64::from_ptr(place as *mut u64) }.store(token, Ordering::Release);
+        entry
     }
 
     /// Maps `length` bytes at `at` in another window's file over the contents at `offset`.
@@ -152,13 +159,6 @@ impl Window {
         }
         Ok(())
     }
-
-    /// A word of the list in the first block.
-    fn word(&self, index: usize) -> &AtomicU64 {
-        // SAFETY: callers stay below `HEADER + SLOTS`, so the word lies in the first block, which
-        // stays mapped, is aligned, and is accessed as atomics only.
-        unsafe { AtomicU64::from_ptr((self.contents.start() as *mut u64).add(index)) }
-    }
 }
 
 /// Opens the file in which exported memory lies, if the exporter still has the allocation.
@@ -173,18 +173,8 @@ pub fn open_foreign(handle: &IpcHandle) -> Option<File> {
         return None;
     }
     let end = handle.offset.checked_add(handle.size)?;
-    let slot = handle.slot as usize;
-    if slot >= SLOTS || file.metadata().ok()?.len() < end.max(BLOCK) {
-        return None;
-    }
-    let shared = libc::MAP_SHARED;
-    let list = map(0, BLOCK, libc::PROT_READ, shared, file.as_raw_fd(), 0).ok()?;
-    // SAFETY: the indices lie in the block, which is mapped until the munmap; the other process
-    // accesses these words as atomics too.
-    let word = |index| unsafe {
-        AtomicU64::from_ptr((list as *mut u64).add(index)).load(Ordering::Acquire)
-    };
-    let live = word(0) == MAGIC && word(1) == handle.nonce && word(HEADER + slot) == handle.id;
-    unmap(list as u64, BLOCK);
-    live.then_some(file)
+    let mut token = [0; ENTRY as usize];
+    file.read_exact_at(&mut token, handle.entry).ok()?;
+    let is_live = u64::from_ne_bytes(token) == handle.token;
+    (is_live && end <= file.metadata().ok()?.len()).then_some(file)
 }
