@@ -11,11 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PTX: &CStr = text_of(concat!(include_str!("differs.ptx"), "\0"));
 const NAME: &CStr = c"arrow_cuda_differs";
 
-/// The text of the kernel.
-pub(super) fn source() -> &'static CStr {
-    PTX
-}
-
 /// The compiled kernel, and the memory for its answer.  The driver destroys all of it with the
 /// context: releasing it later would pass the driver a dead handle.
 struct Comparison {
@@ -59,7 +54,7 @@ impl Comparison {
         // SAFETY: the memory that was allocated above; kernels come later on the default stream.
         let cleared = unsafe { current.fill_memory(found, 0, size_of::<u64>()) };
         // Steps that can fail for lack of memory come before, since the module stays loaded.
-        let loaded = cleared.and_then(|()| current.load_function(source(), NAME));
+        let loaded = cleared.and_then(|()| current.load_function(PTX, NAME));
         let function = loaded.inspect_err(|_| {
             // SAFETY: nobody else has seen the memory.
             report_failure("device memory", unsafe { current.release_memory(found) });

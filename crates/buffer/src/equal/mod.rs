@@ -1,7 +1,5 @@
 //! Whether two buffers hold the same bytes.
 
-#[cfg(test)]
-mod emulated;
 #[expect(unsafe_code, reason = "launches a kernel")]
 mod kernel;
 mod spans;

@@ -36,15 +36,6 @@ pub(super) struct Launch {
 /// The launches for a plan with dimensions, between buffers at two addresses: one, unless there are
 /// more than 2^31 words.
 pub(super) fn launches(plan: Plan, to: u64, from: u64) -> impl Iterator<Item = Launch> {
-    launches_of_at_most(MOST_WORDS, plan, to, from)
-}
-
-pub(super) fn launches_of_at_most(
-    most: u64,
-    plan: Plan,
-    to: u64,
-    from: u64,
-) -> impl Iterator<Item = Launch> {
     let (to, from) = (to + plan.to, from + plan.from);
     let word = widest_word(&plan, to, from);
     let mut dimensions = plan.dimensions;
@@ -52,7 +43,7 @@ pub(super) fn launches_of_at_most(
         let along = Dimension { length: plan.run / word, to: word, from: word.cast_signed() };
         dimensions.insert(0, along);
     }
-    pieces(Piece { to, from, dimensions }, most).map(move |piece| Launch::of(piece, word))
+    pieces(Piece { to, from, dimensions }, MOST_WORDS).map(move |piece| Launch::of(piece, word))
 }
 
 /// The size of the largest word of which everything is a multiple, in bytes.
@@ -174,6 +165,7 @@ fn reciprocal(length: u64) -> (u64, u64) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rstest::rstest;
 
     proptest! {
         #[test]
@@ -215,6 +207,66 @@ mod tests {
             let all: Vec<_> = pieces.iter().flat_map(words).collect();
             prop_assert_eq!(all, expected);
         }
+    }
+
+    /// The kernel of a copy in one launch, the size of its words, and the number of its dimensions.
+    fn shape_of(
+        shape: &[u64],
+        item_size: u64,
+        to: (u64, [i64; 2]),
+        from: (u64, [i64; 2]),
+    ) -> (Kernel, u64, u64) {
+        let plan = Plan::of(shape, item_size, (to.0, &to.1), (from.0, &from.1));
+        let launches: Vec<_> = launches(plan, 1 << 20, 1 << 21).collect();
+        let [launch] = &launches[..] else { panic!("{} launches", launches.len()) };
+        (launch.kernel, launch.parameter[2] >> 32, launch.parameter[3])
+    }
+
+    #[rstest]
+    #[case(4, 8, 0, 256, 64, 16)]
+    #[case(4, 7, 0, 256, 64, 4)]
+    #[case(1, 48, 8, 208, 64, 8)]
+    #[case(1, 48, 16, 210, 64, 2)]
+    #[case(16, 2, 0, 200, 40, 8)]
+    #[case(3, 4, 0, 256, 24, 4)]
+    #[case(1, 5, 0, 200, 100, 1)]
+    fn words_are_as_wide_as_the_layouts_allow(
+        #[case] item_size: u64,
+        #[case] length: u64,
+        #[case] to: u64,
+        #[case] from: u64,
+        #[case] pitch: i64,
+        #[case] word: u64,
+    ) {
+        let item = item_size.cast_signed();
+        let sides = ((to, [pitch, item]), (from, [-pitch, item]));
+        let (kernel, found, _) = shape_of(&[3, length], item_size, sides.0, sides.1);
+        assert_eq!((kernel, found), (Kernel::Strided, word));
+    }
+
+    #[rstest]
+    #[case::squares([32, 33], 8, [8, 256], Kernel::Transposed)]
+    #[case::too_few_rows([31, 500], 4, [4, 124], Kernel::Strided)]
+    #[case::too_few_columns([500, 31], 4, [4, 2000], Kernel::Strided)]
+    #[case::no_word_for_an_element([100, 100], 12, [12, 1200], Kernel::Strided)]
+    #[case::one_row_for_all([100, 100], 4, [0, 4], Kernel::Strided)]
+    #[case::one_column_for_all([100, 100], 4, [4, 0], Kernel::Strided)]
+    fn what_is_dense_along_different_dimensions_is_cut_into_squares(
+        #[case] shape: [u64; 2],
+        #[case] item_size: u64,
+        #[case] from: [i64; 2],
+        #[case] kernel: Kernel,
+    ) {
+        let item = item_size.cast_signed();
+        let to = [shape[1].cast_signed() * item, item];
+        assert_eq!(shape_of(&shape, item_size, (0, to), (0, from)).0, kernel);
+    }
+
+    #[test]
+    fn dimensions_that_continue_each_other_are_one() {
+        let every_other = |step| (0, [10 * step, step]);
+        assert_eq!(shape_of(&[7, 10], 1, every_other(2), every_other(3)).2, 1);
+        assert_eq!(shape_of(&[7, 9], 1, every_other(2), every_other(3)).2, 2);
     }
 
     /// Where each word goes to and comes from.

@@ -4,10 +4,6 @@
 //! the kernels.
 
 mod bounds;
-#[cfg(test)]
-mod cases;
-#[cfg(test)]
-mod emulated;
 #[expect(unsafe_code, reason = "launches kernels")]
 mod kernel;
 mod launches;

@@ -140,79 +140,13 @@ impl Dimension {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::{Case, cases, small_shapes};
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
-    use std::ops::Range;
-
-    fn plan(case: &Case) -> Plan {
-        let [to, from] = [&case.to, &case.from].map(|side| (side.offset, &side.strides[..]));
-        Plan::of(&case.shape, case.item_size, to, from)
-    }
-
-    /// For each byte of the target, that of the source.
-    fn bytes(plan: &Plan) -> BTreeMap<u64, u64> {
-        let runs = plan.dimensions.iter().fold(vec![(plan.to, plan.from)], |runs, dimension| {
-            let Dimension { length, to, from } = *dimension;
-            let at = |n: u64| {
-                move |run: &(u64, u64)| {
-                    (run.0 + n * to, run.1.wrapping_add_signed(n.cast_signed() * from))
-                }
-            };
-            (0..length).flat_map(|n| runs.iter().map(at(n))).collect()
-        });
-        runs.into_iter().flat_map(|(to, from)| (to..).zip(from..from + plan.run)).collect()
-    }
-
-    fn expected(case: &Case) -> BTreeMap<u64, u64> {
-        let elements = case.elements().into_iter();
-        elements
-            .flat_map(|(to, from)| (to as u64..).zip((from as u64..).take(case.item_size as usize)))
-            .collect()
-    }
-
-    fn span(bytes: impl Iterator<Item = u64> + Clone) -> Range<u64> {
-        bytes.clone().min().expect("a byte")..bytes.max().expect("a byte") + 1
-    }
 
     proptest! {
         #[test]
-        fn a_plan_copies_the_same_bytes(case in cases(small_shapes())) {
-            let (plan, expected) = (plan(&case), expected(&case));
-            prop_assert_eq!(&bytes(&plan), &expected);
-            prop_assert_eq!(plan.size(), expected.len() as u64);
-            prop_assert_eq!(plan.target_span(), span(expected.keys().copied()));
-            prop_assert_eq!(plan.source_span(), span(expected.values().copied()));
-        }
-
-        #[test]
-        fn two_steps_do_the_same(case in cases(small_shapes())) {
-            let (gather, scatter) = plan(&case).in_two_steps();
-            prop_assert!(gather.dimensions.iter().all(|dimension| dimension.from != 0));
-            let packed = bytes(&gather);
-            prop_assert_eq!(span(packed.keys().copied()), 0..packed.len() as u64);
-            let both: BTreeMap<_, _> =
-                bytes(&scatter).into_iter().map(|(to, from)| (to, packed[&from])).collect();
-            prop_assert_eq!(both, expected(&case));
-        }
-
-        #[test]
-        fn nothing_is_left_to_merge(case in cases(small_shapes())) {
-            let Plan { run, dimensions, .. } = plan(&case);
-            prop_assert!(dimensions.iter().all(|dimension| dimension.length > 1));
-            prop_assert!(dimensions.is_sorted_by_key(|dimension| dimension.to));
-            let first = dimensions.first();
-            prop_assert!(first.is_none_or(|it| (it.to, it.from) != (run, run.cast_signed())));
-            for pair in dimensions.windows(2) {
-                let ends = (pair[0].to * pair[0].length, pair[0].from * pair[0].length.cast_signed());
-                prop_assert_ne!(ends, (pair[1].to, pair[1].from));
-            }
-        }
-
-        #[test]
         fn arrays_without_gaps_in_the_same_order_are_contiguous(
-            shape in small_shapes(), backwards in any::<u8>(), item_size in 1..20u64,
+            shape in prop::collection::vec(1..6u64, 0..=4), backwards in any::<u8>(), item_size in 1..20u64,
         ) {
             // Row-major, each dimension backwards or not, on both sides.
             let mut dense = item_size.cast_signed();
@@ -227,20 +161,6 @@ mod tests {
             let first = first.unsigned_abs();
             let plan = Plan::of(&shape, item_size, (first, &strides), (first + 3, &strides));
             prop_assert_eq!(plan, Plan::plain(7, 10, dense.unsigned_abs()));
-        }
-
-        #[test]
-        fn ranges_overlap_as_their_spans_do(case in cases(small_shapes()), apart in 0..300u64) {
-            let (plan, from) = (plan(&case), 500);
-            let (target, source) = (plan.target_span(), plan.source_span());
-            let to = from + apart;
-            let shared = (to + target.start..to + target.end)
-                .any(|at| (from + source.start..from + source.end).contains(&at));
-            prop_assert_eq!(plan.overlaps(to, from), shared);
-            prop_assert_eq!(plan.overlaps(from, to), {
-                (from + target.start..from + target.end)
-                    .any(|at| (to + source.start..to + source.end).contains(&at))
-            });
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Copies between layouts, on the device, against the same done one element after the other.
 
-#[path = "../src/strided/cases.rs"]
+#[path = "../common/exact.rs"]
+mod exact;
+
 mod cases;
 
 use arrow_cuda_buffer::{
@@ -9,17 +11,12 @@ use arrow_cuda_buffer::{
 use arrow_cuda_context::{Context, Device, Stream};
 use arrow_cuda_driver::is_simulated;
 use cases::{Case, Side, cases, long_shapes, small_shapes};
+use exact::upload;
 use proptest::prelude::*;
 use rstest::rstest;
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
-}
-
-fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
-    let buffer = DeviceBuffer::allocate(context, bytes.len() as u64).expect("room");
-    buffer.copy_from_host(0, bytes).expect("a copy");
-    buffer
 }
 
 /// Bytes that differ from their neighbours, and from those of another seed.
@@ -117,6 +114,21 @@ fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size:
     let expected: Vec<u8> =
         places.flat_map(|at| bytes[at * size..][..size].iter().copied()).collect();
     assert!(target.equals_host(&expected).expect("a comparison"));
+}
+
+/// More words, and more squares of them, than one step of the largest grid copies.
+#[rstest]
+#[case::of_words(vec![132 * 16 * 1024 + 300], vec![2], vec![3])]
+#[case::of_squares(vec![1480, 1490], vec![1490, 1], vec![1, 1480])]
+fn blocks_take_turns(#[case] shape: Vec<u64>, #[case] to: Vec<i64>, #[case] from: Vec<i64>) {
+    let side = |strides: Vec<i64>| {
+        let reaches =
+            shape.iter().zip(&strides).map(|(length, by)| (length - 1) * by.unsigned_abs());
+        let size = reaches.sum::<u64>() + 1;
+        Side { offset: 0, strides, size }
+    };
+    let (to, from) = (side(to), side(from));
+    check(&Case { shape, item_size: 1, to, from }, &context(), &context(), None);
 }
 
 #[test]

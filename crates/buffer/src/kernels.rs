@@ -2,13 +2,6 @@
 
 use std::ffi::CStr;
 
-#[cfg(test)]
-pub(crate) mod memory;
-// The simulator's interpreter.  Its crate cannot be linked here: it defines the driver's functions, too.
-#[cfg(test)]
-#[path = "../../../cuda-sim/src/kernels/ptx/mod.rs"]
-pub(crate) mod ptx;
-
 /// Threads per block, as the texts of the kernels say.
 pub(crate) const THREADS: u32 = 256;
 /// Enough blocks to keep every multiprocessor of a large GPU busy until the end.

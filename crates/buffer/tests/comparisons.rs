@@ -1,0 +1,102 @@
+//! Comparisons on the device: each byte counts, at any place and alignment.
+
+#[path = "common/exact.rs"]
+mod exact;
+
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
+use exact::upload;
+use proptest::prelude::*;
+
+/// What a block compares in a step, in bytes.
+const TILE: usize = 16 << 10;
+/// How many blocks there are at most: behind so many tiles, each has a second turn.
+const MAX_BLOCKS: usize = 132 * 16;
+
+/// Equal bytes at places with these remainders modulo 128.
+struct Case {
+    bytes: Vec<u8>,
+    left: DeviceBuffer,
+    right: DeviceBuffer,
+}
+
+impl Case {
+    fn new(left: usize, right: usize, size: usize) -> Self {
+        let context = Context::primary(0).expect("a device");
+        let bytes: Vec<u8> = (0..size).map(|at| ((at * 37) >> 2) as u8).collect();
+        let side = |before: usize| {
+            let whole = upload(&context, &[&vec![0xEE; before], &bytes[..]].concat());
+            whole.slice(before as u64, size as u64).expect("within")
+        };
+        Self { left: side(left), right: side(right), bytes }
+    }
+
+    /// Equal bytes compare equal, and a changed bit is found at each of these places.
+    fn check(&self, places: impl IntoIterator<Item = usize>) {
+        let are_equal = || self.left.equals(&self.right).expect("a comparison");
+        let size = self.bytes.len();
+        assert!(are_equal(), "{size} equal bytes");
+        for place in places {
+            let byte = self.bytes[place];
+            let change = |byte| self.right.copy_from_host(place as u64, &[byte]).expect("a copy");
+            change(byte ^ 1 << (place % 8));
+            assert!(!are_equal(), "byte {place} of {size}");
+            change(byte);
+        }
+    }
+}
+
+#[test]
+fn small_sizes_at_all_alignments() {
+    for (left, right) in (0..16).flat_map(|left| (0..16).map(move |right| (left, right))) {
+        for size in [1, 16, 33, 143, 175] {
+            Case::new(left, right, size).check([0, size / 2, size - 1]);
+        }
+    }
+}
+
+#[test]
+fn every_byte_counts() {
+    for (left, right) in [(0, 0), (5, 5), (0, 1), (3, 8), (127, 12), (120, 2)] {
+        Case::new(left, right, 600).check(0..600);
+    }
+}
+
+#[test]
+fn every_part_of_a_tile_counts() {
+    // Six tiles, and a partial one.
+    let size = 6 * TILE + 1000 * 16 + 9;
+    let places = [1, TILE, 4 * TILE, 6 * TILE, size - 1].map(|at| [at - 1, at]);
+    for (left, right) in [(0, 0), (1, 1), (0, 1), (3, 8), (8, 3), (64, 76)] {
+        Case::new(left, right, size).check(places.concat());
+    }
+}
+
+#[test]
+fn every_word_of_a_step_counts() {
+    // Two tiles: in the second one, a byte of each word of each of a thread's vectors.
+    let step = (0..4).flat_map(|row| (0..4).map(move |word| row * TILE / 4 + word * 4));
+    let places: Vec<_> = step.map(|at| TILE + 128 + at + at / 4 % 4).collect();
+    for right in 0..16 {
+        Case::new(0, right, 2 * TILE + 256).check(places.iter().copied());
+    }
+}
+
+#[test]
+fn blocks_take_turns() {
+    for right in [0, 1] {
+        let size = (MAX_BLOCKS + 1) * TILE + 300;
+        Case::new(0, right, size).check([size - 200 - TILE / 2]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn any_difference_is_found(
+        left in 0..128usize, right in 0..128usize, size in 1..20_000usize, place in any::<usize>(),
+    ) {
+        Case::new(left, right, size).check([place % size]);
+    }
+}
