@@ -11,8 +11,9 @@ use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::exported::exported;
 use crate::entry::out::Out;
-use crate::kernels::kernel::{Kernel, Range};
+use crate::kernels::kernel::Kernel;
 use crate::kernels::module::{Function, Module};
+use crate::kernels::ranges::{Range, Ranges};
 
 const MAX_THREADS_PER_BLOCK: u32 = 1024;
 const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 2048;
@@ -97,11 +98,12 @@ exported! { driver:
         }
         let kernel = kernel.clone();
         stream.submit(move || {
-            kernel.run((blocks, threads), &parameters, |address| {
+            let mut memory = Ranges::new(|address| {
                 let memory = driver.memory();
                 let (region, found) = memory.accessible(context, address)?;
                 Some(Range { start: region.base, size: region.size, contents: found.contents })
-            })
+            });
+            kernel.run((blocks, threads), &parameters, &mut memory)
         })?;
     }
 

@@ -3,3 +3,4 @@
 pub mod kernel;
 pub mod module;
 pub mod ptx;
+pub mod ranges;

@@ -45,34 +45,3 @@ impl Module {
         is_ptx.then(|| Self { context, source: image.to_owned(), entries })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use rstest::rstest;
-
-    use super::*;
-
-    fn parse(image: &str) -> Option<Module> {
-        Module::parse(Context::create(0, false, Duration::ZERO), image)
-    }
-
-    #[rstest]
-    #[case(".version 6.0\n.visible .entry nothing() { ret; }", &["nothing"])]
-    #[case(".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}", &["a", "b"])]
-    fn entries_are_found(#[case] image: &str, #[case] names: &[&str]) {
-        let module = Arc::new(parse(image).expect("PTX"));
-        let has = |name: &str| Function::of(Arc::clone(&module), name).is_some();
-        assert!(names.iter().all(|name| has(name)));
-        assert!(!has("absent"));
-    }
-
-    #[rstest]
-    #[case("not a module")]
-    #[case(".version 6.0")]
-    #[case(".entry nothing()")]
-    fn other_text_is_refused(#[case] image: &str) {
-        assert!(parse(image).is_none());
-    }
-}

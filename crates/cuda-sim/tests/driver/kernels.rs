@@ -10,6 +10,7 @@ use crate::common::*;
 const NOT_SUPPORTED: i32 = 801;
 const ILLEGAL_ADDRESS: i32 = 700;
 const MISALIGNED_ADDRESS: i32 = 716;
+const LAUNCH_FAILED: i32 = 719;
 
 /// Each thread copies the word of 8 bytes of its number.
 const COPY: &str = "(.param .u64 to, .param .u64 from)
@@ -72,13 +73,86 @@ fn words_outside_or_misaligned_end_the_context() {
     });
 }
 
+/// Launches 64 threads, of which those below 40 have a true `%p`.
+fn part(body: &str) -> i32 {
+    let head = ".reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 40;";
+    let kernel = compiled("parting", &format!("() {{ {head} {body} }}"));
+    assert_eq!(cuLaunchKernel(kernel, 2, 1, 1, 64, 1, 1, 0, 0, ptr::null(), ptr::null()), OK);
+    cuCtxSynchronize()
+}
+
 #[test]
-fn a_kernel_of_unknown_instructions_is_not_run() {
+fn threads_part_and_meet() {
+    in_own_process(&[], || {
+        for (body, expected) in [
+            ("@%p bra THEN; add.u32 %t, %t, 1; THEN: bar.sync 0; ret;", OK),
+            ("@%p ret; bar.sync 0; ret;", LAUNCH_FAILED),
+            ("@%p bra X; bar.sync 0; ret; X: bar.sync 0; ret;", LAUNCH_FAILED),
+            ("@%p ret; vote.sync.any.pred %p, %p, 0xffffffff;", LAUNCH_FAILED),
+            ("@%p ret; ld.global.u32 %t, [%t+1];", MISALIGNED_ADDRESS),
+            ("ld.global.u8 %t, [%t];", ILLEGAL_ADDRESS),
+        ] {
+            ready(0);
+            assert_eq!(part(body), expected, "{body}");
+            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+            assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+        }
+    });
+}
+
+#[test]
+fn shifts_beyond_the_width_leave_nothing() {
+    on_device(|_| {
+        for shift in ["shl.b64", "shr.u64", "shl.b32", "shr.u32"] {
+            let p = alloc(8);
+            let body = format!(
+                "(.param .u64 to) {{ .reg .b64 %to, %x; ld.param.u64 %to, [to]; mov.u64 %x, -1;
+                {shift} %x, %x, 64; st.global.u64 [%to], %x; ret; }}"
+            );
+            assert_eq!(write(p, &[1; 8]), OK);
+            assert_eq!(launch(compiled("shift", &body), 0, &[p]), OK);
+            assert_eq!(read(p, 8), Ok(vec![0; 8]), "{shift}");
+        }
+    });
+}
+
+#[test]
+fn other_kernels_are_not_run() {
     on_device(|_| {
         assert_eq!(launch(function("nothing"), 0, &[]), OK);
-        let unknown = compiled("unknown", "() { .reg .f32 %x; sin.approx.f32 %x, %x; ret; }");
-        assert_eq!(launch(unknown, 0, &[]), NOT_SUPPORTED);
+        for text in [
+            "() { ret;",
+            "() { .reg .f32 %x; sin.approx.f32 %x, %x; ret; }",
+            "() { lop3.b32 %a, %a, %a, %a, 0x80; }",
+            "(.param .u32 x) { ret; }",
+            "(.param .align 8 .b8 x[9000]) { ret; }",
+            "() { .shared .align 16 .b8 x[1000000]; ret; }",
+            "() { bra THERE; }",
+        ] {
+            assert_eq!(launch(compiled("other", text), 0, &[]), NOT_SUPPORTED, "{text}");
+        }
         assert_eq!(cuCtxSynchronize(), OK);
+    });
+}
+
+/// Looks an entry up in an image: the result, or the code with which the image is refused.
+fn find(image: &str, name: &str) -> Result<i32, i32> {
+    let (image, name) = (CString::new(image).unwrap(), CString::new(name).unwrap());
+    let (mut module, mut kernel) = (0, 0);
+    match cuModuleLoadData(&mut module, image.as_ptr()) {
+        OK => Ok(cuModuleGetFunction(&mut kernel, module, name.as_ptr())),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn entries_are_found_by_their_names() {
+    on_device(|_| {
+        let two = ".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}";
+        assert_eq!([find(two, "a"), find(two, "b"), find(two, "x")], [Ok(OK), Ok(OK), Ok(500)]);
+        for image in ["not a module", ".version 6.0", ".entry nothing() { ret; }"] {
+            assert_eq!(find(image, "nothing"), Err(200), "{image}");
+        }
     });
 }
 

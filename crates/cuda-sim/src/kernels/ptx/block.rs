@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 use super::program::{Instruction, Operand, Operation, Program, Space, WIDEST};
-use super::{Fault, Memory};
+use crate::base::code::{ILLEGAL_ADDRESS, LAUNCH_FAILED, MISALIGNED_ADDRESS, Result};
+use crate::kernels::ranges::{Range, Ranges};
 
 const WARP: usize = 32;
 
@@ -12,10 +13,10 @@ const WARP: usize = 32;
 type Group = Vec<usize>;
 
 /// A block of threads.
-struct Block<'a, M> {
+struct Block<'a, F> {
     program: &'a Program,
     parameters: &'a [u64],
-    global: &'a mut M,
+    global: &'a mut Ranges<F>,
     shared: Vec<u8>,
     /// How many threads it has, its number, and the number of all blocks.
     threads: usize,
@@ -35,13 +36,15 @@ impl Program {
     /// behind the other.
     ///
     /// # Errors
-    /// The first fault, which ends the grid.
+    /// `ILLEGAL_ADDRESS` for memory that it cannot access, `MISALIGNED_ADDRESS` for an address that is no
+    /// multiple of the access's size, `LAUNCH_FAILED` for threads that have to meet and took different
+    /// branches.  The first of them ends the grid.
     pub fn run(
         &self,
         (blocks, threads): (u32, u32),
         parameters: &[u64],
-        memory: &mut impl Memory,
-    ) -> Result<(), Fault> {
+        memory: &mut Ranges<impl Fn(u64) -> Option<Range>>,
+    ) -> Result {
         assert_eq!(size_of_val(parameters) as u64, self.parameters.iter().sum::<u64>());
         let threads = threads as usize;
         let mut block = Block {
@@ -65,10 +68,10 @@ impl Program {
     }
 }
 
-impl<M: Memory> Block<'_, M> {
+impl<F: Fn(u64) -> Option<Range>> Block<'_, F> {
     /// Runs all threads to their ends.  Those that are furthest behind run first, so that threads which
     /// took different branches meet again.
-    fn run(&mut self) -> Result<(), Fault> {
+    fn run(&mut self) -> Result {
         self.groups.insert(0, (0..self.threads).collect());
         loop {
             while let Some((at, group)) = self.groups.pop_first() {
@@ -77,7 +80,7 @@ impl<M: Memory> Block<'_, M> {
             match take(&mut self.waiting) {
                 none if none.is_empty() => return Ok(()),
                 all if all.len() == self.threads => self.join(self.behind_barrier, all),
-                _ => return Err(Fault::Divergence),
+                _ => return Err(LAUNCH_FAILED),
             }
         }
     }
@@ -93,7 +96,7 @@ impl<M: Memory> Block<'_, M> {
     }
 
     /// Runs threads until they part, wait, end, or meet others.
-    fn advance(&mut self, mut at: usize, mut group: Group) -> Result<(), Fault> {
+    fn advance(&mut self, mut at: usize, mut group: Group) -> Result {
         let program = self.program;
         let until = self.groups.first_key_value().map_or(usize::MAX, |(at, _)| *at);
         while at < until {
@@ -119,7 +122,7 @@ impl<M: Memory> Block<'_, M> {
                 Operation::Return => group = others,
                 Operation::Barrier => {
                     if !self.waiting.is_empty() && self.behind_barrier != at {
-                        return Err(Fault::Divergence);
+                        return Err(LAUNCH_FAILED);
                     }
                     self.behind_barrier = at;
                     self.waiting.extend(active);
@@ -140,12 +143,7 @@ impl<M: Memory> Block<'_, M> {
         Ok(())
     }
 
-    fn execute(
-        &mut self,
-        operation: &Operation,
-        operands: &[Operand],
-        active: &[usize],
-    ) -> Result<(), Fault> {
+    fn execute(&mut self, operation: &Operation, operands: &[Operand], active: &[usize]) -> Result {
         match operation {
             Operation::Compute(compute) => {
                 let [into, sources @ ..] = operands else { return Ok(()) };
@@ -197,7 +195,7 @@ impl<M: Memory> Block<'_, M> {
                 let [into, vote, _whole_warp] = operands else { return Ok(()) };
                 for warp in active.chunk_by(|a, b| a / WARP == b / WARP) {
                     if warp.len() != WARP {
-                        return Err(Fault::Divergence);
+                        return Err(LAUNCH_FAILED);
                     }
                     let any = warp.iter().any(|&thread| self.value(vote, thread) != 0);
                     warp.iter().for_each(|&thread| self.set(into, thread, any.into()));
@@ -208,7 +206,7 @@ impl<M: Memory> Block<'_, M> {
         Ok(())
     }
 
-    fn load(&mut self, space: Space, address: u64, into: &mut [u8]) -> Result<(), Fault> {
+    fn load(&mut self, space: Space, address: u64, into: &mut [u8]) -> Result {
         check_aligned(address, into.len())?;
         match space {
             Space::Global => self.global.load(address, into),
@@ -217,15 +215,15 @@ impl<M: Memory> Block<'_, M> {
                 Ok(())
             }
             Space::Parameters => {
-                let word = self.parameters.get((address / 8) as usize).ok_or(Fault::Address)?;
+                let word = self.parameters.get((address / 8) as usize).ok_or(ILLEGAL_ADDRESS)?;
                 let (word, start) = (word.to_le_bytes(), (address % 8) as usize);
-                into.copy_from_slice(word.get(start..start + into.len()).ok_or(Fault::Address)?);
+                into.copy_from_slice(word.get(start..start + into.len()).ok_or(ILLEGAL_ADDRESS)?);
                 Ok(())
             }
         }
     }
 
-    fn store(&mut self, space: Space, address: u64, bytes: &[u8]) -> Result<(), Fault> {
+    fn store(&mut self, space: Space, address: u64, bytes: &[u8]) -> Result {
         check_aligned(address, bytes.len())?;
         match space {
             Space::Global => self.global.store(address, bytes),
@@ -233,7 +231,7 @@ impl<M: Memory> Block<'_, M> {
                 within(&mut self.shared, address, bytes.len())?.copy_from_slice(bytes);
                 Ok(())
             }
-            Space::Parameters => Err(Fault::Address),
+            Space::Parameters => Err(ILLEGAL_ADDRESS),
         }
     }
 
@@ -259,14 +257,14 @@ impl<M: Memory> Block<'_, M> {
     }
 }
 
-fn check_aligned(address: u64, size: usize) -> Result<(), Fault> {
-    if address.is_multiple_of(size as u64) { Ok(()) } else { Err(Fault::Alignment) }
+fn check_aligned(address: u64, size: usize) -> Result {
+    if address.is_multiple_of(size as u64) { Ok(()) } else { Err(MISALIGNED_ADDRESS) }
 }
 
-fn within(memory: &mut [u8], address: u64, size: usize) -> Result<&mut [u8], Fault> {
-    let start = usize::try_from(address).map_err(|_| Fault::Address)?;
-    let end = start.checked_add(size).ok_or(Fault::Address)?;
-    memory.get_mut(start..end).ok_or(Fault::Address)
+fn within(memory: &mut [u8], address: u64, size: usize) -> Result<&mut [u8]> {
+    let start = usize::try_from(address).map_err(|_| ILLEGAL_ADDRESS)?;
+    let end = start.checked_add(size).ok_or(ILLEGAL_ADDRESS)?;
+    memory.get_mut(start..end).ok_or(ILLEGAL_ADDRESS)
 }
 
 /// The number in up to 8 bytes.
