@@ -79,31 +79,3 @@ fn parse_bytes(text: &str) -> Option<u64> {
     let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
     (bytes > 0 && bytes <= 4 << 40).then_some(bytes)
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::{LONGEST_LATENCY, parse_bytes, parse_latency};
-
-    #[test]
-    fn a_latency_ends() {
-        assert_eq!(parse_latency("60000000"), Some(LONGEST_LATENCY));
-        assert_eq!(parse_latency("60000001"), None);
-        assert_eq!(parse_latency(&(1_u64 << 63).to_string()), None);
-    }
-
-    #[rstest]
-    #[case("4096", Some(4096))]
-    #[case("64K", Some(64 << 10))]
-    #[case("3m", Some(3 << 20))]
-    #[case("8G", Some(8 << 30))]
-    #[case("0", None)]
-    #[case("G", None)]
-    #[case("-1", None)]
-    #[case("99999999999999999999", None)]
-    #[case("8GiB", None)]
-    fn sizes_are_read(#[case] text: &str, #[case] bytes: Option<u64>) {
-        assert_eq!(parse_bytes(text), bytes);
-    }
-}

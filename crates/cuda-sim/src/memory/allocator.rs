@@ -147,6 +147,3 @@ impl Allocator {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -51,38 +51,3 @@ fn checksum(bytes: &[u8]) -> u64 {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    prop_compose! {
-        fn handle()(
-            (process, descriptor) in any::<(u32, u32)>(),
-            (device, entry, token, offset, size) in any::<(u64, u64, u64, u64, u64)>(),
-        ) -> IpcHandle {
-            IpcHandle { process, descriptor, device, entry, token, offset, size }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_handle_survives_its_bytes(handle in handle()) {
-            prop_assert_eq!(IpcHandle::from_bytes(&handle.to_bytes()), Some(handle));
-        }
-
-        #[test]
-        fn a_damaged_handle_is_refused(handle in handle(), at in 0..HANDLE_BYTES, flip in 1..=255_u8) {
-            let mut bytes = handle.to_bytes();
-            bytes[at] ^= flip;
-            prop_assert_eq!(IpcHandle::from_bytes(&bytes), None);
-        }
-    }
-
-    #[test]
-    fn zeros_are_not_a_handle() {
-        assert_eq!(IpcHandle::from_bytes(&[0; HANDLE_BYTES]), None);
-    }
-}

@@ -28,6 +28,11 @@ fn a_star_means_any_call() {
         assert_eq!(cuMemFree_v2(0), OK);
         assert_eq!(cuCtxSynchronize(), 719);
         assert_eq!(cuCtxSynchronize(), OK);
+        assert_eq!(fault("*:2+=719,cuMemFree:2=1"), OK);
+        assert_eq!(cuMemFree_v2(0), OK);
+        assert_eq!(cuCtxSynchronize(), 719);
+        assert_eq!(cuMemFree_v2(0), 1, "the last rule decides");
+        assert_eq!(cuMemFree_v2(0), 719);
     });
 }
 
@@ -45,7 +50,16 @@ fn the_environment_sets_rules_too() {
 fn other_text_is_refused() {
     on_device(|_| {
         assert_eq!(fault("cuCtxSynchronize:1=719"), OK);
-        assert_eq!(fault("nonsense"), 1);
+        for text in [
+            "nonsense",
+            "cuMemAlloc:0=2",
+            "cuMemAlloc:1",
+            "cuMemAlloc=2",
+            "cuMemAlloc:x=2",
+            "cuMemAlloc:1=1,cuMemFree:1=two",
+        ] {
+            assert_eq!(fault(text), 1, "{text}");
+        }
         assert_eq!(cuCtxSynchronize(), 719);
     });
 }

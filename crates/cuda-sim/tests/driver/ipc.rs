@@ -143,6 +143,22 @@ fn each_context_has_a_mapping_of_its_own() {
     });
 }
 
+/// A process cannot open its own handle, for which the driver has a code of its own.
+#[test]
+fn a_damaged_handle_is_refused() {
+    on_device(|_| {
+        let handle = export(alloc(1000));
+        assert_eq!(import(&handle), Err(201));
+        for at in 0..handle.len() {
+            let mut damaged = handle.clone();
+            let other = if &handle[at..=at] == "0" { "1" } else { "0" };
+            damaged.replace_range(at..=at, other);
+            assert_eq!(import(&damaged), Err(1), "digit {at}");
+        }
+        assert_eq!(import(&"0".repeat(128)), Err(1));
+    });
+}
+
 /// An importer that touches a page behind the end of the file would get SIGBUS.
 #[test]
 fn a_devices_memory_keeps_its_size() {

@@ -86,6 +86,17 @@ fn a_freed_address_is_not_reused_soon() {
 }
 
 #[test]
+fn a_range_lies_in_one_allocation() {
+    on_device(|_| {
+        let (p, q) = (alloc(512), alloc(512));
+        assert_eq!(p + 512, q, "they are neighbours");
+        assert_eq!((write(p + 504, &[1; 8]), write(q, &[1; 8])), (OK, OK));
+        assert_eq!((write(p + 504, &[1; 9]), write(p + 504, &[1; 16])), (1, 1));
+        assert_eq!(cuMemsetD8_v2(p, 1, usize::MAX), 1);
+    });
+}
+
+#[test]
 fn the_host_cannot_touch_a_device_address() {
     on_device(|_| {
         let p = alloc(4096);
@@ -173,10 +184,39 @@ fn a_value_that_is_not_understood_is_explained() {
         if is_role("user") {
             return assert_eq!((cuInit(0), cuInit(0)), (1, 1));
         }
-        let done = as_role("user").env("CUDA_SIM_MEMORY", "8GiB").output().unwrap();
-        assert_success(&done);
-        let complaint = String::from_utf8_lossy(&done.stderr);
-        assert!(complaint.contains("CUDA_SIM_MEMORY is '8GiB', but must be a size"), "{complaint}");
+        for (variable, value, wanted) in [
+            ("CUDA_SIM_MEMORY", "8GiB", "a size"),
+            ("CUDA_SIM_MEMORY", "0", "a size"),
+            ("CUDA_SIM_MEMORY", "G", "a size"),
+            ("CUDA_SIM_MEMORY", "4097G", "a size"),
+            ("CUDA_SIM_MEMORY", "99999999999999999999", "a size"),
+            ("CUDA_SIM_DEVICES", "65", "a number"),
+            ("CUDA_SIM_LATENCY", "60000001", "a number of microseconds"),
+            ("CUDA_SIM_PEERS", "maybe", "on or off"),
+        ] {
+            let done = as_role("user").env(variable, value).output().unwrap();
+            assert_success(&done);
+            let complaint = String::from_utf8_lossy(&done.stderr);
+            let wanted = format!("{variable} is '{value}', but must be {wanted}");
+            assert!(complaint.contains(&wanted), "{complaint}");
+        }
+    });
+}
+
+#[test]
+fn the_environment_says_how_much_memory_there_is() {
+    in_own_process(&[], || {
+        for (text, bytes) in [("4096", 4096), ("64K", 64 << 10), (" 3m ", 3 << 20)] {
+            if is_role(text) {
+                let mut total = 0;
+                assert_eq!((cuInit(0), cuDeviceTotalMem_v2(&mut total, 0)), (OK, OK));
+                return assert_eq!(total, bytes);
+            }
+        }
+        for text in ["4096", "64K", " 3m "] {
+            let mut user = as_role(text);
+            assert_success(&user.env("CUDA_SIM_MEMORY", text).output().unwrap());
+        }
     });
 }
 

@@ -32,7 +32,7 @@ impl Block {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let size = prop_oneof![1..2000_usize, Just(MIB), Just(MIB + 1)];
+    let size = prop_oneof![1..2000_usize, Just(MIB), Just(MIB + 1), Just(5 * MIB)];
     let at = 0..3000_usize;
     let count = 1..1000_usize;
     let which = any::<usize>();
