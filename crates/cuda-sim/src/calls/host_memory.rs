@@ -34,13 +34,7 @@ exported! { driver:
         if pointer == 0 {
             return Ok(());
         }
-        let base = pointer as u64;
-        let id = region_id(driver, base, &Kind::Pinned)?;
-        driver.synchronize();
-        if region_id(driver, base, &Kind::Pinned)? != id {
-            return Err(INVALID_VALUE);
-        }
-        driver.memory().release(base);
+        end_when_idle(driver, pointer as u64, &Kind::Pinned)?;
     }
 
     /// Returns the device's address of page-locked memory, which is the same as the host's.
@@ -69,7 +63,7 @@ exported! { driver:
         if memory.regions.touches(base, size) {
             return Err(HOST_MEMORY_ALREADY_REGISTERED);
         }
-        memory.add(context, base, size, Kind::Registered);
+        memory.add(context, context.device, base, size, Kind::Registered);
     }
 
     /// Unregisters memory when all queued work is done.
@@ -80,12 +74,7 @@ exported! { driver:
         if driver.memory().regions.containing(base).is_none() {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }
-        let id = region_id(driver, base, &Kind::Registered)?;
-        driver.synchronize();
-        if region_id(driver, base, &Kind::Registered)? != id {
-            return Err(INVALID_VALUE);
-        }
-        driver.memory().release(base);
+        end_when_idle(driver, base, &Kind::Registered)?;
     }
 }
 
@@ -106,9 +95,19 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
     Ok(())
 }
 
-/// The identity of the region of this kind that starts at `base`.
-fn region_id(driver: &Driver, base: u64, kind: &Kind) -> Result<u64> {
-    let memory = driver.memory();
-    let region = memory.regions.at(base).filter(|region| region.kind == *kind);
-    region.map(|region| region.id).ok_or(INVALID_VALUE)
+/// Ends the region of this kind that starts at `base`, when all queued work is done.
+fn end_when_idle(driver: &Driver, base: u64, kind: &Kind) -> Result {
+    let id = || {
+        let memory = driver.memory();
+        let region = memory.regions.at(base).filter(|region| region.kind == *kind);
+        region.map(|region| region.id).ok_or(INVALID_VALUE)
+    };
+    let found = id()?;
+    driver.synchronize();
+    // Another thread may have ended it meanwhile.
+    if id()? != found {
+        return Err(INVALID_VALUE);
+    }
+    driver.memory().release(base);
+    Ok(())
 }

@@ -51,7 +51,7 @@ impl DeviceMemory {
         let skipped = offset % PAGE;
         let (_, length) = pages_around(skipped, size);
         let place = self.allocator.allocate_blocks(length).ok_or(OUT_OF_MEMORY)?;
-        if self.window.attach(place, file, offset - skipped, length).is_err() {
+        if self.window.replace(place, length, Some((file, offset - skipped))).is_err() {
             self.allocator.free_blocks(place, length);
             self.discard_freed();
             return Err(OUT_OF_MEMORY);
@@ -64,7 +64,7 @@ impl DeviceMemory {
         let (start, length) = pages_around(base - self.window.base, size);
         // If the other process's pages stay mapped, the addresses are lost, but no call accepts
         // them.
-        if self.window.detach(start, length).is_ok() {
+        if self.window.replace(start, length, None).is_ok() {
             self.allocator.free_blocks(start, length);
             self.discard_freed();
         }

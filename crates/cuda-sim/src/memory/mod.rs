@@ -53,7 +53,7 @@ impl Memory {
             return Err(INVALID_VALUE);
         }
         let base = self.devices[context.device].allocate(size).ok_or(OUT_OF_MEMORY)?;
-        self.add(context, base, size, kind);
+        self.add(context, context.device, base, size, kind);
         Ok(base)
     }
 
@@ -69,13 +69,22 @@ impl Memory {
     ) -> Result<u64> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let base = map(0, size, READ_WRITE, flags, -1, 0).map_err(|_| OUT_OF_MEMORY)? as u64;
-        self.add(context, base, size, kind);
+        self.add(context, context.device, base, size, kind);
         Ok(base)
     }
 
-    /// Lets calls use memory of the context's device, or of the host.
-    pub fn add(&mut self, context: &'static Context, base: u64, size: u64, kind: Kind) {
-        self.add_of_device(context, context.device, base, size, kind);
+    /// Lets calls use memory of a device, or of the host.
+    pub fn add(
+        &mut self,
+        context: &'static Context,
+        device: usize,
+        base: u64,
+        size: u64,
+        kind: Kind,
+    ) {
+        self.last_id += 1;
+        let (id, is_being_freed) = (self.last_id, false);
+        self.regions.insert(Region { base, size, id, device, context, kind, is_being_freed });
     }
 
     /// Ends the region that starts at `base`: its addresses are invalid from now on.
@@ -142,19 +151,5 @@ impl Memory {
         let last = address.saturating_add(length.saturating_sub(1));
         let mut windows = self.devices.iter().map(|device| device.window);
         windows.any(|window| window.contains(address) || window.contains(last))
-    }
-
-    fn add_of_device(
-        &mut self,
-        context: &'static Context,
-        device: usize,
-        base: u64,
-        size: u64,
-        kind: Kind,
-    ) {
-        self.last_id += 1;
-        let id = self.last_id;
-        let is_being_freed = false;
-        self.regions.insert(Region { base, size, id, device, context, kind, is_being_freed });
     }
 }

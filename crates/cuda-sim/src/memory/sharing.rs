@@ -55,7 +55,7 @@ impl Memory {
         let file = window::open_foreign(handle).ok_or(INVALID_VALUE)?;
         let base = memory.attach(&file, handle.offset, handle.size)?;
         let kind = Kind::Imported { origin: handle.clone(), opens: 1 };
-        self.add_of_device(context, device, base, handle.size, kind);
+        self.add(context, device, base, handle.size, kind);
         Ok(base)
     }
 

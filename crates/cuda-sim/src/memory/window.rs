@@ -65,15 +65,10 @@ impl Window {
         let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
         let contents = Mapping::new(with_exports, READ_WRITE, shared, file.as_raw_fd())?;
         let mut nonce = [0_u8; 8];
-        // SAFETY: the range was just mapped, nobody else knows it; the buffer has 8 bytes.
-        unsafe {
-            // Neither core files nor forked children need the devices' memory.
-            let (start, size) = (contents.start() as *mut c_void, with_exports as usize);
-            libc::madvise(start, size, libc::MADV_DONTDUMP);
-            libc::madvise(start, size, libc::MADV_DONTFORK);
-            if libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) != 8 {
-                return Err(io::Error::last_os_error());
-            }
+        keep_to_this_process(contents.start(), with_exports);
+        // SAFETY: the buffer has 8 bytes.
+        if unsafe { libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) } != 8 {
+            return Err(io::Error::last_os_error());
         }
         Ok(Self {
             base: (reserved.start() as u64).next_multiple_of(BLOCK),
@@ -132,32 +127,31 @@ impl Window {
         entry
     }
 
-    /// Maps `length` bytes at `at` in another window's file over the contents at `offset`.
+    /// Maps `length` bytes at `at` in another window's file over the contents at `offset`; without one, puts
+    /// the window's own pages back.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn attach(&self, offset: u64, foreign: &File, at: u64, length: u64) -> io::Result<()> {
-        self.replace(offset, foreign, at, length)
-    }
-
-    /// Puts the window's own pages back after [`Window::attach`].
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn detach(&self, offset: u64, length: u64) -> io::Result<()> {
-        self.replace(offset, &self.file, offset, length)
-    }
-
-    fn replace(&self, offset: u64, file: &File, at: u64, length: u64) -> io::Result<()> {
+    pub fn replace(
+        &self,
+        offset: u64,
+        length: u64,
+        foreign: Option<(&File, u64)>,
+    ) -> io::Result<()> {
         let place = self.contents.start() + offset as usize;
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        let (file, at) = foreign.unwrap_or((&self.file, offset));
         map(place, length, READ_WRITE, flags, file.as_raw_fd(), at)?;
-        // SAFETY: the range is mapped, and was so before; as in `create`.
-        unsafe {
-            libc::madvise(place as *mut c_void, length as usize, libc::MADV_DONTDUMP);
-            libc::madvise(place as *mut c_void, length as usize, libc::MADV_DONTFORK);
-        }
+        keep_to_this_process(place, length);
         Ok(())
+    }
+}
+
+/// Keeps pages of contents out of core files and forked children, which do not need them.
+fn keep_to_this_process(start: usize, length: u64) {
+    for advice in [libc::MADV_DONTDUMP, libc::MADV_DONTFORK] {
+        // SAFETY: the range was just mapped, and neither advice changes what this process reads.
+        unsafe { libc::madvise(start as *mut c_void, length as usize, advice) };
     }
 }
 
