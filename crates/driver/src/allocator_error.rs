@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Why an allocator that the program has set gave no memory.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct AllocatorError {
     text: String,
     lacks_memory: bool,
@@ -40,12 +40,6 @@ impl AllocatorError {
 impl fmt::Display for AllocatorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for AllocatorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AllocatorError").field(&self.text).finish()
     }
 }
 

@@ -27,16 +27,8 @@ pub struct RegisteredMemory {
     context: Context,
     start: usize,
     device_address: u64,
-    owner: Owner,
-}
-
-/// Keeps the memory allocated; `None` once it is unpinned.
-struct Owner(Option<Retained>);
-
-impl std::fmt::Debug for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Owner" } else { "None" })
-    }
+    /// Keeps the memory allocated; `None` once it is unpinned.
+    owner: Option<Retained>,
 }
 
 impl RegisteredMemory {
@@ -60,7 +52,7 @@ impl RegisteredMemory {
         let device_address =
             unsafe { context.enter()?.register_host_memory(start.cast_mut(), size) }?;
         let (context, start) = (context.clone(), start.addr());
-        Ok(Self { context, start, device_address, owner: Owner(Some(owner)) })
+        Ok(Self { context, start, device_address, owner: Some(owner) })
     }
 
     /// Where the device finds the memory.
@@ -77,7 +69,7 @@ impl RegisteredMemory {
     ///
     /// Driver errors, including those of the queued work.
     pub fn unregister(mut self) -> CudaResult<()> {
-        let Some(owner) = self.owner.0.take() else { return Ok(()) };
+        let Some(owner) = self.owner.take() else { return Ok(()) };
         if !may_release() {
             std::mem::forget(owner);
             return Ok(());
@@ -114,7 +106,7 @@ fn unpin(current: &Current<'_>, start: usize, owner: Retained) -> CudaResult<()>
 
 impl Drop for RegisteredMemory {
     fn drop(&mut self) {
-        let Some(owner) = self.owner.0.take() else { return };
+        let Some(owner) = self.owner.take() else { return };
         if !may_release() {
             // The driver may have kept the pages from a forked child.
             std::mem::forget(owner);

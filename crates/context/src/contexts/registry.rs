@@ -17,12 +17,19 @@ impl Context {
     ///
     /// When there is no such device, or the driver cannot make its context.
     pub fn primary(device: u32) -> CudaResult<Self> {
-        primary(device)
+        let mut lost = None;
+        let found = find_or_retain(device, &mut lost);
+        // Not under this lock, nor under a lock of the caller: destructors of the lost one may take others,
+        // and wait.
+        if let Some(lost) = lost {
+            without_locks(move || lost.abandon());
+        }
+        found
     }
 
     /// The primary contexts that this process has asked for so far.
     pub fn primaries() -> Vec<Self> {
-        primaries()
+        PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
     }
 
     /// A context that another library has made, by its `CUcontext` handle.
@@ -40,17 +47,6 @@ impl Context {
         let lies_on = context.enter()?.device_handle()?;
         if lies_on == device.handle()? { Ok(context) } else { Err(gone()) }
     }
-}
-
-fn primary(device: u32) -> CudaResult<Context> {
-    let mut lost = None;
-    let found = find_or_retain(device, &mut lost);
-    // Not under this lock, nor under a lock of the caller: destructors of the lost one may take others,
-    // and wait.
-    if let Some(lost) = lost {
-        without_locks(move || lost.abandon());
-    }
-    found
 }
 
 /// Puts the context that a reset of the device has taken, if it has, into `lost`.
@@ -73,10 +69,6 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
     context.mark_as_primary();
     primaries.push(context.clone());
     Ok(context)
-}
-
-fn primaries() -> Vec<Context> {
-    PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
 }
 
 /// The context with this handle and number.

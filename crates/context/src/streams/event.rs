@@ -30,21 +30,8 @@ struct State {
     context: Context,
     raw: RawEvent,
     has_timing: bool,
-    owner: Owner,
-}
-
-enum Owner {
-    Ours,
-    /// Another library's, which keeps the event alive as long as this lives.
-    Foreign {
-        _owner: Retained,
-    },
-}
-
-impl std::fmt::Debug for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if matches!(self, Self::Ours) { "Ours" } else { "Foreign" })
-    }
+    /// Of an event of another library, which it keeps alive; none of one that was made here.
+    owner: Option<Retained>,
 }
 
 // SAFETY: the driver's events may be used by any thread.
@@ -88,7 +75,7 @@ impl Event {
 
     fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
         let raw = current.create_event(flags)?;
-        Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, Owner::Ours))
+        Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, None))
     }
 
     /// An event of another library, which `owner` keeps alive.
@@ -97,10 +84,10 @@ impl Event {
     ///
     /// The handle must be that of an event of the context, and live as long as `owner`.
     pub unsafe fn borrowed(context: &Context, raw: *mut std::ffi::c_void, owner: Retained) -> Self {
-        Self::of(context, raw, false, Owner::Foreign { _owner: owner })
+        Self::of(context, raw, false, Some(owner))
     }
 
-    fn of(context: &Context, raw: RawEvent, has_timing: bool, owner: Owner) -> Self {
+    fn of(context: &Context, raw: RawEvent, has_timing: bool, owner: Option<Retained>) -> Self {
         Self(Arc::new(State { context: context.clone(), raw, has_timing, owner }))
     }
 
@@ -232,7 +219,7 @@ impl Current<'_> {
 
 impl Drop for State {
     fn drop(&mut self) {
-        if matches!(self.owner, Owner::Ours) {
+        if self.owner.is_none() {
             // SAFETY: made here, and destroyed once.
             self.context.release("an event", |current| unsafe { current.destroy_event(self.raw) });
         }

@@ -7,7 +7,7 @@ pub type Retained = Box<dyn Any + Send + Sync>;
 
 /// The owners that were retained for work that is now complete.  The receiver chooses where to drop
 /// them.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Completed(Vec<Retained>);
 
 impl Completed {
@@ -28,11 +28,5 @@ impl Completed {
     /// Whether there are no owners.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-}
-
-impl std::fmt::Debug for Completed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Completed").field(&self.len()).finish()
     }
 }

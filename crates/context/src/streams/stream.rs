@@ -32,26 +32,9 @@ pub struct Stream(Arc<State>);
 struct State {
     context: Context,
     raw: RawStream,
-    owner: Owner,
-}
-
-enum Owner {
-    Ours,
-    /// The context's.
-    Default,
-    Foreign {
-        _owner: Retained,
-    },
-}
-
-impl std::fmt::Debug for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Ours => "Ours",
-            Self::Default => "Default",
-            Self::Foreign { .. } => "Foreign",
-        })
-    }
+    /// Of a stream of another library, which it keeps alive, or a placeholder of a default stream, which is the
+    /// context's; none of a stream that was made here.
+    owner: Option<Retained>,
 }
 
 // SAFETY: the driver's streams may be used by any thread.
@@ -90,7 +73,7 @@ impl Stream {
     /// ```
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
         let raw = context.enter()?.create_stream(flags, priority)?;
-        Ok(Self::of(context, raw, Owner::Ours))
+        Ok(Self::of(context, raw, None))
     }
 
     /// The least and the greatest priority that streams of a context can have, such as (0, -5).
@@ -105,7 +88,7 @@ impl Stream {
 
     /// The legacy default stream of a context.
     pub fn default_of(context: &Context) -> Self {
-        Self::of(context, std::ptr::null_mut(), Owner::Default)
+        Self::of(context, std::ptr::null_mut(), Some(Box::new(())))
     }
 
     /// A stream of another library that belongs to one of `contexts`, else `None`.  The handles of
@@ -127,7 +110,7 @@ impl Stream {
     ) -> CudaResult<Option<Self>> {
         if raw.addr() <= LAST_DEFAULT {
             let first = contexts.first();
-            return Ok(first.map(|context| Self::of(context, raw, Owner::Default)));
+            return Ok(first.map(|context| Self::of(context, raw, Some(Box::new(())))));
         }
         if !is_readable(raw.addr()) {
             return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
@@ -135,10 +118,10 @@ impl Stream {
         // SAFETY: guaranteed by the caller.
         let handle = unsafe { context_of_stream(raw) }?;
         let found = contexts.iter().find(|context| context.handle() == handle);
-        Ok(found.map(|context| Self::of(context, raw, Owner::Foreign { _owner: owner })))
+        Ok(found.map(|context| Self::of(context, raw, Some(owner))))
     }
 
-    fn of(context: &Context, raw: RawStream, owner: Owner) -> Self {
+    fn of(context: &Context, raw: RawStream, owner: Option<Retained>) -> Self {
         Self(Arc::new(State { context: context.clone(), raw, owner }))
     }
 
@@ -234,7 +217,7 @@ impl Stream {
 
 impl Drop for State {
     fn drop(&mut self) {
-        if matches!(self.owner, Owner::Ours) {
+        if self.owner.is_none() {
             let raw = self.raw;
             // SAFETY: made here, and destroyed once.
             self.context.release("a stream", |current| unsafe { current.destroy_stream(raw) });

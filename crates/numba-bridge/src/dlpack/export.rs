@@ -8,7 +8,6 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use std::any::Any;
 use std::ffi::c_void;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -28,6 +27,7 @@ impl From<DeviceBuffer> for Memory {
 }
 
 /// Host memory that nobody changes, and its owner.
+#[derive(Debug)]
 pub struct HostBytes {
     address: u64,
     size: u64,
@@ -43,12 +43,6 @@ impl HostBytes {
     pub unsafe fn new(address: *const u8, size: u64, owner: Box<dyn Any + Send + Sync>) -> Self {
         let address = if size == 0 { 0 } else { address as u64 };
         Self { address, size, _owner: owner }
-    }
-}
-
-impl fmt::Debug for HostBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostBytes({} bytes at {:#x})", self.size, self.address)
     }
 }
 
