@@ -3,36 +3,22 @@
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_schema::ArrowError;
-use std::fmt;
 
 /// Why an array was not made, copied or exchanged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// An error of a buffer or the driver.
-    Buffer(BufferError),
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
     /// The parts of an array contradict each other or its type.
+    #[error("{0}")]
     Invalid(String),
     /// The memory lies where a device array's cannot.
+    #[error("{0}")]
     Unsupported(String),
     /// arrow-rs refuses the array: what has arrived on the host is not valid.
+    #[error("{0}")]
     Arrow(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Buffer(error) => error.fmt(f),
-            Self::Invalid(text) | Self::Unsupported(text) | Self::Arrow(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<BufferError> for Error {
-    fn from(error: BufferError) -> Self {
-        Self::Buffer(error)
-    }
 }
 
 impl From<CudaError> for Error {

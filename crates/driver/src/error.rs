@@ -17,17 +17,22 @@ use std::fmt;
 /// assert_eq!(error.code(), Some(2));
 /// assert!(error.to_string().starts_with("Cuda error 2 in function 'cuMemAlloc': "));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CudaError {
     /// The driver library could not be loaded.
+    #[error(transparent)]
     Load(LoadError),
     /// The driver answered with an error.
+    #[error(transparent)]
     Call(CallError),
     /// An allocator that the program has set gave no memory.
+    #[error("{0}")]
     Allocator(AllocatorError),
     /// A signal has ended a wait or a copy: see [`interruptible`](crate::interruptible).
+    #[error("a signal has ended the wait")]
     Interrupted,
     /// The device has other work to do first, for long: the copy has not begun.
+    #[error("the device is busy")]
     Busy,
 }
 
@@ -123,18 +128,6 @@ fn ask(question: unsafe fn(i32, *mut c_void) -> i32, code: i32) -> Option<String
     Some(unsafe { CStr::from_ptr(answer) }.to_string_lossy().into_owned())
 }
 
-impl fmt::Display for CudaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Load(error) => error.fmt(f),
-            Self::Call(error) => error.fmt(f),
-            Self::Allocator(error) => error.fmt(f),
-            Self::Interrupted => f.write_str("a signal has ended the wait"),
-            Self::Busy => f.write_str("the device is busy"),
-        }
-    }
-}
-
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cuda error {} in function '{}': ", self.code, self.function)?;
@@ -145,5 +138,4 @@ impl fmt::Display for CallError {
     }
 }
 
-impl std::error::Error for CudaError {}
 impl std::error::Error for CallError {}

@@ -2,18 +2,21 @@
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
-use std::fmt;
 
 /// Why a read or write failed.  The position is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// An error of the buffer or the driver.
-    Buffer(BufferError),
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
     /// The file is closed.
+    #[error("I/O operation on closed file")]
     Closed,
     /// The position is outside the buffer.
+    #[error("{0}")]
     Seek(&'static str),
     /// The bytes do not fit.
+    #[error("{size} bytes at position {position} do not fit into a device buffer of {limit} bytes")]
     Full {
         /// Bytes to be written.
         size: u64,
@@ -22,29 +25,6 @@ pub enum Error {
         /// The buffer's size.
         limit: u64,
     },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Buffer(error) => error.fmt(f),
-            Self::Closed => f.write_str("I/O operation on closed file"),
-            Self::Seek(text) => f.write_str(text),
-            Self::Full { size, position, limit } => write!(
-                f,
-                "{size} bytes at position {position} do not fit into a device buffer of {limit} \
-                 bytes"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<BufferError> for Error {
-    fn from(error: BufferError) -> Self {
-        Self::Buffer(error)
-    }
 }
 
 impl From<CudaError> for Error {

@@ -8,48 +8,20 @@ use crate::Staging;
 use crate::engine::{FilePart, ReadError, WriteError, run_file};
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
 use arrow_cuda_driver::{CudaError, Patience};
-use std::fmt;
 use std::os::fd::AsFd;
 
 /// Why a file could not be copied to a device, or from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// The driver failed, or the context is gone.
-    Cuda(CudaError),
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
     /// The file could not be read.
-    Read(ReadError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The file could not be written.
-    Write(WriteError),
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cuda(error) => error.fmt(f),
-            Self::Read(error) => error.fmt(f),
-            Self::Write(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
-
-impl From<CudaError> for FileError {
-    fn from(error: CudaError) -> Self {
-        Self::Cuda(error)
-    }
-}
-
-impl From<ReadError> for FileError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl From<WriteError> for FileError {
-    fn from(error: WriteError) -> Self {
-        Self::Write(error)
-    }
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 /// How much one thread reads or writes at a time.  It stays in the processor's caches until the device

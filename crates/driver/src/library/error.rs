@@ -4,13 +4,13 @@ use super::choice::{Choice, REAL, VARIABLE};
 use super::{DRIVER_VARIABLE, simulator};
 use std::error::Error;
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// Why the CUDA driver library could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the CUDA driver library '{library}' could not be loaded ({reason}); {advice}")]
 pub struct LoadError {
     /// The name or path that the dynamic linker was asked for.
     pub library: String,
@@ -34,15 +34,6 @@ impl LoadError {
         Self { library: library.display().to_string(), reason, advice }
     }
 }
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { library, reason, advice } = self;
-        write!(f, "the CUDA driver library '{library}' could not be loaded ({reason}); {advice}")
-    }
-}
-
-impl Error for LoadError {}
 
 /// The dynamic linker's message about a library that it has refused.
 ///

@@ -96,7 +96,7 @@ impl<'file> FilePart<'file> {
             // SAFETY: an open file, and a range that is writable for its length.
             count(unsafe { libc::pread(file, start.cast(), size, offset_of(position)?) })
         });
-        read.map_err(|Stopped { position, code }| match code {
+        read.map_err(|(position, code)| match code {
             // The file may end long before the place that was read.
             None => ReadError { position: position.min(self.end()), code },
             Some(_) => ReadError { position, code },
@@ -116,7 +116,7 @@ impl<'file> FilePart<'file> {
                 // SAFETY: an open file, and a range that is readable for its length.
                 count(unsafe { libc::pwrite(file, start.cast(), size, offset_of(position)?) })
             });
-        written.map_err(|Stopped { position, code }| WriteError { position, code })
+        written.map_err(|(position, code)| WriteError { position, code })
     }
 
     /// The position behind the file's last byte, as far as the system tells.
@@ -134,28 +134,25 @@ fn count(answer: isize) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-/// Where a file gave or took no more bytes, and the system's error number.
-#[derive(Debug, PartialEq, Eq)]
-struct Stopped {
-    position: u64,
-    code: Option<i32>,
-}
-
 /// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets
 /// the number of bytes that are done, and the position behind them.
+///
+/// # Errors
+///
+/// Where the file gave or took no more bytes, and the system's error number.
 fn advance(
     start: u64,
     size: usize,
     mut step: impl FnMut(usize, u64) -> io::Result<usize>,
-) -> Result<(), Stopped> {
+) -> Result<(), (u64, Option<i32>)> {
     let mut done = 0;
     while done < size {
         let position = start + done as u64;
         match step(done, position) {
-            Ok(0) => return Err(Stopped { position, code: None }),
+            Ok(0) => return Err((position, None)),
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Stopped { position, code: error.raw_os_error() }),
+            Err(error) => return Err((position, error.raw_os_error())),
         }
     }
     Ok(())
@@ -197,8 +194,8 @@ mod tests {
             let mut results = [Ok(3), end].into_iter();
             advance(100, 10, |_, _| results.next().expect("two calls"))
         };
-        assert_eq!(halfway(Ok(0)), Err(Stopped { position: 103, code: None }));
+        assert_eq!(halfway(Ok(0)), Err((103, None)));
         let failed = halfway(Err(io::Error::from_raw_os_error(libc::EIO)));
-        assert_eq!(failed, Err(Stopped { position: 103, code: Some(libc::EIO) }));
+        assert_eq!(failed, Err((103, Some(libc::EIO))));
     }
 }
