@@ -141,6 +141,12 @@ def test_strides_between_elements(memory):
     assert (same.copy_to_host() == numbers.copy_to_host()).all()
 
 
+def test_elements_before_every_address(memory):
+    array = DeviceArray(memory, "<i4", (2, 3))
+    with pytest.raises(ValueError, match="leave the address space"):
+        DeviceArray(ByInterface(array, data=(4, False), strides=(-12, -4)))
+
+
 def test_a_copy_has_no_gaps(memory):
     array = DeviceArray(memory, "|u1", (10, 10))
     for part in (array[:, 2:5], array.T, array[::-3, 4]):

@@ -50,16 +50,3 @@ impl PartialEq for AllocatorError {
 }
 
 impl Eq for AllocatorError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_carries_what_was_raised() {
-        let error = AllocatorError::new("no", Some(Arc::new(7i32)));
-        assert_eq!((error.source::<i32>(), error.source::<u32>()), (Some(&7), None));
-        assert_eq!(error, AllocatorError::new("no", None), "in the same words");
-        assert!(!error.lacks_memory() && error.clone().out_of_memory() != error);
-    }
-}

@@ -2,16 +2,18 @@
 
 use arrow_cuda_driver::Variable;
 use rstest::rstest;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Output};
 
 static THREADS: Variable = Variable::new("PYARROW_CUDA_TEST_THREADS", "a number of threads");
 
 /// Runs `read_twice` below with a value of choice, in a process of its own.
-fn run(value: Option<&str>) -> Output {
+fn run(value: Option<&[u8]>) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("a test binary"));
     command.args(["--exact", "read_twice", "--nocapture", "--ignored"]);
     command.env_remove("PYARROW_CUDA_TEST_THREADS");
-    command.envs(value.map(|value| ("PYARROW_CUDA_TEST_THREADS", value)));
+    command.envs(value.map(|value| ("PYARROW_CUDA_TEST_THREADS", OsStr::from_bytes(value))));
     command.output().expect("the test binary runs")
 }
 
@@ -25,15 +27,21 @@ fn read_twice() {
 
 #[rstest]
 #[case(None, "value: None\nread: Ok(None) Ok(None)\n", "")]
-#[case(Some(""), "value: None\nread: Ok(None) Ok(None)\n", "")]
-#[case(Some("3"), "value: Some(\"3\")\nread: Ok(Some(3)) Ok(Some(3))\n", "")]
+#[case(Some(b"".as_slice()), "value: None\nread: Ok(None) Ok(None)\n", "")]
+#[case(Some(b" ".as_slice()), "value: Some(\" \")\nread: Ok(None) Ok(None)\n", "")]
+#[case(Some(b" 3 ".as_slice()), "value: Some(\" 3 \")\nread: Ok(Some(3)) Ok(Some(3))\n", "")]
 #[case(
-    Some("many"),
+    Some(b"\xff".as_slice()),
+    "value: Some(\"\\xFF\")\nread: Err(Misuse) Err(Misuse)\n",
+    "PYARROW_CUDA_TEST_THREADS must be a number of threads, not '\u{fffd}'; one thread copies\n"
+)]
+#[case(
+    Some(b"many".as_slice()),
     "value: Some(\"many\")\nread: Err(Misuse) Err(Misuse)\n",
     "PYARROW_CUDA_TEST_THREADS must be a number of threads, not 'many'; one thread copies\n"
 )]
 fn a_wrong_value_is_reported_once(
-    #[case] value: Option<&str>,
+    #[case] value: Option<&[u8]>,
     #[case] printed: &str,
     #[case] complaint: &str,
 ) {

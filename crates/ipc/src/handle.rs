@@ -110,15 +110,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn what_is_too_short_is_told_the_size_of_a_handle() {
-        for length in [0, 5, 12, 71] {
-            let refused = IpcMemHandle::from_bytes(&[1; 80][..length]);
-            let text = format!("the IPC handle has {length} bytes, 72 are needed");
-            assert_eq!(refused, Err(Error::Handle(text)));
-        }
-    }
-
     proptest! {
         #[test]
         fn handles_survive_a_round_trip(
@@ -145,14 +136,5 @@ mod tests {
     fn memory_of_no_bytes_has_a_size_alone() {
         assert_eq!(IpcMemHandle::empty().to_bytes(), [0; 8]);
         assert_eq!(IpcMemHandle::from_bytes(&[0; 8]), Ok(IpcMemHandle::empty()));
-    }
-
-    #[test]
-    fn short_and_negative_handles_are_refused() {
-        for length in [0, 7] {
-            assert!(IpcMemHandle::from_bytes(&vec![1; length]).is_err());
-        }
-        assert!(IpcMemHandle::from_bytes(&[1; 71]).is_err());
-        assert!(IpcMemHandle::from_bytes(&[0xff; 72]).is_err());
     }
 }

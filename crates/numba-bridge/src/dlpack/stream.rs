@@ -24,22 +24,3 @@ pub fn consumer_on(stream: Option<i64>) -> Result<Consumer, Error> {
         Some(_) => Ok(Consumer::OnOtherStream),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case(None, Some(Consumer::OnDefaultStream))]
-    #[case(Some(-1), Some(Consumer::OnDefaultStream))]
-    #[case(Some(1), Some(Consumer::OnDefaultStream))]
-    #[case(Some(2), Some(Consumer::OnDefaultStream))]
-    #[case(Some(3), Some(Consumer::OnOtherStream))]
-    #[case(Some(0x7000_0000), Some(Consumer::OnOtherStream))]
-    #[case(Some(0), None)]
-    #[case(Some(-2), None)]
-    fn numbers_name_streams(#[case] stream: Option<i64>, #[case] consumer: Option<Consumer>) {
-        assert_eq!(consumer_on(stream).ok(), consumer);
-    }
-}

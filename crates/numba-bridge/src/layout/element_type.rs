@@ -285,39 +285,7 @@ mod tests {
         assert!(matches!(error, Error::Invalid(text) if text.contains(typestr)));
     }
 
-    #[rstest]
-    #[case("|b1", 6, 8)]
-    #[case("<i2", 0, 16)]
-    #[case("|u1", 1, 8)]
-    #[case("<f8", 2, 64)]
-    #[case("<c16", 5, 128)]
-    fn dlpack(#[case] typestr: &str, #[case] code: u8, #[case] bits: u8) {
-        let element: ElementType = typestr.parse().expect("a typestr");
-        let dtype = DLDataType { code, bits, lanes: 1 };
-        assert_eq!(element.to_dlpack(), Ok(dtype));
-        assert_eq!(ElementType::from_dlpack(dtype), Ok(element));
-    }
-
-    #[rstest]
-    fn types_that_dlpack_cannot_describe(#[values(">f4", "|V8", "|S3", "<c32")] typestr: &str) {
-        let element: ElementType = typestr.parse().expect("a typestr");
-        assert!(matches!(element.to_dlpack(), Err(Error::Unsupported(_))));
-        assert!(!element.is_native_number());
-    }
-
     proptest! {
-        #[test]
-        fn every_type_of_dlpack_has_its_size(code in any::<u8>(), bits in any::<u8>(), lanes in 0..9u16) {
-            let total = u32::from(bits) * u32::from(lanes);
-            match ElementType::from_dlpack(DLDataType { code, bits, lanes }) {
-                Ok(element) => {
-                    prop_assert_eq!(element.size() * 8, total);
-                    prop_assert_eq!(element.to_string().parse(), Ok(element));
-                }
-                Err(_) => prop_assert!(total == 0 || total % 8 > 0),
-            }
-        }
-
         #[test]
         fn no_text_panics(text in any::<String>()) {
             if let Ok(element) = text.parse::<ElementType>() {

@@ -8,8 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread spins for the next job before it sleeps: waking it takes about as long.
-pub(super) const SPIN_TIME: Duration =
-    if cfg!(loom) { Duration::ZERO } else { Duration::from_micros(100) };
+const SPIN_TIME: Duration = if cfg!(loom) { Duration::ZERO } else { Duration::from_micros(100) };
 
 /// Holds the next job of one thread.
 #[derive(Debug, Default)]

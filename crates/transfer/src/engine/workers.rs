@@ -111,34 +111,8 @@ impl<'workers> Crew<'workers> {
 mod tests {
     use super::*;
     use crate::engine::host::{Host, HostMemory};
-    use crate::engine::mailbox::SPIN_TIME;
     use crate::engine::plan::Plan;
     use crate::engine::task::Task;
-
-    #[test]
-    fn workers_help_with_one_job_after_the_other() {
-        let workers = Workers::start(3);
-        let crew = Crew::beside(0, &workers, true);
-        for round in 0..200 {
-            let mut memory = [0u8; 640];
-            let host = Host::Memory(HostMemory::source([&[0; 640][..], &[1; 640]][round % 2]));
-            let plan = Plan { helpers: 1 + round % 3, piece: 64, slots: 10 };
-            let job = Arc::new(Job::new(Task::Upload, host, plan, memory.as_mut_ptr()));
-            crew.begin(&job);
-            if round % 20 == 0 {
-                thread::sleep(2 * SPIN_TIME); // let them fall asleep
-            }
-            for piece in 0..job.pieces() {
-                while job.ready_pieces(piece, 1) == 0 {
-                    job.help_once();
-                }
-                job.finish_move(piece);
-                crew.grow(&job);
-            }
-            job.close();
-            assert_eq!(memory, [(round % 2) as u8; 640]);
-        }
-    }
 
     /// Several copies at the same time never get more threads than there are.
     #[test]

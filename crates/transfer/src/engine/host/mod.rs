@@ -150,38 +150,3 @@ impl<'memory> HostMemory<'memory> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn runs_are_the_parts_in_order(
-            parts in vec((0..5usize, vec(any::<u8>(), 0..20)), 0..10),
-            start in 0..100usize, length in 0..100usize,
-        ) {
-            let (mut whole, mut placed) = (Vec::new(), Vec::new());
-            for (gap, part) in &parts {
-                whole.resize(whole.len() + gap, None);
-                placed.push((whole.len(), part.as_slice()));
-                whole.extend(part.iter().map(|byte| Some(*byte)));
-            }
-            let last = whole.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-            let memory = HostMemory::sources(&placed);
-            prop_assert_eq!(memory.size(), last);
-            let start = start.min(last);
-            let length = length.min(last - start);
-            let mut found = vec![None; length];
-            for (address, at, length) in memory.runs(start, length) {
-                // SAFETY: a run within the parts, which are alive.
-                let run = unsafe { std::slice::from_raw_parts(address, length) };
-                prop_assert!(found[at..].iter().all(Option::is_none));
-                found[at..at + length].iter_mut().zip(run).for_each(|(place, byte)| *place = Some(*byte));
-            }
-            prop_assert_eq!(&found, &whole[start..start + length]);
-        }
-    }
-}
