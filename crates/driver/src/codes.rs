@@ -28,7 +28,5 @@ pub const TOO_MANY_PEERS: i32 = 711;
 /// A stream that captures a graph does not support the call.
 pub const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 
-/// The result of a call that would invalidate a graph which a stream captures.
-pub const STREAM_CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
 /// The result of every call after a kernel has failed: the context executes nothing any more.
 pub const FATAL: std::ops::RangeInclusive<i32> = 700..=720;

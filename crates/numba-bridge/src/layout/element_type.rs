@@ -92,13 +92,6 @@ impl ElementType {
         self.size
     }
 
-    /// Whether this is an integer or a floating-point number of a size and byte order that this
-    /// machine computes with.
-    pub const fn is_native_number(self) -> bool {
-        let is_number = matches!(self.kind, Kind::Int | Kind::UInt | Kind::Float);
-        is_number && self.size <= 8 && !self.is_swapped
-    }
-
     /// The type that DLPack describes, opaque where NumPy has no such number.
     ///
     /// # Errors
