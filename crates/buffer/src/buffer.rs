@@ -1,10 +1,9 @@
 //! A contiguous range of device memory, and its owner.
 
-use crate::error::Leaving;
 use crate::foreign;
 use crate::{Error, allocator, range};
 use arrow_cuda_context::{Block, Context, Placement};
-use arrow_cuda_driver::CudaResult;
+use arrow_cuda_driver::{CudaError, CudaResult};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -203,9 +202,13 @@ impl DeviceBuffer {
     }
 
     /// A failed call may leave work in flight, so the memory counts as exposed then.
-    pub(crate) fn expose_on_failure<T, E: Leaving>(&self, outcome: Result<T, E>) -> Result<T, E> {
-        outcome.inspect_err(|error| {
-            if error.leaves_work() {
+    pub(crate) fn expose_on_failure<T, E: Into<Error>>(
+        &self,
+        outcome: Result<T, E>,
+    ) -> Result<T, Error> {
+        outcome.map_err(Into::into).inspect_err(|error| {
+            // The copy that the device was too busy for has not begun.
+            if *error != Error::Cuda(CudaError::Busy) {
                 self.expose();
             }
         })

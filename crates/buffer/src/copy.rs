@@ -61,7 +61,7 @@ impl DeviceBuffer {
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_to_host_in(order, context, out, from, size, owners) };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 
     /// Copies host bytes into the buffer, from `position` on.
@@ -106,7 +106,7 @@ impl DeviceBuffer {
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_from_host_in(order, context, to, data, size, owners) };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 
     /// Copies another buffer, which may lie on another device, into this one.
@@ -254,7 +254,7 @@ impl DeviceBuffer {
         // SAFETY: the whole range of the buffer, which owns its memory.
         let compared =
             unsafe { transfer::equals_host(self.context(), self.private_address, bytes) };
-        Ok(self.expose_on_failure(compared)?)
+        self.expose_on_failure(compared)
     }
 }
 

@@ -27,24 +27,6 @@ pub enum Error {
     Write(WriteError),
 }
 
-/// A failure that tells whether work may be left in flight.
-pub(crate) trait Leaving {
-    /// Whether there may be any.
-    fn leaves_work(&self) -> bool;
-}
-
-impl Leaving for CudaError {
-    fn leaves_work(&self) -> bool {
-        *self != Self::Busy // the copy had not begun
-    }
-}
-
-impl Leaving for FileError {
-    fn leaves_work(&self) -> bool {
-        !matches!(self, Self::Cuda(error) if !error.leaves_work())
-    }
-}
-
 impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
         match error {

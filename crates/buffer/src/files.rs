@@ -41,7 +41,7 @@ impl DeviceBuffer {
         let count = count.map_err(|_| too_large(size))?;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_file(self.context(), to, file, offset, count) };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 
     /// Copies `size` bytes, from `position` on, into a file, from `offset` on.  The file grows where it
@@ -74,6 +74,6 @@ impl DeviceBuffer {
         let count = count.map_err(|_| too_large(size))?;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_to_file(self.context(), from, file, offset, count) };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 }

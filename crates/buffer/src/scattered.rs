@@ -92,7 +92,7 @@ impl DeviceBuffer {
         let to = self.private_address + position;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 
     /// Scatters the buffer to parts of host memory, which come with their offsets in it, in ascending
@@ -109,7 +109,7 @@ impl DeviceBuffer {
         let copied = unsafe {
             transfer::copy_to_host_scattered(self.context(), parts, self.private_address)
         };
-        Ok(self.expose_on_failure(copied)?)
+        self.expose_on_failure(copied)
     }
 }
 

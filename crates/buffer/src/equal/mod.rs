@@ -42,7 +42,7 @@ impl DeviceBuffer {
     }
 
     /// Whether `size` bytes of the buffer, from an address on, and the first ones of another differ.
-    fn differs(&self, from: u64, other: &Self, size: u64) -> CudaResult<bool> {
+    fn differs(&self, from: u64, other: &Self, size: u64) -> Result<bool, Error> {
         let differ = kernel::differ(self.context(), from, other.private_address, size);
         self.expose_on_failure(other.expose_on_failure(differ))
     }

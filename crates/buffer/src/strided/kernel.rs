@@ -2,8 +2,8 @@
 
 use super::launches::{Kernel, launches};
 use super::plan::Plan;
-use crate::DeviceBuffer;
 use crate::kernels::{THREADS, text_of};
+use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Current, Extension, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::ffi::{CStr, c_void};
@@ -57,7 +57,7 @@ impl Kernels {
 }
 
 /// Makes a copy within a context, which is not plain, and whose ends do not overlap.
-pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> CudaResult<()> {
+pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> Result<(), Error> {
     let current = to.context().enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
     let begun = launch(&current, plan, to, from, StreamHandle::DEFAULT);

@@ -19,12 +19,13 @@ pub(super) fn copy(
     }
     to.check_memory()?;
     from.check_memory()?;
-    Ok(match order {
+    match order {
         CopyOrder::Now => kernel::copy(plan, to, from).map(|()| Completed::default()),
         CopyOrder::On(stream) => {
-            on_a_stream_of(to.context(), stream, |stream| kernel::queue(stream, plan, to, from))
+            let queue = |stream: &Stream| kernel::queue(stream, plan, to, from);
+            Ok(on_a_stream_of(to.context(), stream, queue)?)
         }
-    }?)
+    }
 }
 
 /// Queues the work of a context in the order of a stream of another one, if it is of another: kernels

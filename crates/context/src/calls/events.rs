@@ -1,8 +1,8 @@
-//! Calls on raw event handles, which only [`Event`](crate::Event) and the ledger's fences hold.
+//! Calls on events.
 
 use super::StreamHandle;
-use crate::Current;
-use arrow_cuda_driver::{CudaResult, call, query};
+use crate::{Current, Event};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
 
 /// A `CUevent`.
@@ -12,6 +12,15 @@ pub(crate) type RawEvent = *mut c_void;
 pub(crate) const DISABLE_TIMING: u32 = 2;
 
 impl Current<'_> {
+    /// The handle for the driver, which reads through it.  So an event of another context, which may be
+    /// gone with all its events, is refused.
+    fn raw_event(&self, event: &Event) -> CudaResult<RawEvent> {
+        match event.context().is_same(self.context()) {
+            true => Ok(event.as_raw()),
+            false => Err(CudaError::of_call("cuEventQuery", codes::INVALID_HANDLE)),
+        }
+    }
+
     pub(crate) fn create_event(&self, flags: u32) -> CudaResult<RawEvent> {
         let mut event: RawEvent = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
@@ -27,51 +36,46 @@ impl Current<'_> {
         unsafe { call!(cuEventDestroy_v2(event)) }
     }
 
-    /// # Safety
+    /// Like [`Event::record`], under a guard that the caller holds already.
     ///
-    /// The handle must be live.
-    pub(crate) unsafe fn record_event(
-        &self,
-        event: RawEvent,
-        stream: StreamHandle<'_>,
-    ) -> CudaResult<()> {
-        let stream = self.raw_stream(stream)?;
-        // SAFETY: guaranteed by the caller.
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
+    pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let (event, stream) = (self.raw_event(event)?, self.raw_stream(stream)?);
+        // SAFETY: live handles.
         unsafe { call!(cuEventRecord(event, stream)) }
     }
 
-    /// Records all work of the context on all streams, including those of other libraries.
-    ///
-    /// # Safety
-    ///
-    /// The handle must be live.
-    pub(crate) unsafe fn record_event_on_all_streams(&self, event: RawEvent) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller; the context is alive.
+    /// Records an event behind all work of the context, on all streams, those of other libraries
+    /// included.
+    pub(crate) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
+        let event = self.raw_event(event)?;
+        // SAFETY: a live handle; the context is alive.
         unsafe { call!(cuCtxRecordEvent(self.context().raw(), event)) }
     }
 
-    /// # Safety
+    /// Like [`Event::is_complete`], under a guard that the caller holds already.
     ///
-    /// The handle must be live.
-    pub(crate) unsafe fn is_event_complete(&self, event: RawEvent) -> CudaResult<bool> {
-        // SAFETY: guaranteed by the caller.
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
+    pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
+        let event = self.raw_event(event)?;
+        // SAFETY: a live handle.
         unsafe { query!(cuEventQuery(event)) }
     }
 
-    /// # Safety
-    ///
-    /// The handle must be live.
-    pub(crate) unsafe fn synchronize_event(&self, event: RawEvent) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller.
+    pub(crate) fn synchronize_event(&self, event: &Event) -> CudaResult<()> {
+        let event = self.raw_event(event)?;
+        // SAFETY: a live handle.
         unsafe { call!(cuEventSynchronize(event)) }
     }
 
-    /// # Safety
-    ///
-    /// Both handles must be live.
-    pub(crate) unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> CudaResult<f32> {
+    pub(crate) fn elapsed(&self, start: &Event, end: &Event) -> CudaResult<f32> {
+        let (start, end) = (self.raw_event(start)?, self.raw_event(end)?);
         let mut milliseconds = 0f32;
-        // SAFETY: guaranteed by the caller, and a place that outlives the call.
+        // SAFETY: live handles, and a place that outlives the call.
         unsafe { call!(cuEventElapsedTime((&raw mut milliseconds).cast(), start, end)) }?;
         Ok(milliseconds)
     }

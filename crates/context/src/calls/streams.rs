@@ -1,7 +1,6 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
-use super::RawEvent;
-use crate::{Context, Current, Stream};
+use crate::{Context, Current, Event, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience, call, codes, query};
 use std::ffi::c_void;
 
@@ -175,19 +174,12 @@ impl Current<'_> {
         unsafe { query!(cuStreamQuery(stream)) }
     }
 
-    /// Makes work that is queued on a stream from now on wait for an event.
-    ///
-    /// # Safety
-    ///
-    /// The event must be live.
-    pub(crate) unsafe fn wait_for_event(
-        &self,
-        stream: StreamHandle<'_>,
-        event: RawEvent,
-    ) -> CudaResult<()> {
+    /// Makes work that is queued on a stream from now on wait for an event of any context.
+    pub(crate) fn wait_for_event(&self, stream: StreamHandle<'_>, event: &Event) -> CudaResult<()> {
+        drop(event.context().enter()?);
         let stream = self.raw_stream(stream)?;
-        // SAFETY: guaranteed by the caller.
-        unsafe { call!(cuStreamWaitEvent(stream, event, 0)) }
+        // SAFETY: live handles.
+        unsafe { call!(cuStreamWaitEvent(stream, event.as_raw(), 0)) }
     }
 
     /// Whether a stream is capturing its work into a graph.

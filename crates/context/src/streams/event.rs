@@ -1,6 +1,6 @@
 //! Events: points in the work of streams.
 
-use crate::calls::{DISABLE_TIMING, RawEvent, StreamHandle};
+use crate::calls::{DISABLE_TIMING, RawEvent};
 use crate::{Completed, Context, Current, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::sync::Arc;
@@ -136,8 +136,7 @@ impl Event {
     ///
     /// Driver errors, including those of the queued work.
     pub fn wait(&self) -> CudaResult<()> {
-        // SAFETY: the event lives as long as this.
-        unsafe { self.context().enter()?.synchronize_event(self.0.raw) }
+        self.context().enter()?.synchronize_event(self)
     }
 
     /// Whether the work before it is complete.
@@ -172,48 +171,7 @@ impl Event {
         if !self.context().is_same(end.context()) {
             return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
         }
-        // SAFETY: both events live as long as their owners.
-        unsafe { self.context().enter()?.elapsed(self.0.raw, end.0.raw) }
-    }
-}
-
-impl Current<'_> {
-    /// Like [`Event::record`], under a guard that the caller holds already.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
-    pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
-        self.check_is_from_here(event)?;
-        // SAFETY: the event lives as long as its owner.
-        unsafe { self.record_event(event.0.raw, stream) }
-    }
-
-    /// Records an event behind all work of the context, on all streams, those of other libraries
-    /// included.
-    pub(crate) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
-        self.check_is_from_here(event)?;
-        // SAFETY: the event lives as long as its owner.
-        unsafe { self.record_event_on_all_streams(event.0.raw) }
-    }
-
-    /// Like [`Event::is_complete`], under a guard that the caller holds already.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
-    pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
-        self.check_is_from_here(event)?;
-        // SAFETY: the event lives as long as its owner.
-        unsafe { self.is_event_complete(event.0.raw) }
-    }
-
-    /// The driver dereferences an event's handle, which is destroyed with its context.
-    fn check_is_from_here(&self, event: &Event) -> CudaResult<()> {
-        match event.context().is_same(self.context()) {
-            true => Ok(()),
-            false => Err(CudaError::of_call("cuEventQuery", codes::INVALID_HANDLE)),
-        }
+        self.context().enter()?.elapsed(self, end)
     }
 }
 

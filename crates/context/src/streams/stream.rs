@@ -189,9 +189,7 @@ impl Stream {
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
-        drop(event.context().enter()?);
-        // SAFETY: the event lives as long as its owner.
-        unsafe { self.context().enter()?.wait_for_event(self.handle(), event.as_raw()) }
+        self.context().enter()?.wait_for_event(self.handle(), event)
     }
 
     /// Blocks until all work queued so far is complete, or a signal ends the wait.  Returns the owners that were retained for it,
