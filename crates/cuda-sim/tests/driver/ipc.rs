@@ -80,6 +80,21 @@ fn an_import_may_begin_anywhere_in_a_page() {
 }
 
 #[test]
+fn memory_far_into_the_device_is_imported() {
+    between(
+        |mut importer| {
+            let (_before, p) = (alloc(4096 * MIB), alloc(2 * MIB));
+            assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
+            assert_success(&importer.env(HANDLE, export(p)).output().unwrap());
+        },
+        || {
+            let p = import(&given_handle()).unwrap();
+            assert_eq!(read(p, 1000), Ok(vec![1; 1000]));
+        },
+    );
+}
+
+#[test]
 fn both_processes_see_what_either_writes() {
     between(
         |mut importer| {

@@ -1,5 +1,6 @@
 //! Device memory: limits, bounds, reuse of addresses, ownership by contexts.
 
+use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 
 use crate::common::process::*;
@@ -34,8 +35,16 @@ fn many_allocations_use_up_neither_memory_nor_addresses() {
         ready(0);
         let free = free_bytes();
         // Several times as much in all as the device has addresses.
-        for round in 0..30_000_usize {
-            let p = alloc(1 + (round * 7919) % (4 * MIB));
+        let mut live = VecDeque::new();
+        for round in 0..80_000_usize {
+            live.push_back(alloc(1 + (round * 7919) % (2 * MIB)));
+            if live.len() > 8
+                && let Some(p) = live.pop_front()
+            {
+                assert_eq!(cuMemFree_v2(p), OK);
+            }
+        }
+        for p in live {
             assert_eq!(cuMemFree_v2(p), OK);
         }
         assert_eq!(free_bytes(), free);
