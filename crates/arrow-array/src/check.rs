@@ -1,13 +1,9 @@
 //! Whether what an array consists of fits together, as far as the host can tell.
 
-use crate::Error;
+use crate::error::{Error, invalid};
 use crate::node::{Memory, Node};
 use crate::types::{self, Buffers, Content, Reach, too_long};
 use arrow_schema::DataType;
-
-fn invalid<T>(text: String) -> Result<T, Error> {
-    Err(Error::Invalid(text))
-}
 
 impl<B: Memory> Node<B> {
     /// Checks a new array over arrays that were checked.  What its buffers hold is not read.
@@ -85,7 +81,7 @@ impl<B: Memory> Node<B> {
                 invalid(format!("{} ends of runs for {} values", ends.length, values.length))
             }
             (DataType::RunEndEncoded(..), [ends, _]) if ends.null_count != Some(0) => {
-                invalid("ends of runs that may be null".into())
+                invalid("ends of runs that may be null")
             }
             _ => Ok(()),
         }

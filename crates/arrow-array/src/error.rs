@@ -32,3 +32,7 @@ impl From<ArrowError> for Error {
         Self::Arrow(error.to_string())
     }
 }
+
+pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Invalid(text.into()))
+}

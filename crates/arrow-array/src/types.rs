@@ -179,32 +179,12 @@ fn check_at(data_type: &DataType, depth: usize) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::{Field, Fields, UnionFields};
+    use arrow_schema::{Field, Fields};
     use rstest::rstest;
     use std::sync::Arc;
 
     fn field(data_type: DataType) -> Arc<Field> {
         Arc::new(Field::new("x", data_type, true))
-    }
-
-    #[rstest]
-    #[case(DataType::Boolean, true, &[Content::Bits])]
-    #[case(DataType::Int16, true, &[Content::Fixed(2)])]
-    #[case(DataType::LargeUtf8, true, &[Content::Offsets(8), Content::Bytes])]
-    #[case(DataType::List(field(DataType::Int8)), true, &[Content::Offsets(4)])]
-    #[case(DataType::ListView(field(DataType::Int8)), true, &[Content::Fixed(4), Content::Fixed(4)])]
-    #[case(DataType::FixedSizeBinary(3), true, &[Content::Fixed(3)])]
-    #[case(DataType::FixedSizeList(field(DataType::Int8), 3), true, &[])]
-    #[case(DataType::Union(UnionFields::empty(), UnionMode::Dense), false, &[Content::Fixed(1), Content::Fixed(4)])]
-    #[case(DataType::Null, false, &[])]
-    fn buffers_are_those_of_the_format(
-        #[case] data_type: DataType,
-        #[case] has_validity: bool,
-        #[case] contents: &[Content],
-    ) {
-        let buffers = Buffers::of(&data_type);
-        assert_eq!((buffers.has_validity, &*buffers.contents), (has_validity, contents));
-        assert!(!buffers.is_variadic);
     }
 
     #[rstest]

@@ -23,13 +23,8 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpcMemHandle {
     size: u64,
-    memory: Option<Memory>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Memory {
-    pub(crate) allocation: [u8; ALLOCATION],
-    pub(crate) offset: u64,
+    /// The driver's own handle of the allocation, and the memory's offset in it.
+    allocation: Option<([u8; ALLOCATION], u64)>,
 }
 
 const SIZE: usize = 8;
@@ -40,11 +35,11 @@ const WITH_OFFSET: usize = WHOLE + 8;
 impl IpcMemHandle {
     /// The handle for memory of no bytes.
     pub(crate) fn empty() -> Self {
-        Self { size: 0, memory: None }
+        Self { size: 0, allocation: None }
     }
 
     pub(crate) fn new(size: u64, allocation: [u8; ALLOCATION], offset: u64) -> Self {
-        Self { size, memory: Some(Memory { allocation, offset }) }
+        Self { size, allocation: Some((allocation, offset)) }
     }
 
     /// The size of the memory, in bytes.
@@ -55,11 +50,7 @@ impl IpcMemHandle {
     /// The driver's own handle of the allocation, and the memory's offset in it; `None` for memory
     /// of no bytes.
     pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], u64)> {
-        self.memory.as_ref().map(|memory| (&memory.allocation, memory.offset))
-    }
-
-    pub(crate) fn memory(&self) -> Option<&Memory> {
-        self.memory.as_ref()
+        self.allocation.as_ref().map(|(allocation, offset)| (allocation, *offset))
     }
 
     /// Reads a handle that another process has created.
@@ -91,10 +82,10 @@ impl IpcMemHandle {
     /// The handle as bytes, to be sent to another process.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.size.to_ne_bytes().to_vec();
-        if let Some(memory) = &self.memory {
-            bytes.extend_from_slice(&memory.allocation);
-            if memory.offset != 0 {
-                bytes.extend_from_slice(&memory.offset.to_ne_bytes());
+        if let Some((allocation, offset)) = self.allocation {
+            bytes.extend_from_slice(&allocation);
+            if offset != 0 {
+                bytes.extend_from_slice(&offset.to_ne_bytes());
             }
         }
         bytes

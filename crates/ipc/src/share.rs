@@ -96,20 +96,19 @@ fn check_lent(current: &Current<'_>, address: u64, size: u64) -> Result<(), Erro
 /// Driver errors, including those for a handle that this process exported itself (error 201) or
 /// whose memory is gone; [`Error::Handle`] when the handle's range exceeds the allocation.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
-    let Some(memory) = handle.memory() else {
+    let Some((allocation, offset)) = handle.allocation() else {
         // SAFETY: there are no bytes.
         return Ok(unsafe { DeviceBuffer::imported(context, 0, 0, Box::new(())) });
     };
-    let mapping = Mapping::shared(context, &memory.allocation)?;
-    range::within(memory.offset, handle.size(), mapping.size).map_err(|_| {
+    let mapping = Mapping::shared(context, allocation)?;
+    range::within(offset, handle.size(), mapping.size).map_err(|_| {
         Error::Handle(format!(
-            "the IPC handle names {} bytes at offset {} of an allocation of {} bytes",
+            "the IPC handle names {} bytes at offset {offset} of an allocation of {} bytes",
             handle.size(),
-            memory.offset,
             mapping.size
         ))
     })?;
-    let address = mapping.address + memory.offset;
+    let address = mapping.address + offset;
     // SAFETY: the range lies within the mapping, which the buffer owns.
     Ok(unsafe { DeviceBuffer::imported(context, address, handle.size(), Box::new(mapping)) })
 }

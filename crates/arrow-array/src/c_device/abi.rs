@@ -97,10 +97,7 @@ impl ArrowArray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{Array, Int32Array, StructArray};
-    use arrow_schema::{DataType, Field};
     use std::mem::offset_of;
-    use std::sync::Arc;
 
     #[test]
     fn the_layout_is_that_of_64_bit_c() {
@@ -110,23 +107,5 @@ mod tests {
         assert_eq!(offset_of!(FFI_ArrowDeviceArray, device_type), 88);
         assert_eq!(offset_of!(FFI_ArrowDeviceArray, sync_event), 96);
         assert_eq!(offset_of!(FFI_ArrowDeviceArray, reserved), 104);
-    }
-
-    #[test]
-    fn the_mirror_shows_what_arrow_has_exported() {
-        let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
-        let field = Arc::new(Field::new("x", DataType::Int32, true));
-        let rows = StructArray::from(vec![(field, Arc::new(numbers) as _)]);
-        let exported = FFI_ArrowArray::new(&rows.to_data());
-        let (mirror, child) = (ArrowArray::of(&exported), exported.child(0));
-        assert_eq!((mirror.length, mirror.n_buffers, mirror.n_children), (3, 1, 1));
-        // SAFETY: one child, as its producer says.
-        assert_eq!(unsafe { *mirror.children }.cast_const(), ptr::from_ref(child));
-        let mirror = ArrowArray::of(child);
-        assert_eq!((mirror.null_count, mirror.offset, mirror.n_buffers), (1, 0, 2));
-        // SAFETY: two buffers, as its producer says.
-        assert_eq!(unsafe { *mirror.buffers.add(1) }, child.buffer(1).cast());
-        assert_eq!(mirror.private_data, child.private_data());
-        assert!(mirror.release.is_some() && mirror.dictionary.is_null());
     }
 }

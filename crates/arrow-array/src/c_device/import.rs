@@ -1,10 +1,11 @@
 //! Importing arrays of other libraries.
 
 use super::abi::{ArrowArray, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
+use crate::DeviceArrayData;
+use crate::error::{Error, invalid};
 use crate::node::Node;
 use crate::trim::offset_at;
 use crate::types::{self, Buffers, Content};
-use crate::{DeviceArrayData, Error};
 use arrow_cuda_buffer::{DeviceBuffer, device_address};
 use arrow_cuda_context::{Context, Event, Stream, is_readable};
 use arrow_data::ffi::FFI_ArrowArray;
@@ -12,10 +13,6 @@ use arrow_schema::DataType;
 use std::ffi::c_void;
 use std::slice;
 use std::sync::Arc;
-
-fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
-    Err(Error::Invalid(text.into()))
-}
 
 impl DeviceArrayData {
     /// Takes an array of another library over.
