@@ -8,7 +8,7 @@ use arrow_cuda_context::Context;
 use exact::upload;
 use proptest::prelude::*;
 
-/// What a block compares in a step, in bytes.
+/// A block compares so many bytes in a step.
 const TILE: usize = 16 << 10;
 /// How many blocks there are at most: behind so many tiles, each has a second turn.
 const MAX_BLOCKS: usize = 132 * 16;

@@ -3,7 +3,7 @@
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Current};
 
-/// An allocation of the driver's own.
+/// An allocation that the driver itself has made.
 struct Exact(Context, u64);
 
 impl Drop for Exact {

@@ -209,6 +209,26 @@ fn a_value_that_is_not_understood_is_explained() {
             let wanted = format!("{variable} is '{value}', but must be {wanted}");
             assert!(complaint.contains(&wanted), "{complaint}");
         }
+        let done = as_role("user").env("CUDA_SIM_FAULT", "cuInit:1=2,cuInit").output().unwrap();
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        assert!(complaint.contains("'cuInit' in CUDA_SIM_FAULT is not a rule"), "{complaint}");
+    });
+}
+
+#[test]
+fn the_largest_values_are_understood() {
+    in_own_process(&[], || {
+        if is_role("user") {
+            return assert_eq!(cuInit(0), OK);
+        }
+        for (variable, value) in [
+            ("CUDA_SIM_MEMORY", "4096G"),
+            ("CUDA_SIM_DEVICES", "64"),
+            ("CUDA_SIM_LATENCY", "60000000"),
+            ("CUDA_SIM_PEERS", "on"),
+        ] {
+            assert_success(&as_role("user").env(variable, value).output().unwrap());
+        }
     });
 }
 
