@@ -48,6 +48,18 @@ fn main() {
             });
         });
     }
+    let mut ledger = filled(1);
+    let small = ledger.request(1000, Placement::Packed);
+    ledger.add(1 << 20, 2 << 20, &small);
+    group.bench_function("split and merge", |timer| {
+        timer.iter(|| {
+            let request = ledger.request(black_box(5000), Placement::Packed);
+            let Lookup::Hit { address, .. } = ledger.reuse(&request) else {
+                panic!("a segment has room");
+            };
+            ledger.release(address, false)
+        });
+    });
     group.finish();
     criterion.final_summary();
 }

@@ -3,16 +3,19 @@
 
 mod blocks;
 mod classes;
-mod idle;
+mod index;
 mod request;
 mod sharing;
 mod slack;
 mod surplus;
 
 use super::stats::MemoryStats;
-use blocks::{Blocks, State};
+use blocks::{Block, State};
 use classes::Class;
+use index::Index;
 use slack::Slack;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 pub(crate) use blocks::Segment;
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
@@ -49,7 +52,13 @@ const PARTS_DIVISOR: u64 = 12;
 /// The blocks of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    blocks: Blocks,
+    /// By address.
+    blocks: BTreeMap<u64, Block>,
+    /// By address.
+    segments: BTreeMap<u64, Segment>,
+    index: Index,
+    /// The number of the last release of a block that was exposed.
+    last_release: u64,
     slack: Slack,
     /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
     limit: Option<u64>,
@@ -73,7 +82,7 @@ impl Ledger {
         }
         let vacant = alone.and_then(|alone| {
             let room = self.slack.room().checked_sub(alone - size)?;
-            self.blocks.best_vacant(class, alone, alone + room.min(alone / 4))
+            self.best_fit(class, alone..=alone + room.min(alone / 4), |found| self.is_vacant(found))
         });
         let found = match vacant {
             Some((capacity, address)) => {
@@ -82,19 +91,37 @@ impl Ledger {
             None if is_alone => None,
             None => {
                 let largest_unused = self.largest_unused(request);
-                let found = self.blocks.best_fit(class, capacity, largest_unused);
-                found.map(|address| (address, *request))
+                let fits = |found: &(u64, u64)| found.0 <= largest_unused || !self.is_vacant(found);
+                let found = self.best_fit(class, capacity..=u64::MAX, fits);
+                found.map(|(_, address)| (address, *request))
             }
         };
         match found {
             Some((address, request)) => {
-                let segment = self.take(address, &request);
                 self.stats.cache_hits += 1;
-                Lookup::Hit { address, segment }
+                Lookup::Hit { address, segment: self.serve(address, &request) }
             }
-            None if self.blocks.idle().in_flight_bytes(class) >= capacity => Lookup::InFlight,
+            None if self.index.classes[class as usize].in_flight >= capacity => Lookup::InFlight,
             None => Lookup::Miss,
         }
+    }
+
+    /// The smallest ready block of these capacities that fits: its capacity and address.
+    fn best_fit(
+        &self,
+        class: Class,
+        capacities: RangeInclusive<u64>,
+        fits: impl Fn(&(u64, u64)) -> bool,
+    ) -> Option<(u64, u64)> {
+        let ready = &self.index.classes[class as usize].ready;
+        let from_least = ready.range((*capacities.start(), 0)..);
+        let mut fitting = from_least.take_while(|(capacity, _)| capacity <= capacities.end());
+        fitting.find(|block| fits(block)).copied()
+    }
+
+    /// Whether a ready block is all of its segment.
+    fn is_vacant(&self, (capacity, address): &(u64, u64)) -> bool {
+        self.segments.get(address).is_some_and(|segment| segment.capacity == *capacity)
     }
 
     /// The largest unused segment that may serve a request.
@@ -106,7 +133,7 @@ impl Ledger {
         if class != Class::Large || needed <= peak / 4 * 3 {
             return u64::MAX;
         }
-        let in_parts = self.blocks.idle().ready_in_parts(class);
+        let in_parts = self.index.classes[class as usize].ready_in_parts;
         let room = (peak / PARTS_DIVISOR).saturating_sub(in_parts);
         classes::largest_split(capacity, room)
     }
@@ -123,29 +150,45 @@ impl Ledger {
 
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
     pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) {
-        let segment = Segment { address, capacity, class: request.class };
-        self.blocks.add_segment(segment, request.is_cacheable);
+        let (class, is_open) = (request.class, request.is_cacheable);
+        let mut segment = Segment { address, capacity, class, is_open, in_use: 1, vacant_since: 0 };
+        let (state, is_alone, has_residue) = (State::Ready, false, false);
+        let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
+        segment.end_use(&mut self.stats);
+        self.index.add(&mut segment, address, &block);
+        self.index.classes[class as usize].reserved += capacity;
+        self.blocks.insert(address, block);
+        self.segments.insert(address, segment);
         self.stats.driver_allocations += 1;
         self.stats.count_reserved(capacity);
-        self.take(address, request);
+        self.serve(address, request);
     }
 
     /// Takes a ready block for a request.  Returns its segment.
-    fn take(&mut self, address: u64, request: &Request) -> u64 {
-        let segment = self.blocks.take(address, request.capacity, request.size);
+    fn serve(&mut self, address: u64, request: &Request) -> u64 {
+        let segment = self.take(address, request.capacity, request.size);
         self.count_allocated(request.size);
         if request.is_alone {
-            self.slack.add(self.blocks.mark_alone(address));
+            let block = self.block_mut(address);
+            block.is_alone = true;
+            let slack = block.capacity - block.size;
+            self.slack.add(slack);
         }
         segment
     }
 
     /// Divides the block at an address, which was requested for these sizes, into one for each.
     pub(crate) fn divide(&mut self, address: u64, sizes: &[u64]) {
-        let Some(block) = self.blocks.get(address) else { return };
+        let Some(block) = self.blocks.get(&address) else { return };
         self.stats.allocated_bytes -= block.size;
         self.stats.allocated_bytes += sizes.iter().sum::<u64>();
-        self.blocks.divide(address, sizes.iter().map(|size| (*size, aligned(*size))));
+        let mut at = address;
+        for (index, size) in sizes.iter().enumerate() {
+            self.block_mut(at).size = *size;
+            if index + 1 < sizes.len() {
+                at = self.cut(at, aligned(*size));
+            }
+        }
     }
 
     /// Forgets the highest values that the statistics show, but not what decides what is kept.
@@ -163,7 +206,7 @@ impl Ledger {
     /// block that a reset of the device has destroyed has no entry, and frees nothing.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<Segment> {
-        let block = self.blocks.get_mut(address)?;
+        let block = self.blocks.get_mut(&address)?;
         let State::InUse(access) = block.state else { return None };
         let (size, segment) = (block.size, block.segment);
         let slack = match std::mem::take(&mut block.is_alone) {
@@ -171,8 +214,7 @@ impl Ledger {
             false => 0,
         };
         if access == Access::Exported {
-            // Its memory stays allocated, and counts as reserved.
-            block.state = State::Exported;
+            // It stays as it is: its memory stays allocated, and counts as reserved.
             self.slack.lose(slack);
             return None;
         }
@@ -181,22 +223,11 @@ impl Ledger {
         self.stats.allocated_bytes -= size;
         if access == Access::Lent {
             // No evidence covers the work of a process that the memory was lent to.
-            self.blocks.close(address);
+            self.close(segment);
         }
-        match is_exposed {
-            true => self.blocks.return_in_flight(address),
-            false => self.blocks.return_ready(address),
-        }
-        self.blocks.is_finished(segment).then(|| self.remove_segment(segment))
-    }
-
-    /// Removes a segment from the ledger.  Once the driver has freed it, another thread may get the
-    /// same address.
-    fn remove_segment(&mut self, address: u64) -> Segment {
-        let segment = self.blocks.remove_segment(address);
-        self.stats.driver_frees += 1;
-        self.stats.reserved_bytes -= segment.capacity;
-        segment
+        self.end_use(address, is_exposed);
+        let Segment { is_open, in_use, .. } = self.segments[&segment];
+        (!is_open && in_use == 0).then(|| self.remove_segment(segment))
     }
 
     /// Restores a segment that the driver has failed to free.
@@ -207,35 +238,49 @@ impl Ledger {
 
     /// Whether work in flight may still use released memory.
     pub(crate) fn has_in_flight(&self) -> bool {
-        self.blocks.idle().all_in_flight_bytes() > 0
+        self.index.in_flight_bytes() > 0
     }
 
     /// The address and size of the block in use that contains an address.  The driver reserved its
     /// memory from `reserved_from` on.
     pub(crate) fn block_at(&self, address: u64, reserved_from: u64) -> Option<(u64, u64)> {
-        let (start, block) = self.blocks.last_in(reserved_from..=address)?;
-        matches!(block.state, State::InUse(_) | State::Exported).then_some((start, block.size))
+        let (start, block) = self.blocks.range(reserved_from..=address).next_back()?;
+        matches!(block.state, State::InUse(_)).then_some((*start, block.size))
     }
 
     /// Whether an address lies in released memory.
     pub(crate) fn is_idle(&self, address: u64) -> bool {
-        let block = self.blocks.containing(address);
-        block.is_some_and(|(_, block)| block.state.is_idle() || block.state == State::Wiping)
+        let block = self.containing(address);
+        block.is_some_and(|(_, block)| !matches!(block.state, State::InUse(_)))
     }
 
     /// The start of the block that contains an address.
     pub(crate) fn start_of(&self, address: u64) -> Option<u64> {
-        self.blocks.containing(address).map(|(start, _)| start)
+        self.containing(address).map(|(start, _)| start)
     }
 
     /// Resizes the block in use at an address where it is.  If it shrinks, work in flight may still use
     /// the rest.  Returns false if there is no room behind it, or if its segment is for blocks of another
     /// class of sizes.
     pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
-        let Some(block) = self.blocks.get(address) else { return false };
-        let old_size = block.size;
-        if !self.blocks.resize(address, size) {
+        let Some(Block { segment, capacity, size: old_size, state, is_alone, .. }) =
+            self.blocks.get(&address).copied()
+        else {
             return false;
+        };
+        let Segment { class, is_open, .. } = self.segments[&segment];
+        if !matches!(state, State::InUse(_)) || is_alone || !is_open || Class::of(size) != class {
+            return false;
+        }
+        let wanted = class.capacity(size);
+        if wanted > capacity && !self.grow(address, wanted - capacity) {
+            return false;
+        }
+        let block = self.block_mut(address);
+        block.size = size;
+        if block.capacity - wanted >= class.step() {
+            let rest = self.cut(address, wanted);
+            self.end_use(rest, true);
         }
         self.stats.allocated_bytes -= old_size;
         self.count_allocated(size);
@@ -280,22 +325,21 @@ impl Ledger {
         self.caches_nothing = true;
         if keeps_memory {
             let unused = self.remove_unused(0);
-            self.blocks.close_all();
+            let in_use: Vec<_> = self.segments.keys().copied().collect();
+            in_use.into_iter().for_each(|segment| self.close(segment));
             return unused;
         }
-        (self.blocks, self.slack) = (Blocks::default(), Slack::default());
+        self.blocks.clear();
+        self.segments.clear();
+        (self.index, self.slack) = (Index::default(), Slack::default());
+        (self.stats.cached_bytes, self.stats.cached_blocks) = (0, 0);
         (self.stats.allocated_bytes, self.stats.reserved_bytes) = (0, 0);
         Vec::new()
     }
 
     /// The number of the last release of a block that was exposed.
     pub(crate) fn last_release(&self) -> u64 {
-        self.blocks.idle().last_release()
-    }
-
-    /// Records that all work that could use memory released up to that number is complete.
-    pub(crate) fn mark_complete(&mut self, up_to: u64) {
-        self.blocks.mark_complete(up_to);
+        self.last_release
     }
 
     pub(crate) fn count_retry(&mut self) {
@@ -304,9 +348,7 @@ impl Ledger {
 
     /// The statistics.
     pub(crate) fn stats(&self) -> MemoryStats {
-        let (cached_bytes, cached_blocks) = self.blocks.unused_total();
-        let cache_limit = self.limit.unwrap_or(0);
-        MemoryStats { cached_bytes, cached_blocks, cache_limit, ..self.stats }
+        MemoryStats { cache_limit: self.limit.unwrap_or(0), ..self.stats }
     }
 }
 

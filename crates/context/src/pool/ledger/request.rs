@@ -72,7 +72,7 @@ impl Ledger {
     pub(crate) fn segment_size(&self, request: &Request) -> u64 {
         let Request { capacity, class, .. } = *request;
         match request.is_cacheable && !request.is_alone {
-            true => class.segment(capacity, self.blocks.reserved(class)),
+            true => class.segment(capacity, self.index.classes[class as usize].reserved),
             false => capacity,
         }
     }

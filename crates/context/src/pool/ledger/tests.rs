@@ -122,9 +122,8 @@ fn allocate(
     request: &Request,
 ) -> Result<u64, TestCaseError> {
     let smallest_fit = |ledger: &Ledger| {
-        let ready = ledger.blocks.all().filter(|(_, block)| block.state == State::Ready);
-        let class_of =
-            |at: u64| ledger.blocks.segments().find(|it| it.address == at).unwrap().class;
+        let ready = ledger.blocks.iter().filter(|(_, block)| block.state == State::Ready);
+        let class_of = |at: u64| ledger.segments[&at].class;
         let fitting = ready.filter(|(_, block)| {
             class_of(block.segment) == request.class && block.capacity >= request.capacity
         });
@@ -133,7 +132,7 @@ fn allocate(
     let smallest = smallest_fit(ledger);
     match ledger.reuse(request) {
         Lookup::Hit { address, .. } => {
-            let (_, block) = ledger.blocks.containing(address).expect("just taken");
+            let (_, block) = ledger.containing(address).expect("just taken");
             let is_best = block.is_alone || smallest == Some(block.capacity);
             prop_assert!(block.capacity == request.capacity || is_best);
             Ok(address)
@@ -156,15 +155,15 @@ fn allocate(
 
 /// The blocks tile the segments, and every total is the sum of what it counts.
 fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
-    let blocks: Vec<_> = ledger.blocks.all().collect();
+    let blocks: Vec<_> = ledger.blocks.iter().collect();
     let mut tiles = blocks.iter().peekable();
-    for segment in ledger.blocks.segments() {
+    for segment in ledger.segments.values() {
         prop_assert_eq!(model.segments.get(&segment.address), Some(&segment.capacity));
         let mut at = segment.address;
         let mut was_ready = false;
         while at < segment.address + segment.capacity {
             let (address, block) = tiles.next().expect("a block");
-            prop_assert_eq!((*address, block.segment), (at, segment.address));
+            prop_assert_eq!((**address, block.segment), (at, segment.address));
             let is_ready = block.state == State::Ready;
             prop_assert!(!(was_ready && is_ready), "ready neighbours are merged");
             was_ready = is_ready;
@@ -208,7 +207,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             prop_assert!(request.capacity >= size);
             let address = allocate(ledger, model, &request)?;
             model.add(address, size)?;
-            let block = *ledger.blocks.get(address).expect("just taken");
+            let block = *ledger.blocks.get(&address).expect("just taken");
             prop_assert!(block.is_alone || !request.is_alone);
             if block.is_alone {
                 let least = request.alone.expect("it may be");
@@ -242,13 +241,13 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
         }
         Step::Resize { index, size } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
-            let (before, was) = (ledger.last_release(), *ledger.blocks.get(address).unwrap());
+            let (before, was) = (ledger.last_release(), *ledger.blocks.get(&address).unwrap());
             let kept = model.in_use.remove(&address).expect("picked");
             if !ledger.resize(address, size) {
                 model.in_use.insert(address, kept);
                 return Ok(());
             }
-            let capacity = ledger.blocks.get(address).unwrap().capacity;
+            let capacity = ledger.blocks.get(&address).unwrap().capacity;
             prop_assert!(capacity >= size);
             if ledger.last_release() > before {
                 let rest = (address + capacity, was.capacity - capacity);
@@ -271,7 +270,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             ledger.finish_sharing(&residue, is_wiped);
             for (start, size) in residue {
                 if let Some(State::InFlight { release }) =
-                    ledger.blocks.get(start).map(|it| it.state)
+                    ledger.blocks.get(&start).map(|it| it.state)
                 {
                     prop_assert!(!is_wiped);
                     model.in_flight.insert(release, (start, size));
@@ -279,7 +278,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             }
             let again = ledger.share(address).expect("in use");
             let neighbours = |it: &[(u64, u64)]| {
-                it.iter().filter(|(at, _)| ledger.blocks.get(*at).is_some()).count()
+                it.iter().filter(|(at, _)| ledger.blocks.contains_key(at)).count()
             };
             prop_assert!(!is_wiped || neighbours(&again) == 0, "the residue is gone");
             ledger.finish_sharing(&again, is_wiped);
@@ -391,7 +390,7 @@ fn once_much_is_wasted_no_segment_is_made_for_one_block_until_most_of_that_is_ba
         Lookup::Hit { address: first, segment: first },
         "a vacant segment serves"
     );
-    assert!(ledger.blocks.get(first).is_some_and(|block| block.is_alone));
+    assert!(ledger.blocks.get(&first).is_some_and(|block| block.is_alone));
     assert!(ledger.release(first, false).is_none());
     let packed = |ledger: &Ledger| ledger.request(100, Placement::Packed);
     assert!(matches!(ledger.reuse(&packed(&ledger)), Lookup::Hit { .. }));
