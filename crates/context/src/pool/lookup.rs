@@ -33,8 +33,8 @@ pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>
     let answer = |context: &Context| {
         let pools = context.extension::<Pools>()?;
         let sources = Source::ALL.into_iter().filter(may_have);
-        let answer =
-            sources.filter_map(|source| question(&mut *pools.get(source).ledger().ok()?)).next()?;
+        let mut answers = sources.map(|source| pools.get(source).with_ledger(&question));
+        let answer = answers.find_map(|answer| answer.ok().flatten())?;
         // Asks the driver, so not under the lock, and only where it matters.
         context.is_alive().then_some(answer)
     };

@@ -7,7 +7,7 @@
 
 use super::classes::Class;
 use super::index::Index;
-use super::{Access, Ledger, MemoryStats};
+use super::{Access, Account, Ledger};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -35,19 +35,19 @@ impl Segment {
         self.is_open && self.in_use == 0
     }
 
-    pub(super) fn begin_use(&mut self, stats: &mut MemoryStats) {
+    pub(super) fn begin_use(&mut self, account: &mut Account) {
         if self.is_unused() {
-            stats.cached_bytes -= self.capacity;
-            stats.cached_blocks -= 1;
+            account.stats.cached_bytes -= self.capacity;
+            account.stats.cached_blocks -= 1;
         }
         self.in_use += 1;
     }
 
-    pub(super) fn end_use(&mut self, stats: &mut MemoryStats) {
+    pub(super) fn end_use(&mut self, account: &mut Account) {
         self.in_use -= 1;
         if self.is_unused() {
-            stats.cached_bytes += self.capacity;
-            stats.cached_blocks += 1;
+            account.stats.cached_bytes += self.capacity;
+            account.stats.cached_blocks += 1;
         }
     }
 }
@@ -106,7 +106,7 @@ impl Ledger {
         let block = self.blocks.get_mut(&address).expect("the caller has found it");
         let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
         self.index.remove(segment, address, block);
-        segment.begin_use(&mut self.stats);
+        segment.begin_use(&mut self.account);
         (block.state, block.size) = (State::InUse(Access::Process), size);
         if block.capacity - capacity >= segment.class.step() {
             // The block behind it is not ready, or it would have been merged.
@@ -130,9 +130,12 @@ impl Ledger {
         let block = self.blocks.get_mut(&address).expect("the caller has found it");
         let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
         block.has_residue |= is_in_flight;
-        segment.end_use(&mut self.stats);
+        segment.end_use(&mut self.account);
         if !segment.is_open {
             block.state = State::Withheld;
+            if segment.in_use == 0 {
+                self.finished.push(segment.address);
+            }
         } else if is_in_flight {
             self.last_release += 1;
             block.state = State::InFlight { release: self.last_release };
@@ -207,9 +210,9 @@ impl Ledger {
             at += block.capacity;
         }
         self.index.classes[segment.class as usize].reserved -= segment.capacity;
-        segment.begin_use(&mut self.stats); // no longer cached
-        self.stats.driver_frees += 1;
-        self.stats.reserved_bytes -= segment.capacity;
+        segment.begin_use(&mut self.account); // no longer cached
+        self.account.stats.driver_frees += 1;
+        self.account.stats.reserved_bytes -= segment.capacity;
         segment
     }
 }

@@ -26,7 +26,7 @@ impl Ledger {
         let peak = self.peak_with(needed);
         let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 3).max(MIN_KEPT);
         self.exceeds_limit()
-            || needed > 0 && self.stats.reserved_bytes.saturating_add(needed) > kept
+            || needed > 0 && self.account.stats.reserved_bytes.saturating_add(needed) > kept
     }
 
     /// The vacant segment that is worth least.
@@ -40,13 +40,16 @@ impl Ledger {
 
     /// Whether more is cached than the limit allows.
     pub(crate) fn exceeds_limit(&self) -> bool {
-        self.allowance().is_some_and(|bytes| self.stats.cached_bytes > bytes)
+        match self.caches_nothing {
+            true => self.segments.values().any(Segment::is_unused),
+            false => self.account.stats.cached_bytes > self.allowance(),
+        }
     }
 
     /// Whether work in flight may still use more than the limit.  To wait for it then is better
     /// than to take ever more memory.
     pub(crate) fn has_to_wait(&self) -> bool {
-        self.allowance().is_some_and(|bytes| self.index.in_flight_bytes() > bytes)
+        self.index.in_flight_bytes() > self.allowance()
     }
 
     /// Removes the segments that have been vacant for longest and are not worth keeping: those
@@ -57,7 +60,7 @@ impl Ledger {
         let mut surplus = Vec::new();
         // A segment that is too large to be cached at all displaces nothing else.
         if let Some(newest) = self.index.newest_vacant()
-            && self.allowance().is_some_and(|bytes| self.segments[&newest].capacity > bytes)
+            && self.segments[&newest].capacity > self.allowance()
         {
             surplus.push(self.remove_segment(newest));
         }
@@ -73,25 +76,27 @@ impl Ledger {
     /// Removes all segments in which nothing is in use, and forgets what was needed before.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn clear(&mut self) -> Vec<Segment> {
-        self.peak = self.stats.allocated_bytes;
-        self.remove_unused(0)
+        self.account.peak = self.account.stats.allocated_bytes;
+        let mut removed = self.take_finished();
+        removed.extend(self.remove_unused(0));
+        removed
     }
 
     /// Removes segments in which nothing is in use until the rest is within the limit.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
-        self.allowance().map_or_else(Vec::new, |bytes| self.remove_unused(bytes))
+        self.remove_unused(self.allowance())
     }
 
     /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver
     /// frees them once it has completed all work, so some may be in flight.
-    pub(super) fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+    fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
         let unused = self.segments.values().filter(|it| it.is_unused()).map(|it| it.address);
         // Those first that have nothing in flight.
         let unused: Vec<_> = self.index.vacant().chain(unused).collect();
         let mut removed = Vec::new();
         for address in unused {
-            if self.stats.cached_bytes <= bytes {
+            if self.account.stats.cached_bytes <= bytes {
                 break;
             }
             if self.segments.contains_key(&address) {

@@ -131,16 +131,14 @@ fn allocate(
     };
     let smallest = smallest_fit(ledger);
     match ledger.reuse(request) {
-        Lookup::Hit { address, .. } => {
+        Some((address, _)) => {
             let (_, block) = ledger.containing(address).expect("just taken");
             let is_best = block.is_alone || smallest == Some(block.capacity);
             prop_assert!(block.capacity == request.capacity || is_best);
             Ok(address)
         }
-        found => {
-            if found == Lookup::InFlight {
-                prop_assert!(!model.in_flight.is_empty());
-            }
+        None => {
+            prop_assert!(!ledger.may_serve_later(request) || !model.in_flight.is_empty());
             let capacity = ledger.segment_size(request);
             prop_assert!(capacity >= request.capacity);
             model.next += if model.next.is_multiple_of(3) { APART } else { 0 };
@@ -176,7 +174,7 @@ fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
     let slack: u64 = alone.map(|(_, block)| block.capacity - block.size).sum();
     prop_assert_eq!(ledger.slack.bytes(), slack);
     prop_assert!(slack <= MAX_SLACK);
-    let stats = ledger.stats();
+    let stats = ledger.account.stats;
     prop_assert_eq!(stats.reserved_bytes, model.segments.values().sum::<u64>());
     let in_use: u64 = model.in_use.values().map(|(size, _)| size).sum();
     prop_assert_eq!(stats.allocated_bytes, in_use + model.exported.values().sum::<u64>());
@@ -217,7 +215,8 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             }
         }
         Step::AllocateAdjacent { sizes } => {
-            let request = ledger.request_adjacent(&sizes);
+            let whole = sizes.iter().map(|size| aligned(*size)).sum();
+            let request = ledger.request(whole, Placement::Packed);
             let mut address = allocate(ledger, model, &request)?;
             ledger.divide(address, &sizes);
             for size in sizes {
@@ -229,15 +228,17 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             let Some(address) = model.pick(index) else { return Ok(()) };
             let (size, access) = model.in_use.remove(&address).expect("picked");
             let before = ledger.last_release();
-            let freed = ledger.release(address, is_exposed);
+            ledger.release(address + size / 2, is_exposed);
             if access == Access::Exported {
                 model.exported.insert(address, size);
             } else if access == Access::Process && ledger.last_release() > before {
                 prop_assert!(is_exposed);
                 model.in_flight.insert(ledger.last_release(), (address, size));
             }
-            model.free(freed)?;
-            prop_assert!(ledger.release(address, is_exposed).is_none(), "once is enough");
+            model.free(ledger.take_finished())?;
+            let after = ledger.account.stats;
+            ledger.release(address, is_exposed);
+            prop_assert_eq!(ledger.account.stats, after, "once is enough");
         }
         Step::Resize { index, size } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
@@ -291,7 +292,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             model.in_flight.retain(|release, _| *release > up_to);
         }
         Step::Limit(bytes) => {
-            ledger.set_limit(bytes);
+            ledger.account.limit = Some(bytes);
             let freed = ledger.remove_beyond_limit();
             model.free(freed)?;
         }
@@ -336,17 +337,17 @@ proptest! {
 
 fn with_limit(limit: u64) -> Ledger {
     let mut ledger = Ledger::default();
-    ledger.set_limit(limit);
+    ledger.account.limit = Some(limit);
     ledger
 }
 
 /// Allocates from a driver that puts each segment at the next multiple of `APART`.
 fn add(ledger: &mut Ledger, size: u64) -> u64 {
     let request = ledger.request(size, Placement::Packed);
-    if let Lookup::Hit { address, .. } = ledger.reuse(&request) {
+    if let Some((address, _)) = ledger.reuse(&request) {
         return address;
     }
-    let address = (ledger.stats().driver_allocations + 1) * APART;
+    let address = (ledger.account.stats.driver_allocations + 1) * APART;
     ledger.add(address, ledger.segment_size(&request), &request);
     address
 }
@@ -373,9 +374,8 @@ fn a_request_falls_back_to_its_own_capacity() {
     let ledger = with_limit(LIMIT);
     let request = ledger.request(100, Placement::Alone);
     assert!(request.is_alone && request.capacity == SEGMENT);
-    let packed = ledger.pack(&request).expect("less");
+    let packed = request.packed();
     assert!(!packed.is_alone && packed.capacity == 512);
-    assert_eq!(ledger.pack(&packed).map(|it| it.capacity), Some(512));
 }
 
 #[test]
@@ -384,28 +384,24 @@ fn once_much_is_wasted_no_segment_is_made_for_one_block_until_most_of_that_is_ba
     let blocks = add_alone(&mut ledger);
     assert!(!ledger.request(5 * MIB + 1, Placement::Alone).is_alone, "its share is wasted");
     let first = blocks[0];
-    assert!(ledger.release(first, false).is_none());
-    assert_eq!(
-        ledger.reuse(&alone(&ledger)),
-        Lookup::Hit { address: first, segment: first },
-        "a vacant segment serves"
-    );
+    ledger.release(first, false);
+    assert_eq!(ledger.reuse(&alone(&ledger)), Some((first, first)), "a vacant segment serves");
     assert!(ledger.blocks.get(&first).is_some_and(|block| block.is_alone));
-    assert!(ledger.release(first, false).is_none());
+    ledger.release(first, false);
     let packed = |ledger: &Ledger| ledger.request(100, Placement::Packed);
-    assert!(matches!(ledger.reuse(&packed(&ledger)), Lookup::Hit { .. }));
+    assert!(ledger.reuse(&packed(&ledger)).is_some());
     assert_eq!(
         ledger.reuse(&alone(&ledger)),
-        Lookup::Hit { address: first + 512, segment: first },
+        Some((first + 512, first)),
         "none is vacant, and another has room"
     );
     let last = blocks.len() * 3 / 4 - 1;
     for address in &blocks[1..last] {
         assert!(!alone(&ledger).is_alone);
-        assert!(ledger.release(*address, false).is_none());
+        ledger.release(*address, false);
     }
     assert!(!alone(&ledger).is_alone, "more than a quarter is wasted");
-    assert!(ledger.release(blocks[last], false).is_none());
+    ledger.release(blocks[last], false);
     assert!(alone(&ledger).is_alone);
 }
 
@@ -413,25 +409,22 @@ fn once_much_is_wasted_no_segment_is_made_for_one_block_until_most_of_that_is_ba
 fn a_vacant_segment_is_split_while_memory_is_plentiful() {
     let mut ledger = with_limit(LIMIT);
     let large = add(&mut ledger, 100 * MIB);
-    assert!(ledger.release(large, false).is_none());
+    ledger.release(large, false);
     assert_eq!(add(&mut ledger, 40 * MIB), large);
     assert_eq!(add(&mut ledger, 30 * MIB), large + 40 * MIB);
     // Another 30 MiB would fit in the rest, but there is a request of 100 MiB to be expected.
     assert_eq!(
         ledger.reuse(&ledger.request(30 * MIB, Placement::Packed)),
-        Lookup::Hit { address: large + 70 * MIB, segment: large }
+        Some((large + 70 * MIB, large))
     );
     let other = add(&mut ledger, 100 * MIB);
-    assert!(ledger.release(other, false).is_none());
+    ledger.release(other, false);
     assert_eq!(
         ledger.reuse(&ledger.request(70 * MIB, Placement::Packed)),
-        Lookup::Miss,
+        None,
         "memory is scarce"
     );
-    assert_eq!(
-        ledger.reuse(&ledger.request(90 * MIB, Placement::Packed)),
-        Lookup::Hit { address: other, segment: other }
-    );
+    assert_eq!(ledger.reuse(&ledger.request(90 * MIB, Placement::Packed)), Some((other, other)));
 }
 
 #[test]
@@ -439,12 +432,12 @@ fn segments_are_split_as_long_as_that_leaves_little() {
     let mut ledger = with_limit(LIMIT);
     let blocks: Vec<_> = [1000, 300, 300].map(|size| add(&mut ledger, size * MIB)).into();
     for address in &blocks[1..] {
-        assert!(ledger.release(*address, false).is_none());
+        ledger.release(*address, false);
     }
     let large = |ledger: &Ledger, size| ledger.request(size * MIB, Placement::Packed);
-    let hit = |address| Lookup::Hit { address, segment: address };
+    let hit = |address| Some((address, address));
     assert_eq!(ledger.reuse(&large(&ledger, 220)), hit(blocks[1]));
-    assert_eq!(ledger.reuse(&large(&ledger, 220)), Lookup::Miss, "80 MiB are left already");
+    assert_eq!(ledger.reuse(&large(&ledger, 220)), None, "80 MiB are left already");
     assert_eq!(ledger.reuse(&large(&ledger, 270)), hit(blocks[2]));
 }
 
@@ -452,16 +445,16 @@ fn segments_are_split_as_long_as_that_leaves_little() {
 fn smaller_segments_stay_as_long_as_they_hold_little() {
     let mut ledger = with_limit(LIMIT);
     let large = add(&mut ledger, 200 * MIB);
-    assert!(ledger.release(large, false).is_none());
+    ledger.release(large, false);
     assert_eq!(add(&mut ledger, 20 * MIB), large);
     let medium: Vec<_> = (0..7).map(|_| add(&mut ledger, 10 * MIB)).collect();
     let (last, others) = medium.split_last().expect("seven");
     for address in others {
-        assert!(ledger.release(*address, false).is_none());
+        ledger.release(*address, false);
     }
-    assert!(ledger.stats().cached_bytes > 0);
+    assert!(ledger.account.stats.cached_bytes > 0);
     assert!(!ledger.has_surplus(190 * MIB) && ledger.take_surplus(190 * MIB).is_empty());
-    assert!(ledger.release(*last, false).is_none());
+    ledger.release(*last, false);
     assert!(ledger.has_surplus(190 * MIB) && !ledger.take_surplus(190 * MIB).is_empty());
 }
 
@@ -469,10 +462,10 @@ fn smaller_segments_stay_as_long_as_they_hold_little() {
 fn an_allocation_returns_few_segments_at_once() {
     let mut ledger = with_limit(LIMIT);
     let blocks: Vec<_> = (0..40).map(|_| add(&mut ledger, 16 * MIB)).collect();
-    assert!(blocks.iter().all(|address| ledger.release(*address, false).is_none()));
+    blocks.iter().for_each(|address| ledger.release(*address, false));
     let returned = [0; 3].map(|_| ledger.take_surplus(800 * MIB).len());
     assert_eq!(returned, [16, 13, 0]);
-    ledger.set_limit(0);
+    ledger.account.limit = Some(0);
     assert_eq!(ledger.remove_beyond_limit().len(), 11, "a limit holds at once");
 }
 
@@ -481,7 +474,7 @@ fn what_was_needed_at_the_peak_is_kept() {
     let mut ledger = with_limit(LIMIT);
     let blocks: Vec<_> = [100, 80, 60].map(|size| add(&mut ledger, size * MIB)).into();
     for address in &blocks[1..] {
-        assert!(ledger.release(*address, false).is_none());
+        ledger.release(*address, false);
     }
     assert!(ledger.take_surplus(40 * MIB).is_empty() && !ledger.has_surplus(40 * MIB));
     assert!(ledger.has_surplus(90 * MIB));
@@ -493,10 +486,10 @@ fn what_was_needed_at_the_peak_is_kept() {
 fn what_was_needed_before_the_cache_was_emptied_does_not_count() {
     let mut ledger = with_limit(1 << 40);
     let large = add(&mut ledger, 1000 * MIB);
-    assert!(ledger.release(large, false).is_none());
+    ledger.release(large, false);
     assert_eq!(ledger.clear().len(), 1);
     let small = [100, 100].map(|size| add(&mut ledger, size * MIB));
-    assert!(ledger.release(small[0], false).is_none());
+    ledger.release(small[0], false);
     assert!(ledger.has_surplus(150 * MIB));
 }
 
@@ -504,7 +497,7 @@ fn what_was_needed_before_the_cache_was_emptied_does_not_count() {
 fn segments_with_work_in_flight_are_no_surplus() {
     let mut ledger = with_limit(10 * MIB);
     let address = add(&mut ledger, 64 * MIB);
-    assert!(ledger.release(address, true).is_none());
+    ledger.release(address, true);
     assert!(ledger.has_surplus(0) && ledger.has_to_wait());
     assert!(ledger.take_surplus(0).is_empty());
     ledger.mark_complete(ledger.last_release());
@@ -517,10 +510,12 @@ fn lent_memory_goes_back_with_the_last_block_of_its_segment() {
     let mut ledger = with_limit(LIMIT);
     let (lent, other) = (add(&mut ledger, 1000), add(&mut ledger, 1000));
     assert!(ledger.share(lent).is_some());
-    assert!(ledger.release(lent, false).is_none());
+    ledger.release(lent, false);
     assert!(ledger.is_idle(lent) && add(&mut ledger, 1000) != lent);
-    let freed = ledger.release(other, true).expect("the last block");
-    assert_eq!((freed.address, freed.capacity), (lent, SEGMENT));
+    assert!(!ledger.has_finished());
+    ledger.release(other, true);
+    let freed = ledger.take_finished();
+    assert_eq!((freed[0].address, freed[0].capacity), (lent, SEGMENT));
     assert!(!ledger.is_idle(lent));
 }
 
@@ -529,7 +524,7 @@ fn residue_is_known_until_it_is_wiped() {
     let mut ledger = with_limit(LIMIT);
     let (first, second) = (add(&mut ledger, 1024), add(&mut ledger, 1000));
     assert_eq!(ledger.share(second), Some(vec![]), "fresh memory has none");
-    assert!(ledger.release(first, false).is_none());
+    ledger.release(first, false);
     let residue = ledger.share(second).expect("in use");
     assert_eq!(residue, [(first, 1024)]);
     assert_ne!(add(&mut ledger, 1024), first, "not while it is wiped");
@@ -568,15 +563,15 @@ fn random_sizes_leave_little_unused() {
             let at = (draw() * alive.len() as f64) as usize;
             let (address, gone) = alive.swap_remove(at);
             live -= gone;
-            assert!(ledger.release(address, false).is_none());
+            ledger.release(address, false);
         } else {
             let request = ledger.request(size, Placement::Alone);
             let address = match ledger.reuse(&request) {
-                Lookup::Hit { address, .. } => address,
+                Some((address, _)) => address,
                 _ => {
                     let capacity = ledger.segment_size(&request);
                     drop(ledger.take_surplus(capacity));
-                    let address = (ledger.stats().driver_allocations + 1) * APART;
+                    let address = (ledger.account.stats.driver_allocations + 1) * APART;
                     ledger.add(address, capacity, &request);
                     address
                 }
@@ -585,7 +580,7 @@ fn random_sizes_leave_little_unused() {
             live += size;
         }
     }
-    let stats = ledger.stats();
+    let stats = ledger.account.stats;
     let share = stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64;
     assert!(share < 1.25, "{share:.3}: {stats:?}");
     assert!(stats.driver_allocations + stats.driver_frees < 600, "{stats:?}");
