@@ -44,7 +44,7 @@ fn main() {
                 let Some((address, _)) = ledger.reuse(&request) else {
                     panic!("a block of that size is ready");
                 };
-                ledger.release(address, false)
+                ledger.release(address, false);
             });
         });
     }
@@ -57,7 +57,7 @@ fn main() {
             let Some((address, _)) = ledger.reuse(&request) else {
                 panic!("a segment has room");
             };
-            ledger.release(address, false)
+            ledger.release(address, false);
         });
     });
     group.finish();

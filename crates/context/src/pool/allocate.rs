@@ -3,7 +3,7 @@
 
 use super::ledger::{Ledger, Place, Request, aligned};
 use super::pools::Pool;
-use super::release::{Freed, total};
+use super::release::{Freed, surplus, total};
 use super::{Block, Cache, Placement, Source, lookup};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
@@ -81,21 +81,17 @@ impl Context {
         size: u64,
         placement: Placement,
     ) -> CudaResult<Place> {
-        let enter = || {
-            self.enter().inspect_err(|error| {
-                if self.is_gone(error) {
-                    self.abandon();
-                }
-            })
-        };
         let pool = self.pool(source);
         // Memory that outlives its context serves without a call of the driver.
-        let entered = if source.outlives_context() { None } else { Some(enter()?) };
+        let entered = match source.outlives_context() {
+            true => None,
+            false => Some(self.enter_or_abandon()?),
+        };
         let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;
         if let Some(place) = found {
             return Ok(place);
         }
-        let current = entered.map_or_else(enter, Ok)?;
+        let current = entered.map_or_else(|| self.enter_or_abandon(), Ok)?;
         Cache::of(self, source).limit()?;
         let request = pool.with_ledger(|ledger| {
             ledger.caches_nothing = !self.may_cache();
@@ -119,9 +115,10 @@ impl Context {
             ledger.count_miss(&request);
             ledger.segment_size(&request)
         })?;
-        let needed = if source.is_scarce() { size } else { 0 };
-        let surplus = self.surplus(source, current, needed);
-        surplus
+        // Others want device memory, too.  Pinned memory is limited to a small part of the machine's, and takes
+        // milliseconds to pin.
+        let needed = if source == Source::Device { size } else { 0 };
+        surplus(pool, current, needed)
             .and_then(|segments| self.free_segments(source, current, &segments).1)
             .map_err(|error| error.while_allocating(request.size))?;
         let mut attempts = MAX_ATTEMPTS;
@@ -202,21 +199,16 @@ fn reuse(
     let mut complete = 0;
     let mut is_first = true;
     loop {
-        let (found, may_serve_later, has_to_wait, last_release) = pool.with_ledger(|ledger| {
+        let (found, last_release, has_to_wait) = pool.with_ledger(|ledger| {
             ledger.mark_complete(complete);
             let has_to_wait = source.may_wait() && ledger.has_to_wait();
-            (
-                ledger.reuse(request),
-                ledger.may_serve_later(request),
-                has_to_wait,
-                ledger.last_release(),
-            )
+            // The memory in flight must shrink with each iteration.
+            let goes_on = is_first || complete > 0 && has_to_wait;
+            let found = ledger.reuse(request);
+            let goes_on = found.is_none() && goes_on && ledger.may_serve_later(request);
+            (found, goes_on.then_some(ledger.last_release), has_to_wait)
         })?;
-        // The memory in flight must shrink with each iteration.
-        let goes_on = is_first || complete > 0 && has_to_wait;
-        if found.is_some() || !may_serve_later || !goes_on {
-            return Ok(found);
-        }
+        let Some(last_release) = last_release else { return Ok(found) };
         // The fences do not cover what is released from here on.
         let (reached, oldest) = pool.with_fences(|fences| {
             (fences.complete_up_to(current, last_release), fences.oldest())
@@ -235,7 +227,7 @@ fn reuse(
 /// becomes ready.
 fn complete_in_flight(pool: &Pool, current: &Current<'_>) -> CudaResult<u64> {
     let (has_in_flight, last_release) =
-        pool.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release()))?;
+        pool.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
     let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };
     pool.with_ledger(|ledger| ledger.mark_complete(complete))?;
     Ok(complete)

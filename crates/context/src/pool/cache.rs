@@ -1,7 +1,7 @@
 //! The caches of released memory: their statistics, their limits, and their release.
 
-use super::budget::{default_device_limit, default_pinned_limit};
 use super::ledger::Ledger;
+use super::limits::{default_device_limit, default_pinned_limit};
 use super::pools::PINNED;
 use super::release::{Freed, total};
 use super::stats::Account;
@@ -107,9 +107,7 @@ impl<'context> Cache<'context> {
             _ => self.with_account(|account| account.limit = Some(bytes))?,
         }
         self.for_each_pool(|context, source| {
-            context.free_removed(source, |_| {
-                context.pool(source).with_ledger(Ledger::remove_beyond_limit)
-            })
+            context.free_removed(source, |pool, _| pool.with_ledger(Ledger::remove_beyond_limit))
         })
         .1
     }
@@ -129,9 +127,8 @@ impl<'context> Cache<'context> {
     /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
     pub(super) fn clear(self) -> Freed {
         self.for_each_pool(|context, source| {
-            let pool = context.pool(source);
-            drop(pool.with_fences(mem::take));
-            context.free_removed(source, |_| pool.with_ledger(Ledger::clear))
+            drop(context.pool(source).with_fences(mem::take));
+            context.free_removed(source, |pool, _| pool.with_ledger(Ledger::clear))
         })
     }
 

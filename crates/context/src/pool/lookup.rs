@@ -10,23 +10,19 @@ use crate::address_range::AddressRange;
 use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
 
-/// The addresses of device memory and of host memory, which lie far apart.
-static DEVICE: AddressRange = AddressRange::new();
-static HOST: AddressRange = AddressRange::new();
-
-fn range_of(source: Source) -> &'static AddressRange {
-    if source == Source::Device { &DEVICE } else { &HOST }
-}
+/// The addresses of each source's memory: those of device memory and of host memory lie far apart.
+static RANGES: [AddressRange; Source::ALL.len()] =
+    [const { AddressRange::new() }; Source::ALL.len()];
 
 /// Extends the range of addresses that may hold blocks.
 pub(super) fn extend_range(source: Source, address: u64, capacity: u64) {
-    range_of(source).add(address, capacity);
+    RANGES[source as usize].add(address, capacity);
 }
 
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.
 pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
-    let may_have = |source: &Source| range_of(*source).contains(address);
+    let may_have = |source: &Source| RANGES[*source as usize].contains(address);
     if !Source::ALL.iter().any(may_have) {
         return Vec::new();
     }

@@ -22,10 +22,8 @@ pub(super) struct Pool {
 
 impl Pool {
     fn of(source: Source) -> Self {
-        let ledger = match source {
-            Source::Device | Source::Pinned => Ledger::default(),
-            Source::Pages => Ledger::sharing_always(),
-        };
+        let mut ledger = Ledger::default();
+        ledger.always_shares = source == Source::Pages;
         let is_pinned = source != Source::Device;
         Self { ledger: Lock::new(ledger), fences: Lock::default(), is_pinned }
     }

@@ -1,9 +1,10 @@
 //! Returning memory: blocks to the ledger, segments to the driver.
 
 use super::ledger::{Ledger, Segment};
+use super::pools::Pool;
 use super::{Cache, Source};
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, blocking, may_release, report_failure};
+use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
 use std::thread;
 
 /// How many bytes the driver has freed, and the first failure.
@@ -22,69 +23,40 @@ impl Context {
         address: u64,
         is_exposed: bool,
     ) -> CudaResult<()> {
-        let (is_finished, exceeds_limit) = self.pool(source).with_ledger(|ledger| {
+        let is_complete = self.pool(source).with_ledger(|ledger| {
             ledger.release(address, is_exposed);
-            (ledger.has_finished(), ledger.exceeds_limit())
+            ledger.finished.is_empty() && !ledger.exceeds_limit()
         })?;
-        if !is_finished && !exceeds_limit {
+        if is_complete {
             return Ok(());
         }
         if !source.may_wait() {
             let context = self.clone();
-            let free = move || {
-                report_failure(
-                    source.name(),
-                    context.free_rest(source, is_finished, exceeds_limit),
-                );
-            };
+            let free = move || report_failure(source.name(), context.free_rest(source));
             if thread::Builder::new().name("cuda-releases".into()).spawn(free).is_ok() {
                 return Ok(());
             }
         }
-        self.free_rest(source, is_finished, exceeds_limit)
+        self.free_rest(source)
     }
 
     /// Gives the driver what a release has left over: segments of which nothing may serve again, and
     /// memory beyond the limit, which may be in other pools that share it.
-    fn free_rest(&self, source: Source, is_finished: bool, exceeds_limit: bool) -> CudaResult<()> {
-        let finished = match is_finished {
-            true => {
-                self.free_removed(source, |_| self.pool(source).with_ledger(Ledger::take_finished))
-                    .1
-            }
-            false => Ok(()),
-        };
-        if !exceeds_limit {
-            return finished;
+    fn free_rest(&self, source: Source) -> CudaResult<()> {
+        let (has_finished, exceeds_limit) = self
+            .pool(source)
+            .with_ledger(|ledger| (!ledger.finished.is_empty(), ledger.exceeds_limit()))?;
+        let mut freed = (0, Ok(()));
+        if has_finished {
+            freed = self.free_removed(source, |pool, _| pool.with_ledger(Ledger::take_finished));
         }
-        let surplus = Cache::of(self, source).for_each_pool(|context, source| {
-            context.free_removed(source, |current| context.surplus(source, current, 0))
-        });
-        finished.and(surplus.1)
-    }
-
-    /// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
-    /// does not wait: while the device is busy, it is left to a later call.
-    pub(super) fn surplus(
-        &self,
-        source: Source,
-        current: &Current<'_>,
-        needed: u64,
-    ) -> CudaResult<Vec<Segment>> {
-        let pool = self.pool(source);
-        let last_release =
-            pool.with_ledger(|ledger| ledger.has_surplus(needed).then(|| ledger.last_release()))?;
-        let Some(last_release) = last_release else { return Ok(Vec::new()) };
-        let complete = pool.with_fences(|fences| fences.all_complete(current, last_release))?;
-        pool.with_ledger(|ledger| match complete {
-            Ok(Some(complete)) => {
-                ledger.mark_complete(complete);
-                ledger.take_surplus(needed)
-            }
-            Ok(None) => Vec::new(),
-            // Without events, the driver's own wait is the only evidence.
-            Err(_) => ledger.remove_beyond_limit(),
-        })
+        if exceeds_limit {
+            let surplus = Cache::of(self, source).for_each_pool(|context, source| {
+                context.free_removed(source, |pool, current| surplus(pool, current, 0))
+            });
+            freed = total([freed, surplus]);
+        }
+        freed.1
     }
 
     /// Has the driver free segments that `remove` takes from the ledger.  This may wait for all work of the device.
@@ -93,27 +65,29 @@ impl Context {
     pub(super) fn free_removed(
         &self,
         source: Source,
-        remove: impl FnOnce(&Current<'_>) -> CudaResult<Vec<Segment>>,
+        remove: impl FnOnce(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
     ) -> Freed {
         if !may_release() {
             return (0, Ok(()));
         }
-        blocking(|| match self.enter() {
-            Ok(current) => match remove(&current) {
+        blocking(|| match self.enter_or_abandon() {
+            Ok(current) => match remove(self.pool(source), &current) {
                 Ok(segments) => self.free_segments(source, &current, &segments),
                 Err(error) => (0, Err(error)),
             },
-            Err(error) => (0, self.unless_gone(error)),
+            // The driver has freed all memory of a context that is gone.
+            Err(error) if self.is_gone(&error) => (0, Ok(())),
+            Err(error) => (0, Err(error)),
         })
     }
 
-    /// The error of entering the context, unless it is gone: the driver has then freed all its memory.
-    fn unless_gone(&self, error: CudaError) -> CudaResult<()> {
-        if !self.is_gone(&error) {
-            return Err(error);
-        }
-        self.abandon();
-        Ok(())
+    /// Enters the context, unless it is gone: all that is known of its memory is then forgotten.
+    pub(super) fn enter_or_abandon(&self) -> CudaResult<Current<'_>> {
+        self.enter().inspect_err(|error| {
+            if self.is_gone(error) {
+                self.abandon();
+            }
+        })
     }
 
     /// Has the driver free segments that the ledger has removed.
@@ -134,4 +108,24 @@ impl Context {
         });
         total(free_each)
     }
+}
+
+/// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
+/// does not wait: while the device is busy, it is left to a later call.
+pub(super) fn surplus(pool: &Pool, current: &Current<'_>, needed: u64) -> CudaResult<Vec<Segment>> {
+    let (has_surplus, last_release) =
+        pool.with_ledger(|ledger| (ledger.has_surplus(needed), ledger.last_release))?;
+    if !has_surplus {
+        return Ok(Vec::new());
+    }
+    let complete = pool.with_fences(|fences| fences.all_complete(current, last_release))?;
+    pool.with_ledger(|ledger| match complete {
+        Ok(Some(complete)) => {
+            ledger.mark_complete(complete);
+            ledger.take_surplus(needed)
+        }
+        Ok(None) => Vec::new(),
+        // Without events, the driver's own wait is the only evidence.
+        Err(_) => ledger.remove_beyond_limit(),
+    })
 }

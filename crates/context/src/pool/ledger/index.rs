@@ -3,7 +3,7 @@
 
 use super::blocks::{Block, Segment, State};
 use super::classes::Class;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The memory of one class.
 #[derive(Debug, Default)]
@@ -16,67 +16,55 @@ pub(super) struct OfClass {
     pub(super) ready_in_parts: u64,
     /// The bytes that work in flight may still use.
     pub(super) in_flight: u64,
-    /// The vacant segments.  The one that became so first is in front.
-    vacant: BTreeMap<u64, u64>,
+    /// The number and address of each vacant segment.  The one that became so first is in front.
+    vacant: BTreeSet<(u64, u64)>,
     vacant_bytes: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) classes: [OfClass; Class::COUNT],
-    /// The address of each block in flight, by the number of its release.
-    in_flight: BTreeMap<u64, u64>,
+    /// The release and address of each block in flight.
+    in_flight: BTreeSet<(u64, u64)>,
     last_vacant: u64,
 }
 
 impl Index {
-    /// Adds a block of a segment by its state.
-    pub(super) fn add(&mut self, segment: &mut Segment, address: u64, block: &Block) {
+    /// Adds a released block of a segment by its state, or removes it.
+    fn change(&mut self, segment: &Segment, address: u64, block: &Block, is_added: bool) {
         let of_class = &mut self.classes[segment.class as usize];
-        match block.state {
+        let bytes = match block.state {
             State::InFlight { release } => {
-                self.in_flight.insert(release, address);
-                of_class.in_flight += block.capacity;
+                put(&mut self.in_flight, (release, address), is_added);
+                &mut of_class.in_flight
             }
             State::Ready => {
-                of_class.ready.insert((block.capacity, address));
-                if block.capacity < segment.capacity {
-                    of_class.ready_in_parts += block.capacity;
-                    return;
+                put(&mut of_class.ready, (block.capacity, address), is_added);
+                if block.capacity == segment.capacity {
+                    put(&mut of_class.vacant, (segment.vacant_since, address), is_added);
+                    &mut of_class.vacant_bytes
+                } else {
+                    &mut of_class.ready_in_parts
                 }
-                self.last_vacant += 1;
-                segment.vacant_since = self.last_vacant;
-                of_class.vacant.insert(segment.vacant_since, address);
-                of_class.vacant_bytes += block.capacity;
             }
-            State::InUse(_) | State::Withheld => {}
-        }
+            State::InUse(_) | State::Withheld => return,
+        };
+        *bytes = if is_added { *bytes + block.capacity } else { *bytes - block.capacity };
     }
 
-    /// Removes a block that may have been added.
+    pub(super) fn add(&mut self, segment: &mut Segment, address: u64, block: &Block) {
+        self.last_vacant += 1;
+        segment.vacant_since = self.last_vacant;
+        self.change(segment, address, block, true);
+    }
+
     pub(super) fn remove(&mut self, segment: &Segment, address: u64, block: &Block) {
-        let of_class = &mut self.classes[segment.class as usize];
-        match block.state {
-            State::InFlight { release } => {
-                self.in_flight.remove(&release);
-                of_class.in_flight -= block.capacity;
-            }
-            State::Ready => {
-                of_class.ready.remove(&(block.capacity, address));
-                if block.capacity < segment.capacity {
-                    of_class.ready_in_parts -= block.capacity;
-                    return;
-                }
-                of_class.vacant.remove(&segment.vacant_since);
-                of_class.vacant_bytes -= block.capacity;
-            }
-            State::InUse(_) | State::Withheld => {}
-        }
+        self.change(segment, address, block, false);
     }
 
     /// The block in flight that was released first, if its release has a number up to that one.
     pub(super) fn first_in_flight(&self, up_to: u64) -> Option<u64> {
-        let (release, address) = self.in_flight.first_key_value()?;
+        let (release, address) = self.in_flight.first()?;
         (*release <= up_to).then_some(*address)
     }
 
@@ -92,17 +80,27 @@ impl Index {
         let [others @ .., large] = &self.classes;
         let too_many = others.iter().map(|it| it.vacant_bytes).sum::<u64>() > kept;
         let others = others.iter().rev().filter(|_| too_many);
-        std::iter::once(large).chain(others).find_map(|it| it.vacant.values().next().copied())
+        std::iter::once(large)
+            .chain(others)
+            .find_map(|it| it.vacant.first())
+            .map(|(_, segment)| *segment)
     }
 
     /// The segment that became vacant last.
     pub(super) fn newest_vacant(&self) -> Option<u64> {
-        let newest = self.classes.iter().filter_map(|it| it.vacant.last_key_value());
+        let newest = self.classes.iter().filter_map(|it| it.vacant.last());
         newest.max().map(|(_, segment)| *segment)
     }
 
     /// All vacant segments, those of the largest class in front.
     pub(super) fn vacant(&self) -> impl Iterator<Item = u64> {
-        self.classes.iter().rev().flat_map(|it| it.vacant.values().copied())
+        self.classes.iter().rev().flat_map(|it| it.vacant.iter().map(|(_, segment)| *segment))
     }
+}
+
+fn put(index: &mut BTreeSet<(u64, u64)>, entry: (u64, u64), is_added: bool) {
+    match is_added {
+        true => index.insert(entry),
+        false => index.remove(&entry),
+    };
 }

@@ -50,14 +50,14 @@ pub(crate) struct Ledger {
     segments: BTreeMap<u64, Segment>,
     index: Index,
     /// The number of the last release of a block that was exposed.
-    last_release: u64,
+    pub(crate) last_release: u64,
     slack: Slack,
     /// The closed segments in which nothing is in use any more.
-    finished: Vec<u64>,
+    pub(crate) finished: Vec<u64>,
     /// Nothing may be cached here, whatever the limit.
     pub(crate) caches_nothing: bool,
-    /// Blocks share segments even where nothing may be cached.
-    always_shares: bool,
+    /// Blocks share segments even where nothing may be cached: for many small allocations.
+    pub(crate) always_shares: bool,
     pub(crate) account: Account,
 }
 
@@ -207,12 +207,7 @@ impl Ledger {
         self.end_use(address, is_exposed);
     }
 
-    /// Whether the driver is to free segments of which nothing may serve again.
-    pub(crate) fn has_finished(&self) -> bool {
-        !self.finished.is_empty()
-    }
-
-    /// Removes these segments.
+    /// Removes the segments of which nothing may serve again.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn take_finished(&mut self) -> Vec<Segment> {
         let finished = std::mem::take(&mut self.finished);
@@ -271,11 +266,6 @@ impl Ledger {
         true
     }
 
-    /// Lets blocks share segments even where nothing may be cached: for many small allocations.
-    pub(crate) fn sharing_always() -> Self {
-        Self { always_shares: true, ..Self::default() }
-    }
-
     /// How many bytes may be cached.
     fn allowance(&self) -> u64 {
         if self.caches_nothing { 0 } else { self.account.limit.unwrap_or(0) }
@@ -300,11 +290,6 @@ impl Ledger {
         account.stats.allocated_bytes -= in_use.map(|block| block.size).sum::<u64>();
         *self = Self { account, ..Self::default() };
         Vec::new()
-    }
-
-    /// The number of the last release of a block that was exposed.
-    pub(crate) fn last_release(&self) -> u64 {
-        self.last_release
     }
 }
 

@@ -56,7 +56,7 @@ impl Ledger {
             return packed;
         }
         // It is alone in a segment that is there already, or the driver is asked for one.
-        let is_alone = !self.slack.is_spent();
+        let is_alone = !self.slack.is_spent;
         let capacity = if is_alone { alone } else { capacity };
         Request { capacity, alone: Some(alone), is_alone, ..packed }
     }

@@ -172,7 +172,7 @@ fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
     prop_assert!(tiles.peek().is_none());
     let alone = blocks.iter().filter(|(_, block)| block.is_alone);
     let slack: u64 = alone.map(|(_, block)| block.capacity - block.size).sum();
-    prop_assert_eq!(ledger.slack.bytes(), slack);
+    prop_assert_eq!(ledger.slack.bytes, slack);
     prop_assert!(slack <= MAX_SLACK);
     let stats = ledger.account.stats;
     prop_assert_eq!(stats.reserved_bytes, model.segments.values().sum::<u64>());
@@ -227,13 +227,13 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
         Step::Release { index, is_exposed } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
             let (size, access) = model.in_use.remove(&address).expect("picked");
-            let before = ledger.last_release();
+            let before = ledger.last_release;
             ledger.release(address + size / 2, is_exposed);
             if access == Access::Exported {
                 model.exported.insert(address, size);
-            } else if access == Access::Process && ledger.last_release() > before {
+            } else if access == Access::Process && ledger.last_release > before {
                 prop_assert!(is_exposed);
-                model.in_flight.insert(ledger.last_release(), (address, size));
+                model.in_flight.insert(ledger.last_release, (address, size));
             }
             model.free(ledger.take_finished())?;
             let after = ledger.account.stats;
@@ -242,7 +242,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
         }
         Step::Resize { index, size } => {
             let Some(address) = model.pick(index) else { return Ok(()) };
-            let (before, was) = (ledger.last_release(), *ledger.blocks.get(&address).unwrap());
+            let (before, was) = (ledger.last_release, *ledger.blocks.get(&address).unwrap());
             let kept = model.in_use.remove(&address).expect("picked");
             if !ledger.resize(address, size) {
                 model.in_use.insert(address, kept);
@@ -250,9 +250,9 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             }
             let capacity = ledger.blocks.get(&address).unwrap().capacity;
             prop_assert!(capacity >= size);
-            if ledger.last_release() > before {
+            if ledger.last_release > before {
                 let rest = (address + capacity, was.capacity - capacity);
-                model.in_flight.insert(ledger.last_release(), rest);
+                model.in_flight.insert(ledger.last_release, rest);
             }
             model.add(address, size)?;
             model.in_use.get_mut(&address).expect("added").1 = kept.1;
@@ -287,7 +287,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
             *known = (*known).max(access);
         }
         Step::Complete { but } => {
-            let up_to = ledger.last_release().saturating_sub(but);
+            let up_to = ledger.last_release.saturating_sub(but);
             ledger.mark_complete(up_to);
             model.in_flight.retain(|release, _| *release > up_to);
         }
@@ -500,7 +500,7 @@ fn segments_with_work_in_flight_are_no_surplus() {
     ledger.release(address, true);
     assert!(ledger.has_surplus(0) && ledger.has_to_wait());
     assert!(ledger.take_surplus(0).is_empty());
-    ledger.mark_complete(ledger.last_release());
+    ledger.mark_complete(ledger.last_release);
     assert_eq!(ledger.take_surplus(0).len(), 1);
     assert!(!ledger.has_surplus(0) && !ledger.has_to_wait());
 }
@@ -512,7 +512,7 @@ fn lent_memory_goes_back_with_the_last_block_of_its_segment() {
     assert!(ledger.share(lent).is_some());
     ledger.release(lent, false);
     assert!(ledger.is_idle(lent) && add(&mut ledger, 1000) != lent);
-    assert!(!ledger.has_finished());
+    assert!(ledger.finished.is_empty());
     ledger.release(other, true);
     let freed = ledger.take_finished();
     assert_eq!((freed[0].address, freed[0].capacity), (lent, SEGMENT));
@@ -530,7 +530,7 @@ fn residue_is_known_until_it_is_wiped() {
     assert_ne!(add(&mut ledger, 1024), first, "not while it is wiped");
     ledger.finish_sharing(&residue, false);
     assert!(ledger.has_in_flight() && add(&mut ledger, 1024) != first, "the wipe may be in flight");
-    ledger.mark_complete(ledger.last_release());
+    ledger.mark_complete(ledger.last_release);
     assert_eq!(ledger.share(second), Some(residue.clone()));
     ledger.finish_sharing(&residue, true);
     assert_eq!(ledger.share(second), Some(vec![]));
