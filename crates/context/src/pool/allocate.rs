@@ -2,9 +2,10 @@
 //! reclaimed.
 
 use super::ledger::{Ledger, Place, Request, aligned};
+use super::lookup::RANGES;
 use super::pools::Pool;
-use super::release::{Freed, surplus, total};
-use super::{Block, Cache, Placement, Source, lookup};
+use super::release::{Freed, total};
+use super::{Block, Cache, Placement, Source};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, report_failure};
@@ -97,41 +98,40 @@ impl Context {
             ledger.caches_nothing = !self.may_cache();
             ledger.request(size, placement)
         })?;
-        match reuse(source, pool, &current, &request)? {
+        match pool.reuse(&current, &request)? {
             Some(place) => Ok(place),
-            None => self.allocate_from_driver(source, &current, request),
+            None => self.allocate_from_driver(pool, &current, request),
         }
     }
 
     /// Has the driver allocate a segment for a request.
     fn allocate_from_driver(
         &self,
-        source: Source,
+        pool: &Pool,
         current: &Current<'_>,
         mut request: Request,
     ) -> CudaResult<Place> {
-        let pool = self.pool(source);
         let mut size = pool.with_ledger(|ledger| {
             ledger.count_miss(&request);
             ledger.segment_size(&request)
         })?;
-        // Others want device memory, too.  Pinned memory is limited to a small part of the machine's, and takes
-        // milliseconds to pin.
-        let needed = if source == Source::Device { size } else { 0 };
-        surplus(pool, current, needed)
-            .and_then(|segments| self.free_segments(source, current, &segments).1)
+        // Others want device memory, too.  Pinned memory is limited to a small part of the machine's, and
+        // takes milliseconds to pin.
+        let needed = if pool.source == Source::Device { size } else { 0 };
+        pool.surplus(current, needed)
+            .and_then(|segments| pool.free(current, &segments).1)
             .map_err(|error| error.while_allocating(request.size))?;
         let mut attempts = MAX_ATTEMPTS;
         loop {
-            match source.obtain(current, size) {
+            match pool.source.obtain(current, size) {
                 Ok(address) => {
-                    lookup::extend_range(source, address, size);
+                    RANGES[pool.source as usize].add(address, size);
                     return pool.with_ledger(|ledger| ledger.add(address, size, &request));
                 }
                 Err(error) if !error.is_out_of_memory() => {
                     return Err(error.while_allocating(request.size));
                 }
-                Err(_) if attempts > 0 && self.reclaim(source, current) => attempts -= 1,
+                Err(_) if attempts > 0 && self.reclaim(pool, current) => attempts -= 1,
                 Err(error) => {
                     // The room that is left may be less than a whole segment.
                     request = request.packed();
@@ -149,9 +149,10 @@ impl Context {
 
     /// Reclaims memory: gives back everything that this process has cached of it, including what work in
     /// flight retains, once that work is complete.  If that is nothing, waits for what is in flight in
-    /// segments that cannot go back.  Returns whether there is more memory
-    /// now, or was for another thread meanwhile.
-    fn reclaim(&self, source: Source, current: &Current<'_>) -> bool {
+    /// segments that cannot go back.  Returns whether there is more memory now, or was for another thread
+    /// meanwhile.
+    fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
+        let source = pool.source;
         let has_completed = source.may_wait() && wait_for_work_in_flight();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
@@ -166,7 +167,6 @@ impl Context {
         });
         // Not under the lock: the handler of a failure report may allocate.
         report_failure(source.name(), outcome);
-        let pool = self.pool(source);
         if bytes > 0 {
             let count = |ledger: &mut Ledger| ledger.account.stats.out_of_memory_retries += 1;
             drop(pool.with_ledger(count));
@@ -174,8 +174,7 @@ impl Context {
         bytes > 0
             || has_completed
             || has_waited
-            || source.may_wait()
-                && complete_in_flight(pool, current).is_ok_and(|complete| complete > 0)
+            || source.may_wait() && pool.complete_in_flight(current).is_ok_and(|last| last > 0)
     }
 
     /// Gives back what is cached of the memory that this source allocates.
@@ -189,48 +188,45 @@ impl Context {
     }
 }
 
-/// A block of released memory that no work can use any more.
-fn reuse(
-    source: Source,
-    pool: &Pool,
-    current: &Current<'_>,
-    request: &Request,
-) -> CudaResult<Option<Place>> {
-    let mut complete = 0;
-    let mut is_first = true;
-    loop {
-        let (found, last_release, has_to_wait) = pool.with_ledger(|ledger| {
-            ledger.mark_complete(complete);
-            let has_to_wait = source.may_wait() && ledger.has_to_wait();
-            // The memory in flight must shrink with each iteration.
-            let goes_on = is_first || complete > 0 && has_to_wait;
-            let found = ledger.reuse(request);
-            let goes_on = found.is_none() && goes_on && ledger.may_serve_later(request);
-            (found, goes_on.then_some(ledger.last_release), has_to_wait)
-        })?;
-        let Some(last_release) = last_release else { return Ok(found) };
-        // The fences do not cover what is released from here on.
-        let (reached, oldest) = pool.with_fences(|fences| {
-            (fences.complete_up_to(current, last_release), fences.oldest())
-        })?;
-        complete = match reached {
-            Ok(0) if has_to_wait => blocking(|| oldest.map_or(0, |fence| fence.wait())),
-            Ok(complete) => complete,
-            Err(_) if has_to_wait => wait_for_work(current, last_release),
-            Err(_) => 0,
-        };
-        is_first = false;
+impl Pool {
+    /// A block of released memory that no work can use any more.
+    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<Place>> {
+        let mut complete = 0;
+        let mut is_first = true;
+        loop {
+            let (found, last_release, has_to_wait) = self.with_ledger(|ledger| {
+                ledger.mark_complete(complete);
+                let has_to_wait = self.source.may_wait() && ledger.has_to_wait();
+                // The memory in flight must shrink with each iteration.
+                let goes_on = is_first || complete > 0 && has_to_wait;
+                let found = ledger.reuse(request);
+                let goes_on = found.is_none() && goes_on && ledger.may_serve_later(request);
+                (found, goes_on.then_some(ledger.last_release), has_to_wait)
+            })?;
+            let Some(last_release) = last_release else { return Ok(found) };
+            // The fences do not cover what is released from here on.
+            let (reached, oldest) = self.with_fences(|fences| {
+                (fences.complete_up_to(current, last_release), fences.oldest())
+            })?;
+            complete = match reached {
+                Ok(0) if has_to_wait => blocking(|| oldest.map_or(0, |fence| fence.wait())),
+                Ok(complete) => complete,
+                Err(_) if has_to_wait => wait_for_work(current, last_release),
+                Err(_) => 0,
+            };
+            is_first = false;
+        }
     }
-}
 
-/// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
-/// becomes ready.
-fn complete_in_flight(pool: &Pool, current: &Current<'_>) -> CudaResult<u64> {
-    let (has_in_flight, last_release) =
-        pool.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
-    let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };
-    pool.with_ledger(|ledger| ledger.mark_complete(complete))?;
-    Ok(complete)
+    /// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
+    /// becomes ready.
+    fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
+        let (has_in_flight, last_release) =
+            self.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
+        let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };
+        self.with_ledger(|ledger| ledger.mark_complete(complete))?;
+        Ok(complete)
+    }
 }
 
 /// Waits for all work in flight, without a fence.  Returns the number of the last release before it; 0

@@ -1,12 +1,12 @@
 //! The caches of released memory: their statistics, their limits, and their release.
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Segment};
 use super::limits::{default_device_limit, default_pinned_limit};
-use super::pools::PINNED;
+use super::pools::{PINNED, Pool};
 use super::release::{Freed, total};
 use super::stats::Account;
 use super::{MemoryStats, Source};
-use crate::{Context, contexts};
+use crate::{Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
 use std::mem;
 
@@ -106,10 +106,7 @@ impl<'context> Cache<'context> {
             Self::Device(context) if !context.may_cache() => return self.with_account(|_| ()),
             _ => self.with_account(|account| account.limit = Some(bytes))?,
         }
-        self.for_each_pool(|context, source| {
-            context.free_removed(source, |pool, _| pool.with_ledger(Ledger::remove_beyond_limit))
-        })
-        .1
+        self.free_removed(|pool, _| pool.with_ledger(Ledger::remove_beyond_limit)).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
@@ -126,18 +123,21 @@ impl<'context> Cache<'context> {
 
     /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
     pub(super) fn clear(self) -> Freed {
-        self.for_each_pool(|context, source| {
-            drop(context.pool(source).with_fences(mem::take));
-            context.free_removed(source, |pool, _| pool.with_ledger(Ledger::clear))
+        self.free_removed(|pool, _| {
+            drop(pool.with_fences(mem::take));
+            pool.with_ledger(Ledger::clear)
         })
     }
 
-    /// Has `free` return memory of each pool.  Returns how many bytes, and the first failure.
-    pub(super) fn for_each_pool(self, free: impl Fn(&Context, Source) -> Freed) -> Freed {
+    /// Has the driver free segments that `remove` takes from each ledger.
+    pub(super) fn free_removed(
+        self,
+        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
+    ) -> Freed {
         match self {
-            Self::Device(context) => free(context, Source::Device),
+            Self::Device(context) => context.free_removed(Source::Device, &remove),
             Self::Pinned => total(contexts::all().iter().flat_map(|context| {
-                [Source::Pinned, Source::Pages].map(|source| free(context, source))
+                [Source::Pinned, Source::Pages].map(|source| context.free_removed(source, &remove))
             })),
         }
     }

@@ -11,13 +11,8 @@ use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
 
 /// The addresses of each source's memory: those of device memory and of host memory lie far apart.
-static RANGES: [AddressRange; Source::ALL.len()] =
+pub(super) static RANGES: [AddressRange; Source::ALL.len()] =
     [const { AddressRange::new() }; Source::ALL.len()];
-
-/// Extends the range of addresses that may hold blocks.
-pub(super) fn extend_range(source: Source, address: u64, capacity: u64) {
-    RANGES[source as usize].add(address, capacity);
-}
 
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.

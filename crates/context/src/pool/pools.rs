@@ -14,18 +14,17 @@ pub(super) static PINNED: Lock<Option<Account>> = Lock::new(None);
 
 /// The memory of one source in one context.
 pub(super) struct Pool {
+    pub(super) source: Source,
     ledger: Lock<Ledger>,
     /// Taken before the ledger's lock.
     fences: Lock<Fences>,
-    is_pinned: bool,
 }
 
 impl Pool {
     fn of(source: Source) -> Self {
         let mut ledger = Ledger::default();
         ledger.always_shares = source == Source::Pages;
-        let is_pinned = source != Source::Device;
-        Self { ledger: Lock::new(ledger), fences: Lock::default(), is_pinned }
+        Self { source, ledger: Lock::new(ledger), fences: Lock::default() }
     }
 
     /// Reads or changes the ledger.  `work` neither calls the driver nor waits for the GIL: a release, on any
@@ -36,7 +35,7 @@ impl Pool {
     /// In a forked child.
     pub(super) fn with_ledger<T>(&self, work: impl FnOnce(&mut Ledger) -> T) -> CudaResult<T> {
         let mut ledger = self.ledger.lock()?;
-        if !self.is_pinned {
+        if self.source == Source::Device {
             return Ok(work(&mut ledger));
         }
         let mut shared = PINNED.lock()?;

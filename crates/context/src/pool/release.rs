@@ -51,9 +51,7 @@ impl Context {
             freed = self.free_removed(source, |pool, _| pool.with_ledger(Ledger::take_finished));
         }
         if exceeds_limit {
-            let surplus = Cache::of(self, source).for_each_pool(|context, source| {
-                context.free_removed(source, |pool, current| surplus(pool, current, 0))
-            });
+            let surplus = Cache::of(self, source).free_removed(|pool, it| pool.surplus(it, 0));
             freed = total([freed, surplus]);
         }
         freed.1
@@ -70,11 +68,10 @@ impl Context {
         if !may_release() {
             return (0, Ok(()));
         }
-        blocking(|| match self.enter_or_abandon() {
-            Ok(current) => match remove(self.pool(source), &current) {
-                Ok(segments) => self.free_segments(source, &current, &segments),
-                Err(error) => (0, Err(error)),
-            },
+        let pool = self.pool(source);
+        let free = |current: Current<'_>| Ok(pool.free(&current, &remove(pool, &current)?));
+        blocking(|| match self.enter_or_abandon().and_then(free) {
+            Ok(freed) => freed,
             // The driver has freed all memory of a context that is gone.
             Err(error) if self.is_gone(&error) => (0, Ok(())),
             Err(error) => (0, Err(error)),
@@ -89,43 +86,40 @@ impl Context {
             }
         })
     }
+}
 
+impl Pool {
     /// Has the driver free segments that the ledger has removed.
-    pub(super) fn free_segments(
-        &self,
-        source: Source,
-        current: &Current<'_>,
-        segments: &[Segment],
-    ) -> Freed {
+    pub(super) fn free(&self, current: &Current<'_>, segments: &[Segment]) -> Freed {
         let free_each = segments.iter().map(|segment| {
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
-            let freed = unsafe { source.give_back(current, segment) };
+            let freed = unsafe { self.source.give_back(current, segment) };
             if freed.is_err() {
-                drop(self.pool(source).with_ledger(|ledger| ledger.restore_segment(segment)));
+                drop(self.with_ledger(|ledger| ledger.restore_segment(segment)));
             }
             (if freed.is_ok() { segment.capacity } else { 0 }, freed)
         });
         total(free_each)
     }
-}
 
-/// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
-/// does not wait: while the device is busy, it is left to a later call.
-pub(super) fn surplus(pool: &Pool, current: &Current<'_>, needed: u64) -> CudaResult<Vec<Segment>> {
-    let (has_surplus, last_release) =
-        pool.with_ledger(|ledger| (ledger.has_surplus(needed), ledger.last_release))?;
-    if !has_surplus {
-        return Ok(Vec::new());
-    }
-    let complete = pool.with_fences(|fences| fences.all_complete(current, last_release))?;
-    pool.with_ledger(|ledger| match complete {
-        Ok(Some(complete)) => {
-            ledger.mark_complete(complete);
-            ledger.take_surplus(needed)
+    /// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
+    /// does not wait: while the device is busy, it is left to a later call.
+    pub(super) fn surplus(&self, current: &Current<'_>, needed: u64) -> CudaResult<Vec<Segment>> {
+        let (has_surplus, last_release) =
+            self.with_ledger(|ledger| (ledger.has_surplus(needed), ledger.last_release))?;
+        if !has_surplus {
+            return Ok(Vec::new());
         }
-        Ok(None) => Vec::new(),
-        // Without events, the driver's own wait is the only evidence.
-        Err(_) => ledger.remove_beyond_limit(),
-    })
+        let complete = self.with_fences(|fences| fences.all_complete(current, last_release))?;
+        self.with_ledger(|ledger| match complete {
+            Ok(Some(complete)) => {
+                ledger.mark_complete(complete);
+                ledger.take_surplus(needed)
+            }
+            Ok(None) => Vec::new(),
+            // Without events, the driver's own wait is the only evidence.
+            Err(_) => ledger.remove_beyond_limit(),
+        })
+    }
 }

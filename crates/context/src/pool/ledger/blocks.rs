@@ -26,7 +26,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    fn addresses(&self) -> Range<u64> {
+    pub(super) fn addresses(&self) -> Range<u64> {
         self.address..self.address + self.capacity
     }
 
@@ -183,19 +183,6 @@ impl Ledger {
         block.capacity += taken.capacity;
         block.has_residue |= taken.has_residue;
         true
-    }
-
-    /// Takes the ready blocks of a segment out of the indices, so that their residue can be wiped.
-    /// Returns their addresses and capacities.
-    pub(super) fn withhold_residue(&mut self, segment: u64) -> Vec<(u64, u64)> {
-        let within = self.blocks.range(self.segments[&segment].addresses());
-        let unclean = within.filter(|(_, it)| it.state == State::Ready && it.has_residue);
-        let unclean: Vec<_> = unclean.map(|(at, block)| (*at, block.capacity)).collect();
-        for (at, capacity) in &unclean {
-            self.take(*at, *capacity, 0);
-            self.block_mut(*at).state = State::Withheld;
-        }
-        unclean
     }
 
     /// Removes a segment with all its blocks, none of which is in use.  Once the driver has freed it, another

@@ -192,13 +192,13 @@ impl Ledger {
             true => block.capacity - size,
             false => 0,
         };
+        self.slack.remove(slack);
         if access == Access::Exported {
             // It stays as it is: its memory stays allocated, and counts as reserved.
-            self.slack.lose(slack);
+            self.slack.lost += slack;
             return;
         }
         block.has_residue = true;
-        self.slack.remove(slack);
         self.account.stats.allocated_bytes -= size;
         if access == Access::Lent {
             // No evidence covers the work of a process that the memory was lent to.

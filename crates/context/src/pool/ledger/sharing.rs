@@ -18,9 +18,18 @@ impl Ledger {
     pub(crate) fn share(&mut self, address: u64) -> Option<Vec<(u64, u64)>> {
         let start = self.widen(address, Access::Lent)?;
         let block = self.blocks[&start];
-        let (end, unused) = (start + block.size, block.capacity - block.size);
-        let own = (block.has_residue && unused > 0).then_some((end, unused));
-        Some(self.withhold_residue(block.segment).into_iter().chain(own).collect())
+        let within = self.blocks.range(self.segments[&block.segment].addresses());
+        let unclean = within.filter(|(_, it)| it.state == State::Ready && it.has_residue);
+        let mut residue: Vec<_> = unclean.map(|(at, it)| (*at, it.capacity)).collect();
+        for (at, capacity) in &residue {
+            self.take(*at, *capacity, 0);
+            self.block_mut(*at).state = State::Withheld;
+        }
+        let unused = block.capacity - block.size;
+        if block.has_residue && unused > 0 {
+            residue.push((start + block.size, unused));
+        }
+        Some(residue)
     }
 
     /// The residue that [`share`](Self::share) has returned is wiped, or not.  A wipe that failed may

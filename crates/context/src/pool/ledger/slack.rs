@@ -15,7 +15,7 @@ const RESUME_DIVISOR: u64 = 4;
 pub(super) struct Slack {
     pub(super) bytes: u64,
     /// The bytes wasted by exported blocks, which do not come back.
-    lost: u64,
+    pub(super) lost: u64,
     /// Whether the driver must not be asked for more memory that would be wasted.
     pub(super) is_spent: bool,
 }
@@ -34,11 +34,5 @@ impl Slack {
     pub(super) fn remove(&mut self, bytes: u64) {
         self.bytes -= bytes;
         self.is_spent &= self.bytes > MAX_SLACK / RESUME_DIVISOR;
-    }
-
-    /// Removes what an exported block has wasted, for good.
-    pub(super) fn lose(&mut self, bytes: u64) {
-        self.remove(bytes);
-        self.lost += bytes;
     }
 }
