@@ -84,15 +84,13 @@ impl Context {
     ) -> CudaResult<Place> {
         let pool = self.pool(source);
         // Memory that outlives its context serves without a call of the driver.
-        let entered = match source.outlives_context() {
-            true => None,
-            false => Some(self.enter_or_abandon()?),
-        };
+        let enter = || self.enter_or_abandon();
+        let entered = (!source.outlives_context()).then(enter).transpose()?;
         let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;
         if let Some(place) = found {
             return Ok(place);
         }
-        let current = entered.map_or_else(|| self.enter_or_abandon(), Ok)?;
+        let current = entered.map_or_else(enter, Ok)?;
         Cache::of(self, source).limit()?;
         let request = pool.with_ledger(|ledger| {
             ledger.caches_nothing = !self.may_cache();

@@ -15,7 +15,6 @@ use classes::Class;
 use index::Index;
 use slack::Slack;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 pub(crate) use blocks::Segment;
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
@@ -70,7 +69,7 @@ impl Ledger {
         }
         let vacant = alone.and_then(|alone| {
             let room = self.slack.room().checked_sub(alone - size)?;
-            self.best_fit(class, alone..=alone + room.min(alone / 4), |found| self.is_vacant(found))
+            self.best_fit(class, alone, alone + room.min(alone / 4), |found| self.is_vacant(found))
         });
         let place = match vacant {
             Some((capacity, address)) => {
@@ -80,7 +79,7 @@ impl Ledger {
             None => {
                 let largest_unused = self.largest_unused(request);
                 let fits = |found: &(u64, u64)| found.0 <= largest_unused || !self.is_vacant(found);
-                let (_, address) = self.best_fit(class, capacity..=u64::MAX, fits)?;
+                let (_, address) = self.best_fit(class, capacity, u64::MAX, fits)?;
                 self.serve(address, request)
             }
         };
@@ -94,17 +93,17 @@ impl Ledger {
         request.is_cacheable && in_flight >= request.capacity
     }
 
-    /// The smallest ready block of these capacities that fits: its capacity and address.
+    /// The smallest ready block of a capacity from `least` to `most` that fits: its capacity and address.
     fn best_fit(
         &self,
         class: Class,
-        capacities: RangeInclusive<u64>,
+        least: u64,
+        most: u64,
         fits: impl Fn(&(u64, u64)) -> bool,
     ) -> Option<(u64, u64)> {
         let ready = &self.index.classes[class as usize].ready;
-        let from_least = ready.range((*capacities.start(), 0)..);
-        let mut fitting = from_least.take_while(|(capacity, _)| capacity <= capacities.end());
-        fitting.find(|block| fits(block)).copied()
+        let mut found = ready.range((least, 0)..).take_while(|(capacity, _)| *capacity <= most);
+        found.find(|block| fits(block)).copied()
     }
 
     /// Whether a ready block is all of its segment.
@@ -188,10 +187,8 @@ impl Ledger {
             return;
         }
         let (address, size, segment) = (*start, block.size, block.segment);
-        let slack = match std::mem::take(&mut block.is_alone) {
-            true => block.capacity - size,
-            false => 0,
-        };
+        let is_alone = std::mem::take(&mut block.is_alone);
+        let slack = if is_alone { block.capacity - size } else { 0 };
         self.slack.remove(slack);
         if access == Access::Exported {
             // It stays as it is: its memory stays allocated, and counts as reserved.
@@ -242,17 +239,13 @@ impl Ledger {
     /// the rest.  Returns false if there is no room behind it, or if its segment is for blocks of another
     /// class of sizes.
     pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
-        let Some(Block { segment, capacity, size: old_size, state, is_alone, .. }) =
-            self.blocks.get(&address).copied()
-        else {
-            return false;
-        };
-        let Segment { class, is_open, .. } = self.segments[&segment];
-        if !matches!(state, State::InUse(_)) || is_alone || !is_open || Class::of(size) != class {
+        let Some(before) = self.blocks.get(&address).copied() else { return false };
+        let Segment { class, is_open, .. } = self.segments[&before.segment];
+        if before.is_alone || !is_open || Class::of(size) != class {
             return false;
         }
         let wanted = class.capacity(size);
-        if wanted > capacity && !self.grow(address, wanted - capacity) {
+        if wanted > before.capacity && !self.grow(address, wanted - before.capacity) {
             return false;
         }
         let block = self.block_mut(address);
@@ -261,7 +254,7 @@ impl Ledger {
             let rest = self.cut(address, wanted);
             self.end_use(rest, true);
         }
-        self.account.stats.allocated_bytes -= old_size;
+        self.account.stats.allocated_bytes -= before.size;
         self.account.count_allocated(size);
         true
     }
