@@ -1,6 +1,8 @@
 //! The pool of pinned memory for many allocations: alignment, sizes that change, and what outlives what.
 
-use super::{alone, destroy, their_context};
+use super::alone;
+use super::child::in_child;
+use super::contexts::{destroy, their_context};
 use arrow_cuda_context::{Attribute, Cache, Context, HostPool};
 use arrow_cuda_driver::call;
 use std::ptr::NonNull;
@@ -143,6 +145,7 @@ fn memory_outlives_its_context() {
 #[test]
 fn memory_outlives_a_reset() {
     let (_guard, context) = alone();
+    let reserved = Cache::Pinned.stats().expect("bookkeeping").reserved_bytes;
     let pool = HostPool::of(&context);
     drop(Filled::new(pool, 6 * MIB, 1)); // cached
     let held = [Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2)];
@@ -158,7 +161,7 @@ fn memory_outlives_a_reset() {
     drop(held);
     pool.release_unused();
     other.release_unused();
-    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes > 0 {
+    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes != reserved {
         thread::yield_now();
     }
 }
@@ -175,17 +178,5 @@ fn a_forked_child_reads_and_writes_what_there_is() {
         pool.release_unused();
         7 - i32::from(!is_refused)
     };
-    // SAFETY: the child only runs `work`, and is ended by a signal should that hang.
-    let status = unsafe {
-        let child = libc::fork();
-        assert!(child >= 0, "a process");
-        if child == 0 {
-            libc::alarm(10);
-            libc::_exit(work());
-        }
-        let mut status = 0;
-        assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
-        status
-    };
-    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7, "{status}");
+    assert_eq!(in_child(work), 7);
 }
