@@ -20,32 +20,6 @@ fn stats(context: &Context) -> MemoryStats {
     context.cache().stats().expect("alive")
 }
 
-/// All memory that the device had left, allocated past the cache.
-struct Filling(Vec<u64>);
-
-fn fill(context: &Context) -> Filling {
-    let current = context.enter().expect("alive");
-    let mut size = context.free_memory().expect("alive");
-    let mut taken = Vec::new();
-    while size > 0 {
-        match current.allocate_memory(size) {
-            Ok(address) => taken.push(address),
-            Err(_) => size /= 2,
-        }
-    }
-    Filling(taken)
-}
-
-impl Filling {
-    fn release(self, context: &Context) {
-        let current = context.enter().expect("alive");
-        for address in self.0 {
-            // SAFETY: allocated by `fill`, and released once.
-            unsafe { current.release_memory(address) }.expect("alive");
-        }
-    }
-}
-
 #[test]
 fn adjacent_blocks_are_released_one_by_one() {
     let (_guard, context) = alone();
@@ -178,18 +152,6 @@ fn memory_in_flight_is_waited_for_when_memory_runs_out() {
     assert_eq!(found.join().expect("room, once the work is complete"), address);
     drop(kept);
     context.cache().empty().expect("alive");
-}
-
-#[test]
-fn parts_of_segments_in_use_serve_when_there_is_no_room_for_a_segment() {
-    let (_guard, context) = alone();
-    let kept = context.allocate(1000, Placement::Packed).expect("room");
-    assert!(!kept.shares_segment(&allocate(&context, 1000)), "it has one of its own");
-    context.cache().empty().expect("alive");
-    let filling = fill(&context);
-    let block = context.allocate(1000, Placement::Alone);
-    filling.release(&context);
-    assert!(kept.shares_segment(&block.expect("room beside the other")));
 }
 
 #[test]

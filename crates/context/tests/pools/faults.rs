@@ -3,9 +3,14 @@
 use super::common::Gate;
 use super::simulator::{fault, run_ignored};
 use super::{Device, LARGE, Pages, Pinned, Source, alone};
-use arrow_cuda_context::Stream;
+use arrow_cuda_context::{Context, Placement, Stream};
 use arrow_cuda_driver::is_simulated;
 use rstest::rstest;
+use std::sync::MutexGuard;
+
+fn alone_with_the_simulator() -> Option<(MutexGuard<'static, ()>, Context)> {
+    is_simulated().expect("a driver").then(alone)
+}
 
 /// Calls of the driver fail until this is dropped.
 struct Fault;
@@ -27,10 +32,7 @@ impl Drop for Fault {
 #[case(Pinned, "cuMemHostAlloc")]
 #[case(Pages, "cuMemHostRegister")]
 fn the_cache_makes_room(#[case] source: Source, #[case] allocates: &str) {
-    let (_guard, context) = alone();
-    if !is_simulated().expect("a driver") {
-        return;
-    }
+    let Some((_guard, context)) = alone_with_the_simulator() else { return };
     let _held = source.allocate(&context, LARGE);
     drop([1, 2].map(|times| source.allocate(&context, times * LARGE)));
     let before = source.stats(&context);
@@ -50,15 +52,28 @@ fn the_cache_makes_room(#[case] source: Source, #[case] allocates: &str) {
     assert_eq!(last.allocated_bytes, before.allocated_bytes);
 }
 
+#[test]
+fn a_block_is_packed_when_there_is_no_room_for_a_segment() {
+    let Some((_guard, context)) = alone_with_the_simulator() else { return };
+    let allocate = |placement| context.allocate(1000, placement).expect("room");
+    let (packed, alone) = (allocate(Placement::Packed), allocate(Placement::Alone));
+    assert!(!packed.shares_segment(&alone));
+    let failing = Fault::new("cuMemAlloc:1+=2");
+    assert!(packed.shares_segment(&allocate(Placement::Alone)), "beside another");
+    drop((packed, alone, failing));
+    Device.empty(&context);
+    let reserved = Device.stats(&context).reserved_bytes;
+    let _failing = Fault::new("cuMemAlloc:1=2");
+    let _block = allocate(Placement::Alone);
+    assert_eq!(Device.stats(&context).reserved_bytes, reserved + 1024, "no more than it needs");
+}
+
 #[rstest]
 #[case(Device, "cuMemFree")]
 #[case(Pinned, "cuMemFreeHost")]
 #[case(Pages, "cuMemHostUnregister")]
 fn failures_are_returned_once_all_was_tried(#[case] source: Source, #[case] frees: &str) {
-    let (_guard, context) = alone();
-    if !is_simulated().expect("a driver") {
-        return;
-    }
+    let Some((_guard, context)) = alone_with_the_simulator() else { return };
     let before = source.stats(&context);
     drop([(); 3].map(|()| source.allocate(&context, LARGE)));
     let failing = Fault::new(&format!("{frees}:2=999"));
@@ -72,10 +87,7 @@ fn failures_are_returned_once_all_was_tried(#[case] source: Source, #[case] free
 
 #[rstest]
 fn evidence_that_fails_makes_nothing_reusable(#[values(Device, Pinned, Pages)] source: Source) {
-    let (_guard, context) = alone();
-    if !is_simulated().expect("a driver") {
-        return;
-    }
+    let Some((_guard, context)) = alone_with_the_simulator() else { return };
     let address = source.expose(&context, LARGE);
     let failing = Fault::new("cuCtxRecordEvent:1+=900");
     let other = source.allocate(&context, LARGE);
@@ -87,10 +99,7 @@ fn evidence_that_fails_makes_nothing_reusable(#[values(Device, Pinned, Pages)] s
 #[test]
 #[ignore = "run by `with_zeroing`, in a process of its own"]
 fn a_block_that_may_still_be_cleared_is_not_reused() {
-    let (_guard, context) = alone();
-    if !is_simulated().expect("a driver") {
-        return;
-    }
+    let Some((_guard, context)) = alone_with_the_simulator() else { return };
     let busy = Stream::non_blocking(&context).expect("room");
     let gate = Gate::on(&busy);
     let failing = Fault::new("cuStreamSynchronize:1=999");

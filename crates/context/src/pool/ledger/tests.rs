@@ -134,25 +134,22 @@ fn allocate(
 
 /// The blocks tile the segments, and every total is the sum of what it counts.
 fn check(ledger: &Ledger, model: &Model) -> Result<(), TestCaseError> {
-    let blocks: Vec<_> = ledger.blocks.iter().collect();
-    let mut tiles = blocks.iter().peekable();
+    let mut tiles = 0;
     for segment in ledger.segments.values() {
         prop_assert_eq!(model.segments.get(&segment.address), Some(&segment.capacity));
-        let mut at = segment.address;
-        let mut was_ready = false;
-        while at < segment.address + segment.capacity {
-            let (address, block) = tiles.next().expect("a block");
-            prop_assert_eq!((**address, block.segment), (at, segment.address));
+        let (mut at, mut was_ready) = (segment.address, false);
+        for (address, block) in ledger.blocks.range(segment.addresses()) {
+            prop_assert_eq!((*address, block.segment), (at, segment.address));
             let is_ready = block.state == State::Ready;
             prop_assert!(!(was_ready && is_ready), "ready neighbours are merged");
-            was_ready = is_ready;
-            at += block.capacity;
+            (at, was_ready) = (at + block.capacity, is_ready);
+            tiles += 1;
         }
-        prop_assert_eq!(at, segment.address + segment.capacity);
+        prop_assert_eq!(at, segment.addresses().end);
     }
-    prop_assert!(tiles.peek().is_none());
-    let alone = blocks.iter().filter(|(_, block)| block.is_alone);
-    let slack: u64 = alone.map(|(_, block)| block.capacity - block.size).sum();
+    prop_assert_eq!(ledger.blocks.len(), tiles);
+    let alone = ledger.blocks.values().filter(|block| block.is_alone);
+    let slack: u64 = alone.map(|block| block.capacity - block.size).sum();
     prop_assert_eq!(ledger.slack.bytes, slack);
     prop_assert!(slack <= MAX_SLACK);
     let stats = ledger.account.stats;
