@@ -3,9 +3,9 @@
 use super::common::Gate;
 use super::contexts::{destroy, their_context};
 use super::simulator::count_of;
-use super::{LARGE, MIB, alone};
+use super::{Device, LARGE, MIB, alone};
 use arrow_cuda_context::{
-    Block, Context, MemoryStats, Placement, is_released, prepare_sharing, retain_exported,
+    Block, Context, Placement, is_released, prepare_sharing, retain_exported,
 };
 use arrow_cuda_driver::is_simulated;
 use std::sync::mpsc;
@@ -14,10 +14,6 @@ use std::time::Duration;
 
 fn allocate(context: &Context, size: u64) -> Block {
     context.allocate(size, Placement::Alone).expect("room")
-}
-
-fn stats(context: &Context) -> MemoryStats {
-    context.cache().stats().expect("alive")
 }
 
 #[test]
@@ -78,32 +74,22 @@ fn an_allocation_asks_for_few_fences() {
 }
 
 #[test]
-fn lent_memory_is_freed_at_release() {
+fn memory_of_other_processes_is_not_cached() {
     let (_guard, context) = alone();
-    let before = stats(&context).driver_frees;
-    let block = allocate(&context, LARGE);
+    let before = Device.stats(&context);
+    let (lent, exported) = (allocate(&context, LARGE), allocate(&context, 1000));
     let current = context.enter().expect("alive");
-    prepare_sharing(&current, block.address() + LARGE - 1).expect("alive");
-    drop(block);
-    assert_eq!(stats(&context).driver_frees - before, 1);
-    assert_eq!(stats(&context).cached_blocks, 0);
+    prepare_sharing(&current, lent.address() + LARGE - 1).expect("alive");
+    retain_exported(exported.address());
+    drop((lent, exported));
+    Device.empty(&context);
+    let after = Device.stats(&context);
+    assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees + 1));
+    assert_eq!(after.reserved_bytes, before.reserved_bytes + 2 * MIB);
+    assert_eq!(after.allocated_bytes, before.allocated_bytes + 1000);
     // Freeing the block removes the mark.
     drop(allocate(&context, LARGE));
-    assert_eq!(stats(&context).cached_blocks, 1);
-}
-
-#[test]
-fn exported_memory_is_not_cached() {
-    let (_guard, context) = alone();
-    let before = stats(&context);
-    let block = allocate(&context, LARGE);
-    retain_exported(block.address());
-    drop(block);
-    context.cache().empty().expect("alive");
-    let after = stats(&context);
-    assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees));
-    assert_eq!(after.reserved_bytes, before.reserved_bytes + LARGE);
-    assert_eq!(after.allocated_bytes, before.allocated_bytes + LARGE);
+    assert_eq!(Device.stats(&context).cached_blocks, 1);
 }
 
 #[test]
@@ -117,11 +103,11 @@ fn cached_memory_is_reclaimed_when_memory_runs_out() {
     both.into_iter().for_each(drop);
     context.cache().set_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
     context.cache().set_limit(total).expect("alive");
-    assert!(stats(&context).cached_bytes >= free / 2);
-    let before = stats(&context).out_of_memory_retries;
+    assert!(Device.stats(&context).cached_bytes >= free / 2);
+    let before = Device.stats(&context).out_of_memory_retries;
     // There is no room for more beside the cached block.
     let block = allocate(&context, free / 2 + 16 * MIB);
-    assert_eq!(stats(&context).out_of_memory_retries, before + 1);
+    assert_eq!(Device.stats(&context).out_of_memory_retries, before + 1);
     let error = context.allocate(total, Placement::Alone).expect_err("no room");
     assert!(error.is_out_of_memory());
     assert_eq!(
@@ -189,7 +175,7 @@ fn a_borrowed_context_reclaims_the_cache_of_the_primary_one() {
     context.cache().set_limit(total).expect("alive");
     drop(allocate(&context, total / 8 * 5));
     drop(allocate(&theirs, total / 8 * 4));
-    assert_eq!(stats(&context).cached_bytes, 0);
+    assert_eq!(Device.stats(&context).cached_bytes, 0);
     drop(theirs);
     destroy(handle);
 }
