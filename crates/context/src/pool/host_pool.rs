@@ -34,17 +34,19 @@ pub struct HostPool {
     context: Context,
 }
 
-/// A context refers to its pool.
-impl Extension for &'static HostPool {}
+/// Where a context refers to its pool.
+struct OfContext(&'static HostPool);
+
+impl Extension for OfContext {}
 
 impl HostPool {
     /// The pool of a context, which exists from the first call on.
     pub fn of(context: &Context) -> &'static Self {
         let made = context.extension_or(|| {
-            let pool: &'static Self = Box::leak(Box::new(Self { context: context.clone() }));
-            Ok::<_, Infallible>(pool)
+            let pool = Self { context: context.clone() };
+            Ok::<_, Infallible>(OfContext(Box::leak(Box::new(pool))))
         });
-        made.unwrap_or_else(|never| match never {})
+        made.map(|pool| pool.0).unwrap_or_else(|never| match never {})
     }
 
     /// The context that pins the memory.

@@ -45,7 +45,7 @@ pub struct MemoryStats {
     pub out_of_memory_retries: u64,
 }
 
-/// What pools that share a limit have in use and cached: one pool of device memory, or all of pinned memory.
+/// The account of the pools that share a limit: of one pool of device memory, or of all pools of pinned memory.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     /// How many bytes may be cached, once that is known: in segments in which nothing is in use.

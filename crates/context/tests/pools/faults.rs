@@ -1,4 +1,4 @@
-//! Drivers that fail, which only the simulated one does when it is told to.
+//! Calls of the driver that fail.  Only the simulated driver has calls fail on request.
 
 use super::common::Gate;
 use super::simulator::{fault, run_ignored};
