@@ -9,7 +9,6 @@ mod contexts;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
-mod exposure;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
 #[expect(unsafe_code, reason = "passes on what callers promise of addresses")]

@@ -3,6 +3,8 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+#[path = "common/contexts.rs"]
+mod contexts;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -11,6 +13,7 @@ use arrow_cuda_context::{
     prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call};
+use contexts::{destroy, their_context};
 use rstest::rstest;
 use simulator::in_own_process;
 use std::ffi::c_void;
@@ -152,24 +155,6 @@ fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
     reset();
     assert_eq!(Cache::Pinned.empty().expect("nothing to do"), 0);
     assert_eq!(Cache::Pinned.stats().expect("bookkeeping").reserved_bytes, 0);
-}
-
-/// A context of another library, on the same device.
-fn their_context() -> (Context, *mut c_void) {
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    Context::primary(0).expect("a device");
-    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
-    unsafe {
-        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
-        let mut popped: *mut c_void = std::ptr::null_mut();
-        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
-    }
-    (Context::borrowed(0, handle as usize).expect("alive"), handle)
-}
-
-fn destroy(context: *mut c_void) {
-    // SAFETY: made by `their_context`, and destroyed once.
-    unsafe { call!(cuCtxDestroy_v2(context)) }.expect("alive");
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! How an allocation is served: by released memory, by the driver, or by the driver once memory was
 //! reclaimed.
 
-use super::ledger::{Ledger, Lookup, Request, aligned};
-use super::pools::{LedgerGuard, Pool};
+use super::ledger::{Ledger, Place, Request, aligned};
+use super::lookup::RANGES;
+use super::pools::Pool;
 use super::release::{Freed, total};
-use super::{Block, Cache, Placement, Source, lookup};
+use super::{Block, Cache, Placement, Source};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
-use arrow_cuda_driver::{CudaError, CudaResult, LongLock, blocking, report_failure};
+use arrow_cuda_driver::{CudaResult, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
 const MAX_ATTEMPTS: u32 = 16;
@@ -37,7 +38,7 @@ impl Context {
     }
 
     fn allocate_block(&self, source: Source, size: u64, placement: Placement) -> CudaResult<Block> {
-        let place = self.allocate_for(source, |ledger| ledger.request(size, placement))?;
+        let place = self.place(source, size, placement)?;
         zeroing::prepared(Block::new(self, source, place, size))
     }
 
@@ -62,9 +63,9 @@ impl Context {
             return Ok(Vec::new());
         }
         let source = Source::Device;
-        let (mut next, segment) =
-            self.allocate_for(source, |ledger| ledger.request_adjacent(sizes))?;
-        self.pool(source).ledger()?.divide(next, sizes);
+        let whole = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
+        let (mut next, segment) = self.place(source, whole, Placement::Packed)?;
+        self.pool(source).with_ledger(|ledger| ledger.divide(next, sizes))?;
         let blocks = sizes.iter().map(|size| {
             let block = Block::new(self, source, (next, segment), *size);
             next += aligned(*size);
@@ -74,135 +75,82 @@ impl Context {
         blocks.collect::<Vec<_>>().into_iter().map(zeroing::prepared).collect()
     }
 
-    /// The address of a block for a request, and that of its segment.
-    pub(super) fn allocate_for(
+    /// Finds room for `size` bytes.
+    pub(super) fn place(
         &self,
         source: Source,
-        request: impl FnOnce(&Ledger) -> Request,
-    ) -> CudaResult<(u64, u64)> {
-        let current = self.enter().inspect_err(|error| {
-            if self.is_gone(error) {
-                self.abandon();
-            }
-        })?;
+        size: u64,
+        placement: Placement,
+    ) -> CudaResult<Place> {
         let pool = self.pool(source);
-        let ledger = self.limited(source, pool)?;
-        let request = request(&ledger);
-        match self.reuse(source, pool, ledger, &current, &request)? {
+        // Memory that outlives its context serves without a call of the driver.
+        let enter = || self.enter_or_abandon();
+        let entered = (!source.outlives_context()).then(enter).transpose()?;
+        let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;
+        if let Some(place) = found {
+            return Ok(place);
+        }
+        let current = entered.map_or_else(enter, Ok)?;
+        Cache::of(self, source).limit()?;
+        let request = pool.with_ledger(|ledger| {
+            ledger.caches_nothing = !self.may_cache();
+            ledger.request(size, placement)
+        })?;
+        match pool.reuse(&current, &request)? {
             Some(place) => Ok(place),
-            None => self.allocate_from_driver(source, &current, &request),
+            None => self.allocate_from_driver(pool, &current, request),
         }
     }
 
-    /// The ledger of a pool, which knows how much it may cache.
-    fn limited<'pool>(&self, source: Source, pool: &'pool Pool) -> CudaResult<LedgerGuard<'pool>> {
-        let mut ledger = pool.ledger()?;
-        if source == Source::Device && ledger.limit().is_none() {
-            drop(ledger);
-            self.cache().limit()?;
-            return pool.ledger();
-        }
-        if !self.may_cache() {
-            ledger.cache_nothing();
-        }
-        Ok(ledger)
-    }
-
-    /// A block of released memory that no work can use any more.
-    fn reuse<'pool>(
-        &self,
-        source: Source,
-        pool: &'pool Pool,
-        mut ledger: LedgerGuard<'pool>,
-        current: &Current<'_>,
-        request: &Request,
-    ) -> CudaResult<Option<(u64, u64)>> {
-        let mut found = ledger.reuse(request);
-        loop {
-            match found {
-                Lookup::Hit { address, segment } => return Ok(Some((address, segment))),
-                Lookup::Miss => {
-                    ledger.count_miss(request);
-                    return Ok(None);
-                }
-                Lookup::InFlight => {}
-            }
-            // The fences below do not cover what is released from here on.
-            let has_to_wait = source.may_wait() && ledger.has_to_wait();
-            let last_release = ledger.last_release();
-            drop(ledger);
-            let (complete, oldest, useless) = {
-                let mut fences = pool.fences.lock()?;
-                let complete = fences.complete_up_to(current, last_release);
-                (complete, fences.oldest(), fences.take_useless())
-            };
-            drop(useless);
-            let complete = match complete {
-                Ok(0) if has_to_wait => blocking(|| oldest.map_or(0, |fence| fence.wait())),
-                Ok(complete) => complete,
-                Err(_) if has_to_wait => wait_for_work(current, last_release),
-                Err(_) => 0,
-            };
-            ledger = pool.ledger()?;
-            ledger.mark_complete(complete);
-            found = ledger.reuse(request);
-            // The memory in flight must shrink with each iteration.
-            if found == Lookup::InFlight
-                && (complete == 0 || !source.may_wait() || !ledger.has_to_wait())
-            {
-                found = Lookup::Miss;
-            }
-        }
-    }
-
-    /// Has the driver allocate a segment for a request.  Returns the place of the request's block, as
-    /// above.
+    /// Has the driver allocate a segment for a request.
     fn allocate_from_driver(
         &self,
-        source: Source,
+        pool: &Pool,
         current: &Current<'_>,
-        request: &Request,
-    ) -> CudaResult<(u64, u64)> {
-        let pool = self.pool(source);
-        let size = pool.ledger()?.segment_size(request);
-        let needed = if source.is_scarce() { size } else { 0 };
-        self.return_surplus(source, current, needed)
+        mut request: Request,
+    ) -> CudaResult<Place> {
+        let mut size = pool.with_ledger(|ledger| {
+            ledger.count_miss(&request);
+            ledger.segment_size(&request)
+        })?;
+        // Others want device memory, too.  Pinned memory is limited to a small part of the machine's, and
+        // takes milliseconds to pin.
+        let needed = if pool.source == Source::Device { size } else { 0 };
+        pool.surplus(current, needed)
+            .and_then(|segments| pool.free(current, &segments).1)
             .map_err(|error| error.while_allocating(request.size))?;
-        let ask = |size| source.obtain(current, size).map(|address| (address, size));
-        let mut allocated = ask(size);
-        for _ in 0..MAX_ATTEMPTS {
-            if !is_out_of_memory(&allocated) || !self.reclaim(source, current) {
-                break;
+        let mut attempts = MAX_ATTEMPTS;
+        loop {
+            match pool.source.obtain(current, size) {
+                Ok(address) => {
+                    RANGES[pool.source as usize].add(address, size);
+                    return pool.with_ledger(|ledger| ledger.add(address, size, &request));
+                }
+                Err(error) if !error.is_out_of_memory() => {
+                    return Err(error.while_allocating(request.size));
+                }
+                Err(_) if attempts > 0 && self.reclaim(pool, current) => attempts -= 1,
+                Err(error) => {
+                    // The room that is left may be less than a whole segment.
+                    request = request.packed();
+                    if request.capacity >= size {
+                        return Err(error.while_allocating(request.size));
+                    }
+                    (size, attempts) = (request.capacity, 0);
+                }
             }
-            if let Some(place) = pool.take_ready(request)? {
+            if let Some(place) = pool.with_ledger(|ledger| ledger.reuse(&request))? {
                 return Ok(place);
             }
-            allocated = ask(size);
         }
-        let mut request = *request;
-        if is_out_of_memory(&allocated) {
-            // The room that is left may be less than a whole segment.
-            let packed = pool.ledger()?.pack(&request);
-            if let Some(packed) = packed {
-                if let Some(place) = pool.take_ready(&packed)? {
-                    return Ok(place);
-                }
-                request = packed;
-                allocated = ask(request.capacity);
-            }
-        }
-        let (address, capacity) =
-            allocated.map_err(|error| error.while_allocating(request.size))?;
-        pool.ledger()?.add(address, capacity, &request);
-        lookup::extend_range(source, address, capacity);
-        Ok((address, address))
     }
 
     /// Reclaims memory: gives back everything that this process has cached of it, including what work in
     /// flight retains, once that work is complete.  If that is nothing, waits for what is in flight in
-    /// segments that cannot go back.  Returns whether there is more memory
-    /// now, or was for another thread meanwhile.
-    fn reclaim(&self, source: Source, current: &Current<'_>) -> bool {
+    /// segments that cannot go back.  Returns whether there is more memory now, or was for another thread
+    /// meanwhile.
+    fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
+        let source = pool.source;
         let has_completed = source.may_wait() && wait_for_work_in_flight();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
@@ -212,45 +160,70 @@ impl Context {
                 Ok(Some(guard)) => (Ok(guard), false),
                 _ => (ONE_AT_A_TIME.lock(), true),
             };
-            let (bytes, outcome) = self.empty_caches(source);
+            let (bytes, outcome) = self.clear_caches(source);
             (bytes, has_waited, outcome)
         });
         // Not under the lock: the handler of a failure report may allocate.
         report_failure(source.name(), outcome);
-        if bytes > 0
-            && let Ok(mut ledger) = self.pool(source).ledger()
-        {
-            ledger.count_retry();
+        if bytes > 0 {
+            let count = |ledger: &mut Ledger| ledger.account.stats.out_of_memory_retries += 1;
+            drop(pool.with_ledger(count));
         }
         bytes > 0
             || has_completed
             || has_waited
-            || source.may_wait() && self.complete_in_flight(source, current)
+            || source.may_wait() && pool.complete_in_flight(current).is_ok_and(|last| last > 0)
     }
 
-    /// Waits for all work that may use released memory.  Returns whether any became ready.
-    fn complete_in_flight(&self, source: Source, current: &Current<'_>) -> bool {
-        let last_release = match self.pool(source).ledger() {
-            Ok(ledger) if ledger.has_in_flight() => ledger.last_release(),
-            _ => return false,
+    /// Gives back what is cached of the memory that this source allocates.
+    fn clear_caches(&self, source: Source) -> Freed {
+        let primaries = match source {
+            Source::Device => Self::primaries(),
+            Source::Pinned | Source::Pages => return Cache::Pinned.clear(),
         };
-        let complete = wait_for_work(current, last_release);
-        if let Ok(mut ledger) = self.pool(source).ledger() {
-            ledger.mark_complete(complete);
+        let on_this_device = primaries.iter().filter(|it| it.device() == self.device());
+        total(on_this_device.map(|context| context.cache().clear()))
+    }
+}
+
+impl Pool {
+    /// A block of released memory that no work can use any more.
+    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<Place>> {
+        let mut complete = 0;
+        let mut is_first = true;
+        loop {
+            let (found, last_release, has_to_wait) = self.with_ledger(|ledger| {
+                ledger.mark_complete(complete);
+                let has_to_wait = self.source.may_wait() && ledger.has_to_wait();
+                // The memory in flight must shrink with each iteration.
+                let goes_on = is_first || complete > 0 && has_to_wait;
+                let found = ledger.reuse(request);
+                let goes_on = found.is_none() && goes_on && ledger.may_serve_later(request);
+                (found, goes_on.then_some(ledger.last_release), has_to_wait)
+            })?;
+            let Some(last_release) = last_release else { return Ok(found) };
+            // The fences do not cover what is released from here on.
+            let (reached, oldest) = self.with_fences(|fences| {
+                (fences.complete_up_to(current, last_release), fences.oldest())
+            })?;
+            complete = match reached {
+                Ok(0) if has_to_wait => blocking(|| oldest.map_or(0, |fence| fence.wait())),
+                Ok(complete) => complete,
+                Err(_) if has_to_wait => wait_for_work(current, last_release),
+                Err(_) => 0,
+            };
+            is_first = false;
         }
-        complete > 0
     }
 
-    /// Empties the caches that take room from this source.
-    fn empty_caches(&self, source: Source) -> Freed {
-        let on_this_device = |context: &Self| context.device() == self.device();
-        match Cache::of(self, source) {
-            Cache::Device(_) => {
-                let contexts = Self::primaries().into_iter().filter(on_this_device);
-                total(contexts.map(|context| context.free_unused(source)))
-            }
-            pinned => pinned.for_each_pool(Self::free_unused),
-        }
+    /// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
+    /// becomes ready.
+    fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
+        let (has_in_flight, last_release) =
+            self.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
+        let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };
+        self.with_ledger(|ledger| ledger.mark_complete(complete))?;
+        Ok(complete)
     }
 }
 
@@ -261,8 +234,4 @@ fn wait_for_work(current: &Current<'_>, last_release: u64) -> u64 {
         Ok(()) => last_release,
         Err(_) => 0,
     }
-}
-
-fn is_out_of_memory<T>(allocated: &CudaResult<T>) -> bool {
-    allocated.as_ref().is_err_and(CudaError::is_out_of_memory)
 }

@@ -2,8 +2,8 @@
 
 use super::Source;
 use crate::Context;
-use crate::exposure::Exposure;
 use arrow_cuda_driver::{may_release, report_failure};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An allocation of device memory or pinned host memory. Dropping it gives the memory back: to its
 /// pool, which caches it, or to the driver.
@@ -29,7 +29,8 @@ pub struct Block {
     pub(super) segment: u64,
     pub(super) context: Context,
     pub(super) source: Source,
-    exposure: Exposure,
+    /// Whether somebody outside this project may have the address.
+    is_exposed: AtomicBool,
 }
 
 impl Block {
@@ -39,8 +40,8 @@ impl Block {
         (address, segment): (u64, u64),
         size: u64,
     ) -> Self {
-        let (context, exposure) = (context.clone(), Exposure::default());
-        Self { address, size, segment, context, source, exposure }
+        let (context, is_exposed) = (context.clone(), AtomicBool::new(false));
+        Self { address, size, segment, context, source, is_exposed }
     }
 
     /// The address, for whoever asks: this exposes the block.
@@ -57,12 +58,12 @@ impl Block {
 
     /// Marks the block as exposed: work that nobody here knows may use it from now on.
     pub fn expose(&self) {
-        self.exposure.expose();
+        self.is_exposed.store(true, Ordering::Release);
     }
 
     /// Whether the block is exposed.
     pub fn is_exposed(&self) -> bool {
-        self.exposure.is_exposed()
+        self.is_exposed.load(Ordering::Acquire)
     }
 
     /// The size that was asked for, in bytes.

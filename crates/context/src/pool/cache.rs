@@ -1,11 +1,14 @@
 //! The caches of released memory: their statistics, their limits, and their release.
 
-use super::budget::{PINNED, default_device_limit};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Segment};
+use super::limits::{default_device_limit, default_pinned_limit};
+use super::pools::{PINNED, Pool};
 use super::release::{Freed, total};
+use super::stats::Account;
 use super::{MemoryStats, Source};
-use crate::{Context, contexts};
+use crate::{Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
+use std::mem;
 
 /// Released memory that serves later allocations: device memory, which each context caches for itself, or pinned
 /// host memory, which the process caches.
@@ -41,22 +44,24 @@ impl<'context> Cache<'context> {
         }
     }
 
+    /// Reads or changes the account.
+    fn with_account<T>(self, work: impl FnOnce(&mut Account) -> T) -> CudaResult<T> {
+        match self {
+            Self::Device(context) => {
+                context.pool(Source::Device).with_ledger(|ledger| work(&mut ledger.account))
+            }
+            Self::Pinned => Ok(work(PINNED.lock()?.get_or_insert_default())),
+        }
+    }
+
     /// How much memory is and was in use and cached, and how often cached memory was reused.
     ///
     /// # Errors
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
     pub fn stats(self) -> CudaResult<MemoryStats> {
-        let stats = self.usage()?;
-        Ok(MemoryStats { cache_limit: self.limit()?, ..stats })
-    }
-
-    /// The statistics, with a limit only if that is known already.  Fails in a forked child.
-    fn usage(self) -> CudaResult<MemoryStats> {
-        match self {
-            Self::Device(context) => Ok(context.pool(Source::Device).ledger()?.stats()),
-            Self::Pinned => PINNED.stats(),
-        }
+        let cache_limit = self.limit()?;
+        self.with_account(|account| MemoryStats { cache_limit, ..account.stats })
     }
 
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
@@ -65,12 +70,7 @@ impl<'context> Cache<'context> {
     ///
     /// In a forked child.
     pub fn reset_peaks(self) -> CudaResult<()> {
-        self.usage()?;
-        match self {
-            Self::Device(context) => context.pool(Source::Device).ledger()?.reset_peaks(),
-            Self::Pinned => PINNED.with_stats(MemoryStats::reset_peaks),
-        }
-        Ok(())
+        self.with_account(Account::reset_peaks)
     }
 
     /// The most bytes of released memory that may be cached.
@@ -79,23 +79,15 @@ impl<'context> Cache<'context> {
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
     pub(super) fn limit(self) -> CudaResult<u64> {
-        let context = match self {
-            Self::Device(context) => context,
-            Self::Pinned => return Ok(PINNED.limit()),
+        let known = self.with_account(|account| account.limit)?;
+        // This asks the driver, or reads a file: not under the lock.
+        let bytes = match (self, known) {
+            (Self::Device(context), _) if !context.may_cache() => return Ok(0),
+            (_, Some(bytes)) => return Ok(bytes),
+            (Self::Device(context), None) => default_device_limit(context.total_memory()?),
+            (Self::Pinned, None) => default_pinned_limit(),
         };
-        let known = context.pool(Source::Device).ledger()?.limit();
-        if !context.may_cache() {
-            return Ok(0);
-        }
-        if let Some(bytes) = known {
-            return Ok(bytes);
-        }
-        let bytes = default_device_limit(context.total_memory()?);
-        let mut ledger = context.pool(Source::Device).ledger()?;
-        Ok(ledger.limit().unwrap_or_else(|| {
-            ledger.set_limit(bytes); // nothing is cached before there is a limit
-            bytes
-        }))
+        self.with_account(|account| *account.limit.get_or_insert(bytes))
     }
 
     /// Sets how many bytes of released memory are cached from now on; 0 for none.  Memory that exceeds the limit goes
@@ -110,19 +102,11 @@ impl<'context> Cache<'context> {
     /// In a forked child, or if a context cannot be entered: nothing was released there then.  Or the first error of a
     /// release, once all were tried.
     pub fn set_limit(self, bytes: u64) -> CudaResult<()> {
-        self.usage()?;
         match self {
-            Self::Device(context) if !context.may_cache() => return Ok(()),
-            Self::Device(_) => {}
-            Self::Pinned => PINNED.set_limit(bytes),
+            Self::Device(context) if !context.may_cache() => return self.with_account(|_| ()),
+            _ => self.with_account(|account| account.limit = Some(bytes))?,
         }
-        let set = |ledger: &mut Ledger| {
-            if let Self::Device(_) = self {
-                ledger.set_limit(bytes);
-            }
-            ledger.remove_beyond_limit()
-        };
-        self.for_each_pool(|context, source| context.free_removed(source, set)).1
+        self.free_removed(|pool, _| pool.with_ledger(Ledger::remove_beyond_limit)).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
@@ -132,23 +116,28 @@ impl<'context> Cache<'context> {
     ///
     /// As for [`set_limit`](Self::set_limit).
     pub fn empty(self) -> CudaResult<u64> {
-        self.usage()?;
-        let (bytes, outcome) = self.for_each_pool(|context, source| {
-            // With the events that the pool has kept for reuse.
-            let fences = context.pool(source).fences.lock();
-            let fences = fences.map(|mut fences| std::mem::take(&mut *fences));
-            drop(fences); // under no lock
-            context.free_unused(source)
-        });
+        self.with_account(|_| ())?;
+        let (bytes, outcome) = self.clear();
         outcome.map(|()| bytes)
     }
 
-    /// Has `free` return memory of each pool.  Returns how many bytes, and the first failure.
-    pub(super) fn for_each_pool(self, free: impl Fn(&Context, Source) -> Freed) -> Freed {
+    /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
+    pub(super) fn clear(self) -> Freed {
+        self.free_removed(|pool, _| {
+            drop(pool.with_fences(mem::take));
+            pool.with_ledger(Ledger::clear)
+        })
+    }
+
+    /// Has the driver free segments that `remove` takes from each ledger.
+    pub(super) fn free_removed(
+        self,
+        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
+    ) -> Freed {
         match self {
-            Self::Device(context) => free(context, Source::Device),
+            Self::Device(context) => context.free_removed(Source::Device, &remove),
             Self::Pinned => total(contexts::all().iter().flat_map(|context| {
-                [Source::Pinned, Source::Pages].map(|source| free(context, source))
+                [Source::Pinned, Source::Pages].map(|source| context.free_removed(source, &remove))
             })),
         }
     }
@@ -167,7 +156,7 @@ impl Context {
     ///
     /// In a forked child.
     pub fn bytes_allocated(&self) -> CudaResult<u64> {
-        Ok(self.cache().usage()?.allocated_bytes)
+        self.cache().with_account(|account| account.stats.allocated_bytes)
     }
 
     /// Whether released memory may be cached at all: not in a borrowed context, which its owner may

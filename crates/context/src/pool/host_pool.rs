@@ -4,10 +4,10 @@
 //! gives up Python's GIL nor waits for it: libarrow allocates on threads of its own, and while it reads
 //! Python's objects.
 
-use super::ledger::{ALIGNMENT, Lookup, SEGMENT};
+use super::ledger::{ALIGNMENT, SEGMENT};
 use super::{Placement, Source};
 use crate::{Cache, Context, Extension, zeroing};
-use arrow_cuda_driver::{CudaError, CudaResult, keeping_interpreter, may_release, report_failure};
+use arrow_cuda_driver::{CudaResult, keeping_interpreter, may_release, report_failure};
 use std::convert::Infallible;
 use std::ptr::{self, NonNull};
 
@@ -65,19 +65,9 @@ impl HostPool {
         // Blocks are aligned already, or have room for an aligned start.
         let room = alignment.saturating_sub(ALIGNMENT as usize);
         let bytes = size.saturating_add(room) as u64;
-        let allocate = || {
-            let request = {
-                let mut ledger = self.context.pool(PAGES).ledger()?;
-                let request = ledger.request(bytes, Placement::Packed);
-                match ledger.reuse(&request) {
-                    Lookup::Hit { address, .. } => return Ok(address), // without a call of the driver
-                    Lookup::InFlight | Lookup::Miss => request,
-                }
-            };
-            self.context.allocate_for(PAGES, |_| request).map(|(address, _)| address)
-        };
-        let start = keeping_interpreter(allocate)
-            .map_err(|error: CudaError| error.while_allocating(size as u64))?;
+        let place = || self.context.place(PAGES, bytes, Placement::Packed);
+        let (start, _) =
+            keeping_interpreter(place).map_err(|error| error.while_allocating(size as u64))?;
         let start = pointer(start.next_multiple_of(alignment as u64));
         if zeroing::is_on() {
             // SAFETY: allocated above, and nobody has it yet.
@@ -104,7 +94,8 @@ impl HostPool {
         new_size: usize,
         alignment: usize,
     ) -> CudaResult<NonNull<u8>> {
-        if self.context.pool(PAGES).ledger()?.resize(address(start), new_size as u64) {
+        let pool = self.context.pool(PAGES);
+        if pool.with_ledger(|ledger| ledger.resize(address(start), new_size as u64))? {
             if zeroing::is_on() && new_size > old_size {
                 // SAFETY: the allocation has these bytes now, and nobody has written to them.
                 unsafe { start.add(old_size).write_bytes(0, new_size - old_size) };
@@ -130,10 +121,8 @@ impl HostPool {
             return;
         }
         // The thread may have the interpreter, and must neither wait for the device nor give that up.
-        let released = keeping_interpreter(|| {
-            let block = self.context.pool(PAGES).ledger()?.start_of(address(start));
-            block.map_or(Ok(()), |block| self.context.release_without_waiting(PAGES, block))
-        });
+        let released =
+            keeping_interpreter(|| self.context.release_block(PAGES, address(start), true));
         report_failure(PAGES.name(), released);
     }
 

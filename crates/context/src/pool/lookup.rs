@@ -10,31 +10,22 @@ use crate::address_range::AddressRange;
 use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
 
-/// The addresses of device memory and of host memory, which lie far apart.
-static DEVICE: AddressRange = AddressRange::new();
-static HOST: AddressRange = AddressRange::new();
-
-fn range_of(source: Source) -> &'static AddressRange {
-    if source == Source::Device { &DEVICE } else { &HOST }
-}
-
-/// Extends the range of addresses that may hold blocks.
-pub(super) fn extend_range(source: Source, address: u64, capacity: u64) {
-    range_of(source).add(address, capacity);
-}
+/// The addresses of each source's memory: those of device memory and of host memory lie far apart.
+pub(super) static RANGES: [AddressRange; Source::ALL.len()] =
+    [const { AddressRange::new() }; Source::ALL.len()];
 
 /// Queries the ledgers of all contexts about an address.  Contexts that are gone do not count: the
 /// address may belong to somebody else by now.
 pub(super) fn query<T>(address: u64, question: impl Fn(&mut Ledger) -> Option<T>) -> Vec<T> {
-    let may_have = |source: &Source| range_of(*source).contains(address);
+    let may_have = |source: &Source| RANGES[*source as usize].contains(address);
     if !Source::ALL.iter().any(may_have) {
         return Vec::new();
     }
     let answer = |context: &Context| {
         let pools = context.extension::<Pools>()?;
         let sources = Source::ALL.into_iter().filter(may_have);
-        let answer =
-            sources.filter_map(|source| question(&mut *pools.get(source).ledger().ok()?)).next()?;
+        let mut answers = sources.map(|source| pools.get(source).with_ledger(&question));
+        let answer = answers.find_map(|answer| answer.ok().flatten())?;
         // Asks the driver, so not under the lock, and only where it matters.
         context.is_alive().then_some(answer)
     };

@@ -6,11 +6,11 @@
 
 mod allocate;
 mod block;
-mod budget;
 mod cache;
 #[expect(unsafe_code, reason = "moves what is reallocated, and clears memory that nobody has yet")]
 mod host_pool;
 mod ledger;
+mod limits;
 mod lookup;
 #[expect(unsafe_code, reason = "unmaps segments that the ledger has removed")]
 mod pools;
@@ -23,10 +23,10 @@ mod source;
 mod stats;
 
 pub use block::Block;
-pub use budget::set_default_cache_limit;
 pub use cache::Cache;
 pub use host_pool::HostPool;
 pub use ledger::Placement;
+pub use limits::set_default_cache_limit;
 pub use lookup::{block_at, is_released};
 pub use sharing::{prepare_sharing, retain_exported};
 pub(crate) use source::Source;

@@ -1,11 +1,10 @@
 //! Returning memory: blocks to the ledger, segments to the driver.
 
 use super::ledger::{Ledger, Segment};
+use super::pools::Pool;
 use super::{Cache, Source};
 use crate::{Context, Current};
-use arrow_cuda_driver::{
-    CudaError, CudaResult, blocking, keeping_interpreter, may_release, report_failure,
-};
+use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
 use std::thread;
 
 /// How many bytes the driver has freed, and the first failure.
@@ -16,180 +15,111 @@ pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {
     each.into_iter().fold((0, Ok(())), |sum, it| (sum.0 + it.0, sum.1.and(it.1)))
 }
 
-/// The driver's part of a release.
-#[must_use = "the driver must free the segment"]
-pub(super) struct Rest {
-    segment: Option<Segment>,
-    exceeds_limit: bool,
-}
-
 impl Context {
-    /// Releases a block, whatever has become of its context.
+    /// Releases the block that contains an address, whatever has become of its context.
     pub(super) fn release_block(
         &self,
         source: Source,
         address: u64,
         is_exposed: bool,
     ) -> CudaResult<()> {
-        let rest = self.give_back(source, address, is_exposed)?;
-        self.free_rest(source, &rest)
-    }
-
-    /// Releases a block without a wait for the device: another thread frees memory.
-    pub(super) fn release_without_waiting(&self, source: Source, address: u64) -> CudaResult<()> {
-        let rest = self.give_back(source, address, true)?;
-        if rest.segment.is_none() && !rest.exceeds_limit {
+        let is_complete = self.pool(source).with_ledger(|ledger| {
+            ledger.release(address, is_exposed);
+            ledger.finished.is_empty() && !ledger.exceeds_limit()
+        })?;
+        if is_complete {
             return Ok(());
         }
-        let (context, thread) = (self.clone(), thread::Builder::new().name("cuda-releases".into()));
-        let (segment, exceeds_limit) = (rest.segment, rest.exceeds_limit);
-        let free = move || {
-            report_failure(
-                source.name(),
-                context.free_rest(source, &Rest { segment, exceeds_limit }),
-            );
-        };
-        match thread.spawn(free) {
-            Ok(_) => Ok(()),
-            Err(_) => keeping_interpreter(|| self.free_rest(source, &rest)),
-        }
-    }
-
-    fn give_back(&self, source: Source, address: u64, is_exposed: bool) -> CudaResult<Rest> {
-        let mut ledger = self.pool(source).ledger()?;
-        let segment = ledger.release(address, is_exposed);
-        Ok(Rest { segment, exceeds_limit: ledger.exceeds_limit() })
-    }
-
-    fn free_rest(&self, source: Source, rest: &Rest) -> CudaResult<()> {
-        let Rest { segment, exceeds_limit } = rest;
-        if (segment.is_none() && !exceeds_limit) || !may_release() {
-            return Ok(());
-        }
-        blocking(|| match self.enter() {
-            Ok(current) => {
-                let freed = self.free_segments(source, &current, segment.as_slice()).1;
-                if !exceeds_limit {
-                    return freed;
-                }
-                // The memory beyond a shared limit may be in other pools.
-                let surplus = Cache::of(self, source).for_each_pool(|context, source| {
-                    let returned = match context.is_same(self) {
-                        true => self.return_surplus(source, &current, 0),
-                        false => {
-                            context.enter().and_then(|it| context.return_surplus(source, &it, 0))
-                        }
-                    };
-                    (0, returned.or_else(|error| context.unless_gone(error)))
-                });
-                freed.and(surplus.1)
-            }
-            Err(error) => {
-                let outcome = self.unless_gone(error);
-                match outcome {
-                    // SAFETY: the ledger has removed the segment, whose context is gone.
-                    Ok(()) => segment.iter().for_each(|it| unsafe { source.unmap(it) }),
-                    Err(_) => self.restore_segments(source, segment.as_slice()),
-                }
-                outcome
-            }
-        })
-    }
-
-    /// Gives the driver what is not worth keeping before it allocates `needed` bytes, if any.  This
-    /// does not wait: while the device is busy, it is left to a later call.
-    pub(super) fn return_surplus(
-        &self,
-        source: Source,
-        current: &Current<'_>,
-        needed: u64,
-    ) -> CudaResult<()> {
-        let pool = self.pool(source);
-        let last_release = {
-            let ledger = pool.ledger()?;
-            if !ledger.has_surplus(needed) {
+        if !source.may_wait() {
+            let context = self.clone();
+            let free = move || report_failure(source.name(), context.free_rest(source));
+            if thread::Builder::new().name("cuda-releases".into()).spawn(free).is_ok() {
                 return Ok(());
             }
-            ledger.last_release()
-        };
-        let (idle, useless) = {
-            let mut fences = pool.fences.lock()?;
-            (fences.all_complete(current, last_release), fences.take_useless())
-        };
-        drop(useless);
-        let surplus = {
-            let mut ledger = pool.ledger()?;
-            match idle {
-                Ok(Some(complete)) => {
-                    ledger.mark_complete(complete);
-                    ledger.take_surplus(needed)
-                }
-                Ok(None) => return Ok(()),
-                // Without events, the driver's own wait is the only evidence.
-                Err(_) => ledger.remove_beyond_limit(),
-            }
-        };
-        self.free_segments(source, current, &surplus).1
+        }
+        self.free_rest(source)
     }
 
-    /// Gives all unused segments of a pool back to the driver.
-    pub(super) fn free_unused(&self, source: Source) -> Freed {
-        self.free_removed(source, Ledger::clear)
+    /// Gives the driver what a release has left over: segments of which nothing may serve again, and
+    /// memory beyond the limit, which may be in other pools that share it.
+    fn free_rest(&self, source: Source) -> CudaResult<()> {
+        let (has_finished, exceeds_limit) = self
+            .pool(source)
+            .with_ledger(|ledger| (!ledger.finished.is_empty(), ledger.exceeds_limit()))?;
+        let mut freed = (0, Ok(()));
+        if has_finished {
+            freed = self.free_removed(source, |pool, _| pool.with_ledger(Ledger::take_finished));
+        }
+        if exceeds_limit {
+            let surplus = Cache::of(self, source).free_removed(|pool, it| pool.surplus(it, 0));
+            freed = total([freed, surplus]);
+        }
+        freed.1
     }
 
-    /// Has the driver free segments that `remove` takes from the ledger.  Waits for all work of the device.
+    /// Has the driver free segments that `remove` takes from the ledger.  This may wait for all work of the device.
     ///
     /// If the context cannot be entered, nothing is removed: it would be lost.
     pub(super) fn free_removed(
         &self,
         source: Source,
-        remove: impl FnOnce(&mut Ledger) -> Vec<Segment>,
+        remove: impl FnOnce(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
     ) -> Freed {
         if !may_release() {
             return (0, Ok(()));
         }
-        blocking(|| match self.enter() {
-            Ok(current) => {
-                let removed = self.pool(source).ledger().map(|mut ledger| remove(&mut ledger));
-                match removed {
-                    Ok(segments) => self.free_segments(source, &current, &segments),
-                    Err(error) => (0, Err(error)),
-                }
-            }
-            Err(error) => (0, self.unless_gone(error)),
+        let pool = self.pool(source);
+        let free = |current: Current<'_>| Ok(pool.free(&current, &remove(pool, &current)?));
+        blocking(|| match self.enter_or_abandon().and_then(free) {
+            Ok(freed) => freed,
+            // The driver has freed all memory of a context that is gone.
+            Err(error) if self.is_gone(&error) => (0, Ok(())),
+            Err(error) => (0, Err(error)),
         })
     }
 
-    /// The error of entering the context, unless it is gone: the driver has then freed all its memory.
-    pub(super) fn unless_gone(&self, error: CudaError) -> CudaResult<()> {
-        if !self.is_gone(&error) {
-            return Err(error);
-        }
-        self.abandon();
-        Ok(())
+    /// Enters the context, unless it is gone: all that is known of its memory is then forgotten.
+    pub(super) fn enter_or_abandon(&self) -> CudaResult<Current<'_>> {
+        self.enter().inspect_err(|error| {
+            if self.is_gone(error) {
+                self.abandon();
+            }
+        })
     }
+}
 
+impl Pool {
     /// Has the driver free segments that the ledger has removed.
-    fn free_segments(&self, source: Source, current: &Current<'_>, segments: &[Segment]) -> Freed {
-        let mut bytes = 0;
-        let mut outcome = Ok(());
-        for segment in segments {
+    pub(super) fn free(&self, current: &Current<'_>, segments: &[Segment]) -> Freed {
+        let free_each = segments.iter().map(|segment| {
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
-            match unsafe { source.give_back(current, segment) } {
-                Ok(()) => bytes += segment.capacity,
-                Err(error) => {
-                    self.restore_segments(source, &[*segment]);
-                    outcome = outcome.and(Err(error));
-                }
+            let freed = unsafe { self.source.give_back(current, segment) };
+            if freed.is_err() {
+                drop(self.with_ledger(|ledger| ledger.restore_segment(segment)));
             }
-        }
-        (bytes, outcome)
+            (if freed.is_ok() { segment.capacity } else { 0 }, freed)
+        });
+        total(free_each)
     }
 
-    fn restore_segments(&self, source: Source, segments: &[Segment]) {
-        if let Ok(mut ledger) = self.pool(source).ledger() {
-            segments.iter().for_each(|segment| ledger.restore_segment(segment));
+    /// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
+    /// does not wait: while the device is busy, it is left to a later call.
+    pub(super) fn surplus(&self, current: &Current<'_>, needed: u64) -> CudaResult<Vec<Segment>> {
+        let (has_surplus, last_release) =
+            self.with_ledger(|ledger| (ledger.has_surplus(needed), ledger.last_release))?;
+        if !has_surplus {
+            return Ok(Vec::new());
         }
+        let complete = self.with_fences(|fences| fences.all_complete(current, last_release))?;
+        self.with_ledger(|ledger| match complete {
+            Ok(Some(complete)) => {
+                ledger.mark_complete(complete);
+                ledger.take_surplus(needed)
+            }
+            Ok(None) => Vec::new(),
+            // Without events, the driver's own wait is the only evidence.
+            Err(_) => ledger.remove_beyond_limit(),
+        })
     }
 }

@@ -34,12 +34,6 @@ impl Source {
         self == Self::Pages
     }
 
-    /// Whether others want the memory so much that less of it is cached than the limit allows.  Pinned memory
-    /// is limited to a small part of the machine's, and takes milliseconds to pin.
-    pub(super) fn is_scarce(self) -> bool {
-        self == Self::Device
-    }
-
     /// Whether an allocation may wait for work in flight.  libarrow allocates pages while it has the GIL, which that
     /// work may need.
     pub(super) fn may_wait(self) -> bool {
@@ -114,10 +108,7 @@ fn pin_pages(current: &Current<'_>, size: usize) -> CudaResult<u64> {
 
 /// A field of `/proc/meminfo`, in bytes; `None` if the system does not provide it.
 pub(super) fn memory_of_the_machine(name: &str) -> Option<u64> {
-    field(&fs::read_to_string("/proc/meminfo").ok()?, name)
-}
-
-fn field(described: &str, name: &str) -> Option<u64> {
+    let described = fs::read_to_string("/proc/meminfo").ok()?;
     let line = described.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
@@ -129,10 +120,9 @@ mod tests {
 
     #[test]
     fn the_memory_of_the_machine_is_read() {
-        let described = "MemTotal:       2113401032 kB\nMemFree:        1847021000 kB\n";
-        assert_eq!(field(described, "MemTotal:"), Some(2_113_401_032 << 10));
-        assert_eq!(field("MemFree: 5 kB\n", "MemTotal:"), None);
-        assert_eq!(field("MemTotal: much\n", "MemTotal:"), None);
-        assert!(memory_of_the_machine("MemAvailable:").is_some_and(|bytes| bytes > 0));
+        let total = memory_of_the_machine("MemTotal:").expect("a field of every system");
+        assert!(memory_of_the_machine("MemAvailable:").is_some_and(|bytes| bytes < total));
+        assert!(total > 64 << 20, "bytes, and no kibibytes");
+        assert_eq!(memory_of_the_machine("MemMissing:"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Statistics of memory.
+//! Statistics of memory, and the limit of what is cached.
 
 /// The memory that a context has on its device, or that the process has pinned, in bytes unless the name says
 /// otherwise.  Memory of other libraries does not count.
@@ -45,42 +45,33 @@ pub struct MemoryStats {
     pub out_of_memory_retries: u64,
 }
 
-impl MemoryStats {
+/// The account of the pools that share a limit: of one pool of device memory, or of all pools of pinned memory.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// How many bytes may be cached, once that is known: in segments in which nothing is in use.
+    pub(crate) limit: Option<u64>,
+    /// The most that was in use since a cache was emptied last: what the program is known to need.
+    pub(crate) peak: u64,
+    pub(crate) stats: MemoryStats,
+}
+
+impl Account {
     pub(crate) fn count_allocated(&mut self, bytes: u64) {
-        self.allocated_bytes += bytes;
-        self.peak_allocated_bytes = self.peak_allocated_bytes.max(self.allocated_bytes);
+        let stats = &mut self.stats;
+        stats.allocated_bytes += bytes;
+        stats.peak_allocated_bytes = stats.peak_allocated_bytes.max(stats.allocated_bytes);
+        self.peak = self.peak.max(stats.allocated_bytes);
     }
 
     pub(crate) fn count_reserved(&mut self, bytes: u64) {
-        self.reserved_bytes += bytes;
-        self.peak_reserved_bytes = self.peak_reserved_bytes.max(self.reserved_bytes);
+        let stats = &mut self.stats;
+        stats.reserved_bytes += bytes;
+        stats.peak_reserved_bytes = stats.peak_reserved_bytes.max(stats.reserved_bytes);
     }
 
-    /// Lets both peaks begin again, at what is allocated and reserved now.
+    /// Forgets the highest values that the statistics show, but not what decides what is kept.
     pub(crate) fn reset_peaks(&mut self) {
-        self.peak_allocated_bytes = self.allocated_bytes;
-        self.peak_reserved_bytes = self.reserved_bytes;
-    }
-
-    /// Adds what has changed in one of several pools.
-    pub(crate) fn add_difference(&mut self, before: &Self, after: &Self) {
-        fn add(total: &mut u64, before: u64, after: u64) {
-            *total = total.wrapping_add(after).wrapping_sub(before);
-        }
-        add(&mut self.cached_bytes, before.cached_bytes, after.cached_bytes);
-        add(&mut self.cached_blocks, before.cached_blocks, after.cached_blocks);
-        add(&mut self.cache_hits, before.cache_hits, after.cache_hits);
-        add(&mut self.cache_misses, before.cache_misses, after.cache_misses);
-        add(&mut self.driver_allocations, before.driver_allocations, after.driver_allocations);
-        add(&mut self.driver_frees, before.driver_frees, after.driver_frees);
-        add(
-            &mut self.out_of_memory_retries,
-            before.out_of_memory_retries,
-            after.out_of_memory_retries,
-        );
-        add(&mut self.allocated_bytes, before.allocated_bytes, after.allocated_bytes);
-        add(&mut self.reserved_bytes, before.reserved_bytes, after.reserved_bytes);
-        self.count_allocated(0);
-        self.count_reserved(0);
+        self.stats.peak_allocated_bytes = self.stats.allocated_bytes;
+        self.stats.peak_reserved_bytes = self.stats.reserved_bytes;
     }
 }

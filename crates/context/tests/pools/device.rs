@@ -1,10 +1,11 @@
 //! Device memory: sharing with other processes, adjacent blocks, and a device without room.
 
 use super::common::Gate;
+use super::contexts::{destroy, their_context};
 use super::simulator::count_of;
-use super::{LARGE, MIB, alone, destroy, their_context};
+use super::{Device, LARGE, MIB, alone};
 use arrow_cuda_context::{
-    Block, Context, MemoryStats, Placement, is_released, prepare_sharing, retain_exported,
+    Block, Context, Placement, is_released, prepare_sharing, retain_exported,
 };
 use arrow_cuda_driver::is_simulated;
 use std::sync::mpsc;
@@ -13,51 +14,6 @@ use std::time::Duration;
 
 fn allocate(context: &Context, size: u64) -> Block {
     context.allocate(size, Placement::Alone).expect("room")
-}
-
-fn stats(context: &Context) -> MemoryStats {
-    context.cache().stats().expect("alive")
-}
-
-/// All memory that the device had left, allocated past the cache.
-struct Filling(Vec<u64>);
-
-fn fill(context: &Context) -> Filling {
-    let current = context.enter().expect("alive");
-    let mut size = context.free_memory().expect("alive");
-    let mut taken = Vec::new();
-    while size > 0 {
-        match current.allocate_memory(size) {
-            Ok(address) => taken.push(address),
-            Err(_) => size /= 2,
-        }
-    }
-    Filling(taken)
-}
-
-impl Filling {
-    fn release(self, context: &Context) {
-        let current = context.enter().expect("alive");
-        for address in self.0 {
-            // SAFETY: allocated by `fill`, and released once.
-            unsafe { current.release_memory(address) }.expect("alive");
-        }
-    }
-}
-
-#[test]
-fn blocks_that_may_be_exported_have_segments_of_their_own() {
-    let (_guard, context) = alone();
-    let before = stats(&context);
-    // No more than a few: the others share.
-    let many: Vec<_> = (0..1000).map(|_| allocate(&context, 1000)).collect();
-    let reserved = stats(&context).reserved_bytes - before.reserved_bytes;
-    assert!((40 * MIB..=60 * MIB).contains(&reserved), "{reserved}");
-    let segments: std::collections::BTreeSet<_> =
-        many[..20].iter().map(|block| block.private_address() / (2 * MIB)).collect();
-    assert_eq!(segments.len(), 20);
-    drop(many);
-    assert_eq!(context.cache().empty().expect("alive"), reserved);
 }
 
 #[test]
@@ -118,32 +74,22 @@ fn an_allocation_asks_for_few_fences() {
 }
 
 #[test]
-fn lent_memory_is_freed_at_release() {
+fn memory_of_other_processes_is_not_cached() {
     let (_guard, context) = alone();
-    let before = stats(&context).driver_frees;
-    let block = allocate(&context, LARGE);
+    let before = Device.stats(&context);
+    let (lent, exported) = (allocate(&context, LARGE), allocate(&context, 1000));
     let current = context.enter().expect("alive");
-    prepare_sharing(&current, block.address() + LARGE - 1).expect("alive");
-    drop(block);
-    assert_eq!(stats(&context).driver_frees - before, 1);
-    assert_eq!(stats(&context).cached_blocks, 0);
+    prepare_sharing(&current, lent.address() + LARGE - 1).expect("alive");
+    retain_exported(exported.address());
+    drop((lent, exported));
+    Device.empty(&context);
+    let after = Device.stats(&context);
+    assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees + 1));
+    assert_eq!(after.reserved_bytes, before.reserved_bytes + 2 * MIB);
+    assert_eq!(after.allocated_bytes, before.allocated_bytes + 1000);
     // Freeing the block removes the mark.
     drop(allocate(&context, LARGE));
-    assert_eq!(stats(&context).cached_blocks, 1);
-}
-
-#[test]
-fn exported_memory_is_not_cached() {
-    let (_guard, context) = alone();
-    let before = stats(&context);
-    let block = allocate(&context, LARGE);
-    retain_exported(block.address());
-    drop(block);
-    context.cache().empty().expect("alive");
-    let after = stats(&context);
-    assert_eq!((after.cached_blocks, after.driver_frees), (0, before.driver_frees));
-    assert_eq!(after.reserved_bytes, before.reserved_bytes + LARGE);
-    assert_eq!(after.allocated_bytes, before.allocated_bytes + LARGE);
+    assert_eq!(Device.stats(&context).cached_blocks, 1);
 }
 
 #[test]
@@ -157,13 +103,17 @@ fn cached_memory_is_reclaimed_when_memory_runs_out() {
     both.into_iter().for_each(drop);
     context.cache().set_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
     context.cache().set_limit(total).expect("alive");
-    assert!(stats(&context).cached_bytes >= free / 2);
-    let before = stats(&context).out_of_memory_retries;
+    assert!(Device.stats(&context).cached_bytes >= free / 2);
+    let before = Device.stats(&context).out_of_memory_retries;
     // There is no room for more beside the cached block.
     let block = allocate(&context, free / 2 + 16 * MIB);
-    assert_eq!(stats(&context).out_of_memory_retries, before + 1);
+    assert_eq!(Device.stats(&context).out_of_memory_retries, before + 1);
     let error = context.allocate(total, Placement::Alone).expect_err("no room");
     assert!(error.is_out_of_memory());
+    assert_eq!(
+        error.to_string(),
+        "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
+    );
     drop(block);
     context.cache().empty().expect("alive");
 }
@@ -191,16 +141,6 @@ fn memory_in_flight_is_waited_for_when_memory_runs_out() {
 }
 
 #[test]
-fn parts_of_segments_in_use_serve_when_there_is_no_room_for_a_segment() {
-    let (_guard, context) = alone();
-    let kept = context.allocate(1000, Placement::Packed).expect("room");
-    let filling = fill(&context);
-    let block = context.allocate(1000, Placement::Alone);
-    filling.release(&context);
-    assert!(kept.shares_segment(&block.expect("room beside the other")));
-}
-
-#[test]
 fn a_release_does_not_wait_for_a_thread_that_waits_for_memory() {
     let (_guard, context) = alone();
     context.cache().set_limit(LARGE).expect("alive");
@@ -225,15 +165,6 @@ fn a_release_does_not_wait_for_a_thread_that_waits_for_memory() {
 }
 
 #[test]
-fn a_borrowed_context_that_becomes_the_primary_one_keeps_its_ledger() {
-    let (_guard, context) = alone();
-    let same = Context::borrowed(0, context.handle()).expect("alive");
-    assert!(same.is_primary());
-    drop(allocate(&same, LARGE));
-    assert_eq!(stats(&context).cached_bytes, LARGE);
-}
-
-#[test]
 fn a_borrowed_context_reclaims_the_cache_of_the_primary_one() {
     let (_guard, context) = alone();
     if !is_simulated().expect("a driver") {
@@ -244,7 +175,7 @@ fn a_borrowed_context_reclaims_the_cache_of_the_primary_one() {
     context.cache().set_limit(total).expect("alive");
     drop(allocate(&context, total / 8 * 5));
     drop(allocate(&theirs, total / 8 * 4));
-    assert_eq!(stats(&context).cached_bytes, 0);
+    assert_eq!(Device.stats(&context).cached_bytes, 0);
     drop(theirs);
     destroy(handle);
 }

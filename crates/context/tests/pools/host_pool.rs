@@ -1,6 +1,8 @@
 //! The pool of pinned memory for many allocations: alignment, sizes that change, and what outlives what.
 
-use super::{alone, destroy, their_context};
+use super::alone;
+use super::child::in_child;
+use super::contexts::{destroy, their_context};
 use arrow_cuda_context::{Attribute, Cache, Context, HostPool};
 use arrow_cuda_driver::call;
 use std::ptr::NonNull;
@@ -59,14 +61,6 @@ impl Drop for Filled<'_> {
         // SAFETY: allocated with that size, and not used afterwards.
         unsafe { self.pool.release(self.start) };
     }
-}
-
-#[test]
-fn every_pool_of_a_context_is_the_same() {
-    let (_guard, context) = alone();
-    let again = Context::primary(0).expect("a device");
-    assert!(std::ptr::eq(HostPool::of(&context), HostPool::of(&again)));
-    assert!(HostPool::of(&context).context().is_same(&context));
 }
 
 #[test]
@@ -143,6 +137,7 @@ fn memory_outlives_its_context() {
 #[test]
 fn memory_outlives_a_reset() {
     let (_guard, context) = alone();
+    let reserved = Cache::Pinned.stats().expect("bookkeeping").reserved_bytes;
     let pool = HostPool::of(&context);
     drop(Filled::new(pool, 6 * MIB, 1)); // cached
     let held = [Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2)];
@@ -153,12 +148,13 @@ fn memory_outlives_a_reset() {
     let new = Context::primary(0).expect("a device");
     assert!(held.iter().all(|one| !one.is_pinned(&new)), "ordinary memory now");
     let other = HostPool::of(&new);
-    assert!(!std::ptr::eq(pool, other));
+    assert!(std::ptr::eq(pool, HostPool::of(&context)) && !std::ptr::eq(pool, other));
+    assert!(pool.context().is_same(&context));
     assert!(Filled::new(other, 100, 3).is_pinned(&new));
     drop(held);
     pool.release_unused();
     other.release_unused();
-    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes > 0 {
+    while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes != reserved {
         thread::yield_now();
     }
 }
@@ -175,17 +171,5 @@ fn a_forked_child_reads_and_writes_what_there_is() {
         pool.release_unused();
         7 - i32::from(!is_refused)
     };
-    // SAFETY: the child only runs `work`, and is ended by a signal should that hang.
-    let status = unsafe {
-        let child = libc::fork();
-        assert!(child >= 0, "a process");
-        if child == 0 {
-            libc::alarm(10);
-            libc::_exit(work());
-        }
-        let mut status = 0;
-        assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
-        status
-    };
-    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7, "{status}");
+    assert_eq!(in_child(work), 7);
 }

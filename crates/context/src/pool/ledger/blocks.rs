@@ -1,14 +1,15 @@
-//! The blocks that tile the segments: how they are split, found and merged.
+//! The blocks that tile the segments: how they are split, reused and merged.
 //!
 //! A released block is *ready* at once if only work of this project could use it, which was complete
 //! before.  Otherwise it is *in flight* until there is evidence that all work is complete which may
 //! use it.  Such releases are numbered, and one number describes the evidence: it covers all
 //! releases up to it.  Ready neighbours merge.
 
-use super::Access;
 use super::classes::Class;
-use super::idle::Idle;
+use super::index::Index;
+use super::{Access, Account, Ledger};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Memory that the driver has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,27 +17,50 @@ pub(crate) struct Segment {
     pub(crate) address: u64,
     pub(crate) capacity: u64,
     pub(super) class: Class,
+    /// Whether its released blocks may serve again.  Otherwise it goes back to the driver with its last block.
+    pub(super) is_open: bool,
+    /// The number of blocks that somebody uses, or wipes.
+    pub(super) in_use: usize,
+    /// Its number among the vacant segments, if it is one ready block.
+    pub(super) vacant_since: u64,
+}
+
+impl Segment {
+    pub(super) fn addresses(&self) -> Range<u64> {
+        self.address..self.address + self.capacity
+    }
+
+    /// Whether it is cached, because nothing in it is in use.
+    pub(super) fn is_unused(&self) -> bool {
+        self.is_open && self.in_use == 0
+    }
+
+    pub(super) fn begin_use(&mut self, account: &mut Account) {
+        if self.is_unused() {
+            account.stats.cached_bytes -= self.capacity;
+            account.stats.cached_blocks -= 1;
+        }
+        self.in_use += 1;
+    }
+
+    pub(super) fn end_use(&mut self, account: &mut Account) {
+        self.in_use -= 1;
+        if self.is_unused() {
+            account.stats.cached_bytes += self.capacity;
+            account.stats.cached_blocks += 1;
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     InUse(Access),
-    /// Released by its owner, but other processes may still have it mapped.
-    Exported,
-    /// Taken out while its bytes are wiped.
-    Wiping,
     Ready,
     InFlight {
         release: u64,
     },
-    /// Released, in a segment that goes back to the driver with its last block.
-    Closed,
-}
-
-impl State {
-    pub(super) fn is_idle(self) -> bool {
-        matches!(self, Self::Ready | Self::InFlight { .. } | Self::Closed)
-    }
+    /// Released, but nobody gets it: its bytes are being wiped, or its segment goes back to the driver.
+    Withheld,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,375 +77,157 @@ pub(super) struct Block {
     pub(super) has_residue: bool,
 }
 
-#[derive(Debug)]
-struct Tiling {
-    segment: Segment,
-    /// The number of blocks that are not idle.
-    in_use: usize,
-    in_flight: usize,
-    /// Whether its released blocks may serve again.
-    is_open: bool,
-    /// Its number among the vacant segments, if it is one ready block.
-    vacant_since: Option<u64>,
+impl Block {
+    /// Splits it behind its first `capacity` bytes.  Returns the second block.
+    fn split(&mut self, capacity: u64) -> Self {
+        let rest = Self { capacity: self.capacity - capacity, size: 0, is_alone: false, ..*self };
+        self.capacity = capacity;
+        rest
+    }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Blocks {
-    /// By address.
-    blocks: BTreeMap<u64, Block>,
-    /// By address.
-    segments: BTreeMap<u64, Tiling>,
-    idle: Idle,
-    /// The segments in which nothing is in use, and what they hold.
-    unused_segments: u64,
-    unused_bytes: u64,
-    reserved: [u64; Class::COUNT],
-}
-
-impl Blocks {
-    /// Adds a segment, of which all is ready.
-    pub(super) fn add_segment(&mut self, segment: Segment, is_open: bool) {
-        let Segment { address, capacity, class } = segment;
-        let tiling = Tiling { segment, in_use: 1, in_flight: 0, is_open, vacant_since: None };
-        self.segments.insert(address, tiling);
-        self.reserved[class as usize] += capacity;
-        let state = State::Wiping; // taken out until the caller sees it
-        let (is_alone, has_residue) = (false, false);
-        let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
-        self.blocks.insert(address, block);
-        self.return_ready(address);
-    }
-
-    /// Removes a segment with all its blocks, none of which is in use.
-    pub(super) fn remove_segment(&mut self, address: u64) -> Segment {
-        let Tiling { segment, vacant_since, .. } =
-            self.segments.remove(&address).expect("a segment that the caller has found");
-        self.reserved[segment.class as usize] -= segment.capacity;
-        self.unused_bytes -= segment.capacity;
-        self.unused_segments -= 1;
-        if let Some(since) = vacant_since {
-            self.idle.remove_vacant(segment.class, since);
-        }
-        let mut at = address;
-        while at < address + segment.capacity {
-            let Block { capacity, state, .. } = self.blocks.remove(&at).expect("blocks tile it");
-            debug_assert!(state.is_idle(), "a block in use in a segment to be freed");
-            self.forget_idle(at, capacity, state, segment.class);
-            at += capacity;
-        }
-        segment
-    }
-
-    fn forget_idle(&mut self, address: u64, capacity: u64, state: State, class: Class) {
-        match state {
-            State::Ready => self.idle.remove_ready(class, capacity, address),
-            State::InFlight { release } => self.idle.remove_in_flight(class, capacity, release),
-            _ => {}
-        }
-    }
-
-    fn tiling_mut(&mut self, segment: u64) -> &mut Tiling {
-        self.segments.get_mut(&segment).expect("a block lies in a segment")
-    }
-
-    /// Begins the use of a block.  Its segment is no longer vacant.  Returns that segment.
-    fn begin_use(&mut self, segment: u64) -> Segment {
-        let tiling = self.tiling_mut(segment);
-        tiling.in_use += 1;
-        let (is_first, segment) = (tiling.in_use == 1, tiling.segment);
-        if let Some(since) = tiling.vacant_since.take() {
-            self.idle.remove_vacant(segment.class, since);
-        }
-        if is_first {
-            self.unused_bytes -= segment.capacity;
-            self.unused_segments -= 1;
-        }
-        segment
-    }
-
-    /// Ends the use of a block.  Returns its segment, and whether that is open.
-    fn end_use(&mut self, segment: u64) -> (Segment, bool) {
-        let tiling = self.tiling_mut(segment);
-        tiling.in_use -= 1;
-        let (is_last, segment, is_open) = (tiling.in_use == 0, tiling.segment, tiling.is_open);
-        if is_last {
-            self.unused_bytes += segment.capacity;
-            self.unused_segments += 1;
-        }
-        (segment, is_open)
-    }
-
-    /// The ready block that fits best: the smallest that is large enough.  Unused segments beyond
-    /// `largest_unused` do not count.
-    pub(super) fn best_fit(&self, class: Class, capacity: u64, largest_unused: u64) -> Option<u64> {
-        let mut fitting = self.idle.ready_from(class, capacity);
-        let fits = |(found, address)| found <= largest_unused || !self.is_vacant(address);
-        fitting.find(|block| fits(*block)).map(|(_, address)| address)
-    }
-
-    /// A segment of about that capacity that is one ready block: its capacity and address.
-    pub(super) fn best_vacant(&self, class: Class, capacity: u64, most: u64) -> Option<(u64, u64)> {
-        let fitting = self.idle.ready_from(class, capacity);
-        let mut fitting = fitting.take_while(|(found, _)| *found <= most);
-        fitting.find(|(_, address)| self.is_vacant(*address))
-    }
-
-    /// Notes that a block in use is all of its segment.  Returns how much of it is wasted.
-    pub(super) fn mark_alone(&mut self, address: u64) -> u64 {
-        let block = self.block_mut(address);
-        block.is_alone = true;
-        block.capacity - block.size
-    }
-
-    fn is_vacant(&self, address: u64) -> bool {
-        self.segments.get(&address).is_some_and(|tiling| tiling.vacant_since.is_some())
-    }
-
-    /// Takes the first `capacity` bytes of a ready block into use, or all of a new closed segment.
-    /// Returns the block's segment.
-    pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) -> u64 {
-        let Block { segment, capacity: whole, state: was, has_residue, .. } = self.blocks[&address];
-        let Segment { class, .. } = self.begin_use(segment);
-        self.forget_idle(address, whole, was, class);
-        let rest = whole - capacity;
-        let is_split = rest >= class.step();
-        let capacity = if is_split { capacity } else { whole };
-        let (state, is_alone) = (State::InUse(Access::Process), false);
-        let taken = Block { segment, capacity, size, state, is_alone, has_residue };
-        *self.block_mut(address) = taken;
-        if is_split {
-            // The block behind it is not ready, or it would have been merged.
-            let (behind, state) = (address + capacity, State::Ready);
-            self.blocks.insert(behind, Block { capacity: rest, size: 0, state, ..taken });
-            self.idle.add_ready(class, rest, behind);
-        }
-        segment
-    }
-
-    /// Divides a block in use into several, of these sizes, one behind the other.
-    pub(super) fn divide(&mut self, address: u64, parts: impl IntoIterator<Item = (u64, u64)>) {
-        let whole = self.blocks[&address];
-        let (mut at, end) = (address, address + whole.capacity);
-        let mut last = address;
-        for (size, capacity) in parts {
-            debug_assert!(at + capacity <= end, "parts beyond the block");
-            self.blocks.insert(at, Block { size, capacity, ..whole });
-            last = at;
-            at += capacity;
-            self.begin_use(whole.segment);
-        }
-        self.end_use(whole.segment);
-        self.blocks.get_mut(&last).expect("the last part").capacity += end - at;
-    }
-
-    /// Ends the use of a block, whose memory is ready.
-    pub(super) fn return_ready(&mut self, address: u64) {
-        let segment = self.blocks[&address].segment;
-        match self.end_use(segment) {
-            (segment, true) => self.add_ready(address, segment),
-            (_, false) => self.block_mut(address).state = State::Closed,
-        }
-    }
-
-    /// Ends the use of a block that work in flight may still use.
-    pub(super) fn return_in_flight(&mut self, address: u64) {
-        let Block { segment, capacity, .. } = self.blocks[&address];
-        let tiling = self.tiling_mut(segment);
-        if !tiling.is_open {
-            return self.return_ready(address);
-        }
-        tiling.in_flight += 1;
-        let class = tiling.segment.class;
-        self.end_use(segment);
-        let release = self.idle.add_in_flight(class, capacity, address);
-        self.block_mut(address).state = State::InFlight { release };
-    }
-
-    /// Makes a block of an open segment ready that counts neither as in use nor as idle, and merges it
-    /// with its neighbours.
-    fn add_ready(&mut self, address: u64, segment: Segment) {
-        let Segment { class, .. } = segment;
-        let is_ready =
-            |(_, it): &(&u64, &Block)| it.segment == segment.address && it.state == State::Ready;
-        let before = self.blocks.range(..address).next_back().filter(is_ready);
-        let before = before.map(|(at, block)| (*at, *block));
-        let mut behind = self.blocks.range(address..);
-        let (_, block) = behind.next().expect("the caller has found it");
-        let (mut start, mut merged) = (address, *block);
-        if let Some((at, next)) = behind.next().filter(is_ready).map(|(at, block)| (*at, *block)) {
-            self.idle.remove_ready(class, next.capacity, at);
-            self.blocks.remove(&at);
-            merged.capacity += next.capacity;
-            merged.has_residue |= next.has_residue;
-        }
-        if let Some((at, before)) = before {
-            self.idle.remove_ready(class, before.capacity, at);
-            self.blocks.remove(&address);
-            start = at;
-            merged.capacity += before.capacity;
-            merged.has_residue |= before.has_residue;
-        }
-        let (state, is_alone, capacity) = (State::Ready, false, merged.capacity);
-        *self.block_mut(start) = Block { size: 0, state, is_alone, ..merged };
-        self.idle.add_ready(class, capacity, start);
-        if capacity == segment.capacity {
-            let since = self.idle.add_vacant(class, capacity, start);
-            self.tiling_mut(start).vacant_since = Some(since);
-        }
-    }
-
-    /// All work is complete that could use what was released up to that number.
-    pub(super) fn mark_complete(&mut self, up_to: u64) {
-        while let Some((release, address)) = self.idle.first_in_flight(up_to) {
-            let Block { segment, capacity, .. } = self.blocks[&address];
-            let tiling = self.tiling_mut(segment);
-            tiling.in_flight -= 1;
-            let segment = tiling.segment;
-            self.idle.remove_in_flight(segment.class, capacity, release);
-            self.add_ready(address, segment);
-        }
-    }
-
-    /// Closes the segment of a block: nothing in it serves again.
-    pub(super) fn close(&mut self, address: u64) {
-        let segment = self.blocks[&address].segment;
-        let tiling = self.tiling_mut(segment);
-        if !tiling.is_open {
-            return; // what was released since is closed already
-        }
-        tiling.is_open = false;
-        (tiling.in_flight, tiling.vacant_since) = (0, None);
-        let Segment { address: start, capacity, class } = tiling.segment;
-        let within = self.blocks.range(start..start + capacity);
-        let idle: Vec<_> =
-            within.filter(|(_, block)| block.state.is_idle()).map(|it| *it.0).collect();
-        for at in idle {
-            let Block { capacity, state, .. } = self.blocks[&at];
-            self.forget_idle(at, capacity, state, class);
-            self.block_mut(at).state = State::Closed;
-        }
-    }
-
-    /// Closes all segments, in each of which something is in use.
-    pub(super) fn close_all(&mut self) {
-        let segments: Vec<_> = self.segments.keys().copied().collect();
-        segments.into_iter().for_each(|segment| self.close(segment));
-    }
-
-    /// Resizes a block in use to hold `size` bytes, if its segment is for blocks of that class.
-    pub(super) fn resize(&mut self, address: u64, size: u64) -> bool {
-        let Block { segment, capacity, state, is_alone, .. } = self.blocks[&address];
-        let Tiling { segment: Segment { class, .. }, is_open, .. } = self.segments[&segment];
-        let wanted = class.capacity(size);
-        if !matches!(state, State::InUse(_)) || is_alone || !is_open || Class::of(size) != class {
-            return false;
-        }
-        if wanted > capacity && !self.grow(address, wanted - capacity) {
-            return false;
-        }
-        let block = self.block_mut(address);
-        block.size = size;
-        let (end, rest) = (address + wanted, block.capacity - wanted);
-        if rest >= class.step() {
-            block.capacity = wanted;
-            let rest = Block { size: 0, capacity: rest, is_alone: false, ..*block };
-            self.blocks.insert(end, rest);
-            self.begin_use(segment);
-            match wanted > capacity {
-                true => self.return_ready(end),
-                false => self.return_in_flight(end),
-            }
-        }
-        true
-    }
-
-    /// Adds the ready block behind a block to it, if that has `more` bytes.
-    fn grow(&mut self, address: u64, more: u64) -> bool {
-        let Block { segment, capacity, .. } = self.blocks[&address];
-        let end = address + capacity;
-        let behind =
-            self.blocks.get(&end).filter(|it| it.segment == segment && it.state == State::Ready);
-        let Some(behind) = behind.filter(|it| it.capacity >= more).copied() else { return false };
-        self.forget_idle(end, behind.capacity, State::Ready, self.segments[&segment].segment.class);
-        self.blocks.remove(&end);
-        let block = self.block_mut(address);
-        block.capacity += behind.capacity;
-        block.has_residue |= behind.has_residue;
-        true
-    }
-
-    /// Whether a segment is closed and nothing in it is in use any more.
-    pub(super) fn is_finished(&self, segment: u64) -> bool {
-        let tiling = &self.segments[&segment];
-        !tiling.is_open && tiling.in_use == 0
-    }
-
-    /// Takes the ready blocks beside a block out of use, so that their residue can be wiped.
-    /// Returns their addresses and capacities.
-    pub(super) fn take_neighbours(&mut self, address: u64) -> Vec<(u64, u64)> {
-        let segment = self.blocks[&address].segment;
-        let Segment { capacity, .. } = self.segments[&segment].segment;
-        let within = self.blocks.range(segment..segment + capacity);
-        let unclean = within.filter(|(_, it)| it.state == State::Ready && it.has_residue);
-        let unclean: Vec<_> = unclean.map(|(at, block)| (*at, block.capacity)).collect();
-        for (at, capacity) in &unclean {
-            self.take(*at, *capacity, 0);
-            self.block_mut(*at).state = State::Wiping;
-        }
-        unclean
-    }
-
-    /// All segments in which nothing is in use, those first that have nothing in flight either.
-    pub(super) fn unused(&self) -> Vec<u64> {
-        let released = self.segments.iter().filter(|(_, it)| it.in_use == 0 && it.in_flight > 0);
-        self.idle.vacant().chain(released.map(|(address, _)| *address)).collect()
-    }
-
-    pub(super) fn get(&self, address: u64) -> Option<&Block> {
-        self.blocks.get(&address)
-    }
-
-    pub(super) fn get_mut(&mut self, address: u64) -> Option<&mut Block> {
-        self.blocks.get_mut(&address)
-    }
-
+impl Ledger {
     pub(super) fn block_mut(&mut self, address: u64) -> &mut Block {
         self.blocks.get_mut(&address).expect("the caller has found it")
     }
 
-    /// The block that contains an address.
+    fn segment_mut(&mut self, address: u64) -> &mut Segment {
+        self.segments.get_mut(&address).expect("a block lies in a segment")
+    }
+
+    /// The block that contains an address, and where it begins.
     pub(super) fn containing(&self, address: u64) -> Option<(u64, &Block)> {
         let (start, block) = self.blocks.range(..=address).next_back()?;
         (address - start < block.capacity).then_some((*start, block))
     }
 
-    /// The last block that begins in a range of addresses.
-    pub(super) fn last_in(&self, range: std::ops::RangeInclusive<u64>) -> Option<(u64, &Block)> {
-        self.blocks.range(range).next_back().map(|(start, block)| (*start, block))
+    /// Takes the first `capacity` bytes of a ready block into use.  Returns the block's segment.
+    pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) -> u64 {
+        let block = self.blocks.get_mut(&address).expect("the caller has found it");
+        let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
+        self.index.remove(segment, address, block);
+        segment.begin_use(&mut self.account);
+        (block.state, block.size) = (State::InUse(Access::Process), size);
+        if block.capacity - capacity >= segment.class.step() {
+            // The block behind it is not ready, or it would have been merged.
+            let rest = Block { state: State::Ready, ..block.split(capacity) };
+            self.index.add(segment, address + capacity, &rest);
+            self.blocks.insert(address + capacity, rest);
+        }
+        segment.address
     }
 
-    pub(super) fn idle(&self) -> &Idle {
-        &self.idle
+    /// Splits a block in use behind its first `capacity` bytes.  Returns where the second one begins.
+    pub(super) fn cut(&mut self, address: u64, capacity: u64) -> u64 {
+        let rest = self.block_mut(address).split(capacity);
+        self.blocks.insert(address + capacity, rest);
+        self.segment_mut(rest.segment).in_use += 1;
+        address + capacity
     }
 
-    /// The bytes and the number of unused segments.
-    pub(super) fn unused_total(&self) -> (u64, u64) {
-        (self.unused_bytes, self.unused_segments)
+    /// Ends the use of a block, whose memory is ready, or in flight if work may still use it.
+    pub(super) fn end_use(&mut self, address: u64, is_in_flight: bool) {
+        let block = self.blocks.get_mut(&address).expect("the caller has found it");
+        let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
+        block.has_residue |= is_in_flight;
+        segment.end_use(&mut self.account);
+        if !segment.is_open {
+            block.state = State::Withheld;
+            if segment.in_use == 0 {
+                self.finished.push(segment.address);
+            }
+        } else if is_in_flight {
+            self.last_release += 1;
+            block.state = State::InFlight { release: self.last_release };
+            self.index.add(segment, address, block);
+        } else {
+            merge(&mut self.blocks, &mut self.index, segment, address);
+        }
     }
 
-    /// How much the segments of a class hold.
-    pub(super) fn reserved(&self, class: Class) -> u64 {
-        self.reserved[class as usize]
+    /// Records that all work that could use memory released up to that number is complete.
+    pub(crate) fn mark_complete(&mut self, up_to: u64) {
+        while let Some(address) = self.index.first_in_flight(up_to) {
+            let block = &self.blocks[&address];
+            let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
+            self.index.remove(segment, address, block);
+            merge(&mut self.blocks, &mut self.index, segment, address);
+        }
+    }
+
+    /// Closes a segment: nothing in it serves again.
+    pub(super) fn close(&mut self, segment: u64) {
+        let segment = self.segments.get_mut(&segment).expect("the caller has found it");
+        segment.is_open = false;
+        for (address, block) in self.blocks.range_mut(segment.addresses()) {
+            if !matches!(block.state, State::InUse(_)) {
+                self.index.remove(segment, *address, block);
+                block.state = State::Withheld;
+            }
+        }
+    }
+
+    /// Adds the beginning of the ready block behind a block to it, if that has `more` bytes.
+    pub(super) fn grow(&mut self, address: u64, more: u64) -> bool {
+        let Block { segment, capacity, .. } = self.blocks[&address];
+        let end = address + capacity;
+        let has_room =
+            |it: &Block| it.segment == segment && it.state == State::Ready && it.capacity >= more;
+        if !self.blocks.get(&end).is_some_and(has_room) {
+            return false;
+        }
+        self.take(end, more, 0);
+        let taken = self.blocks.remove(&end).expect("taken above");
+        self.segment_mut(segment).in_use -= 1;
+        let block = self.block_mut(address);
+        block.capacity += taken.capacity;
+        block.has_residue |= taken.has_residue;
+        true
+    }
+
+    /// Removes a segment with all its blocks, none of which is in use.  Once the driver has freed it, another
+    /// thread may get the same address.
+    pub(super) fn remove_segment(&mut self, address: u64) -> Segment {
+        let mut segment = self.segments.remove(&address).expect("the caller has found it");
+        let mut at = address;
+        while at < segment.addresses().end {
+            let block = self.blocks.remove(&at).expect("blocks tile the segment");
+            debug_assert!(!matches!(block.state, State::InUse(_)), "a block in use is to be freed");
+            self.index.remove(&segment, at, &block);
+            at += block.capacity;
+        }
+        self.index.classes[segment.class as usize].reserved -= segment.capacity;
+        segment.begin_use(&mut self.account); // no longer cached
+        self.account.stats.driver_frees += 1;
+        self.account.stats.reserved_bytes -= segment.capacity;
+        segment
     }
 }
 
-#[cfg(test)]
-impl Blocks {
-    pub(super) fn all(&self) -> impl Iterator<Item = (u64, Block)> {
-        self.blocks.iter().map(|(address, block)| (*address, *block))
+/// Makes a block ready that nobody uses and no index has, and merges it with its ready neighbours.
+fn merge(
+    blocks: &mut BTreeMap<u64, Block>,
+    index: &mut Index,
+    segment: &mut Segment,
+    address: u64,
+) {
+    let is_ready =
+        |(_, it): &(&u64, &Block)| it.segment == segment.address && it.state == State::Ready;
+    let mut from_here = blocks.range(address..);
+    let (_, block) = from_here.next().expect("the caller has found it");
+    let behind = from_here.next().filter(is_ready);
+    let before = blocks.range(..address).next_back().filter(is_ready);
+    let neighbours = [before, behind].map(|found| found.map(|(at, _)| *at));
+    let (mut start, mut merged) = (address, *block);
+    for at in neighbours.into_iter().flatten() {
+        let neighbour = blocks[&at];
+        index.remove(segment, at, &neighbour);
+        blocks.remove(&start.max(at));
+        start = start.min(at);
+        merged.capacity += neighbour.capacity;
+        merged.has_residue |= neighbour.has_residue;
     }
-
-    pub(super) fn segments(&self) -> impl Iterator<Item = Segment> {
-        self.segments.values().map(|tiling| tiling.segment)
-    }
+    (merged.state, merged.size, merged.is_alone) = (State::Ready, 0, false);
+    index.add(segment, start, &merged);
+    *blocks.get_mut(&start).expect("the first of them stays") = merged;
 }

@@ -3,16 +3,18 @@
 
 mod blocks;
 mod classes;
-mod idle;
+mod index;
 mod request;
 mod sharing;
 mod slack;
 mod surplus;
 
-use super::stats::MemoryStats;
-use blocks::{Blocks, State};
+use super::stats::Account;
+use blocks::{Block, State};
 use classes::Class;
+use index::Index;
 use slack::Slack;
+use std::collections::BTreeMap;
 
 pub(crate) use blocks::Segment;
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
@@ -30,16 +32,8 @@ pub(crate) enum Access {
     Exported,
 }
 
-/// The result of looking for a ready block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lookup {
-    /// A block, in use from now on, and its segment.
-    Hit { address: u64, segment: u64 },
-    /// Perhaps, once work in flight is complete.
-    InFlight,
-    /// No block is large enough.
-    Miss,
-}
+/// The address of a block, and that of its segment.
+pub(crate) type Place = (u64, u64);
 
 /// While memory is scarce, a vacant segment is split for a large block as long as what is left over, with
 /// what is ready in other segments beside blocks in use, is at most one part in this many of what the
@@ -49,264 +43,246 @@ const PARTS_DIVISOR: u64 = 12;
 /// The blocks of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    blocks: Blocks,
+    /// By address.
+    blocks: BTreeMap<u64, Block>,
+    /// By address.
+    segments: BTreeMap<u64, Segment>,
+    index: Index,
+    /// The number of the last release of a block that was exposed.
+    pub(crate) last_release: u64,
     slack: Slack,
-    /// How many bytes may be cached, once a limit is set: in segments in which nothing is in use.
-    limit: Option<u64>,
-    /// How many bytes other pools cache that share the limit.
-    in_other_pools: u64,
-    /// Released memory goes back to the driver, whatever the limit.
-    caches_nothing: bool,
-    /// Blocks share segments even where nothing may be cached.
-    always_shares: bool,
-    /// The most that was in use since the cache was emptied last: what the program is known to need.
-    peak: u64,
-    stats: MemoryStats,
+    /// The closed segments in which nothing is in use any more.
+    pub(crate) finished: Vec<u64>,
+    /// Nothing may be cached here, whatever the limit.
+    pub(crate) caches_nothing: bool,
+    /// Blocks share segments even where nothing may be cached: for many small allocations.
+    pub(crate) always_shares: bool,
+    pub(crate) account: Account,
 }
 
 impl Ledger {
     /// Takes a ready block for a request.
-    pub(crate) fn reuse(&mut self, request: &Request) -> Lookup {
+    pub(crate) fn reuse(&mut self, request: &Request) -> Option<Place> {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
-            return Lookup::Miss;
+            return None;
         }
         let vacant = alone.and_then(|alone| {
             let room = self.slack.room().checked_sub(alone - size)?;
-            self.blocks.best_vacant(class, alone, alone + room.min(alone / 4))
+            self.best_fit(class, alone, alone + room.min(alone / 4), |found| self.is_vacant(found))
         });
-        let found = match vacant {
+        let place = match vacant {
             Some((capacity, address)) => {
-                Some((address, Request { capacity, is_alone: true, ..*request }))
+                self.serve(address, &Request { capacity, is_alone: true, ..*request })
             }
-            None if is_alone => None,
+            None if is_alone => return None,
             None => {
                 let largest_unused = self.largest_unused(request);
-                let found = self.blocks.best_fit(class, capacity, largest_unused);
-                found.map(|address| (address, *request))
+                let fits = |found: &(u64, u64)| found.0 <= largest_unused || !self.is_vacant(found);
+                let (_, address) = self.best_fit(class, capacity, u64::MAX, fits)?;
+                self.serve(address, request)
             }
         };
-        match found {
-            Some((address, request)) => {
-                let segment = self.take(address, &request);
-                self.stats.cache_hits += 1;
-                Lookup::Hit { address, segment }
-            }
-            None if self.blocks.idle().in_flight_bytes(class) >= capacity => Lookup::InFlight,
-            None => Lookup::Miss,
-        }
+        self.account.stats.cache_hits += 1;
+        Some(place)
+    }
+
+    /// Whether memory that work in flight may still use might serve a request.
+    pub(crate) fn may_serve_later(&self, request: &Request) -> bool {
+        let in_flight = self.index.classes[request.class as usize].in_flight;
+        request.is_cacheable && in_flight >= request.capacity
+    }
+
+    /// The smallest ready block of a capacity from `least` to `most` that fits: its capacity and address.
+    fn best_fit(
+        &self,
+        class: Class,
+        least: u64,
+        most: u64,
+        fits: impl Fn(&(u64, u64)) -> bool,
+    ) -> Option<(u64, u64)> {
+        let ready = &self.index.classes[class as usize].ready;
+        let mut found = ready.range((least, 0)..).take_while(|(capacity, _)| *capacity <= most);
+        found.find(|block| fits(block)).copied()
+    }
+
+    /// Whether a ready block is all of its segment.
+    fn is_vacant(&self, (capacity, address): &(u64, u64)) -> bool {
+        self.segments.get(address).is_some_and(|segment| segment.capacity == *capacity)
     }
 
     /// The largest unused segment that may serve a request.
     fn largest_unused(&self, request: &Request) -> u64 {
         let Request { size, capacity, class, .. } = *request;
         let (peak, needed) =
-            (self.peak_with(size), self.stats.allocated_bytes.saturating_add(size));
+            (self.peak_with(size), self.account.stats.allocated_bytes.saturating_add(size));
         // While a program needs less than at its peak, there is room enough to split any segment.
         if class != Class::Large || needed <= peak / 4 * 3 {
             return u64::MAX;
         }
-        let in_parts = self.blocks.idle().ready_in_parts(class);
+        let in_parts = self.index.classes[class as usize].ready_in_parts;
         let room = (peak / PARTS_DIVISOR).saturating_sub(in_parts);
         classes::largest_split(capacity, room)
     }
 
     /// The most that the context needs, as far as is known, if it is to have `more` bytes.
     fn peak_with(&self, more: u64) -> u64 {
-        self.peak.max(self.stats.allocated_bytes.saturating_add(more))
+        self.account.peak.max(self.account.stats.allocated_bytes.saturating_add(more))
     }
 
     /// Counts a request that ready blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
-        self.stats.cache_misses += u64::from(request.is_cacheable);
+        self.account.stats.cache_misses += u64::from(request.is_cacheable);
     }
 
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
-    pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) {
-        let segment = Segment { address, capacity, class: request.class };
-        self.blocks.add_segment(segment, request.is_cacheable);
-        self.stats.driver_allocations += 1;
-        self.stats.count_reserved(capacity);
-        self.take(address, request);
+    pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) -> Place {
+        let (class, is_open) = (request.class, request.is_cacheable);
+        let mut segment = Segment { address, capacity, class, is_open, in_use: 1, vacant_since: 0 };
+        let (state, is_alone, has_residue) = (State::Ready, false, false);
+        let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
+        segment.end_use(&mut self.account);
+        self.index.add(&mut segment, address, &block);
+        self.index.classes[class as usize].reserved += capacity;
+        self.blocks.insert(address, block);
+        self.segments.insert(address, segment);
+        self.account.stats.driver_allocations += 1;
+        self.account.count_reserved(capacity);
+        self.serve(address, request)
     }
 
-    /// Takes a ready block for a request.  Returns its segment.
-    fn take(&mut self, address: u64, request: &Request) -> u64 {
-        let segment = self.blocks.take(address, request.capacity, request.size);
-        self.count_allocated(request.size);
+    /// Takes a ready block for a request.
+    fn serve(&mut self, address: u64, request: &Request) -> Place {
+        let segment = self.take(address, request.capacity, request.size);
+        self.account.count_allocated(request.size);
         if request.is_alone {
-            self.slack.add(self.blocks.mark_alone(address));
+            let block = self.block_mut(address);
+            block.is_alone = true;
+            let slack = block.capacity - block.size;
+            self.slack.add(slack);
         }
-        segment
+        (address, segment)
     }
 
     /// Divides the block at an address, which was requested for these sizes, into one for each.
     pub(crate) fn divide(&mut self, address: u64, sizes: &[u64]) {
-        let Some(block) = self.blocks.get(address) else { return };
-        self.stats.allocated_bytes -= block.size;
-        self.stats.allocated_bytes += sizes.iter().sum::<u64>();
-        self.blocks.divide(address, sizes.iter().map(|size| (*size, aligned(*size))));
+        let Some(block) = self.blocks.get(&address) else { return };
+        self.account.stats.allocated_bytes -= block.size;
+        self.account.stats.allocated_bytes += sizes.iter().sum::<u64>();
+        let mut at = address;
+        for (index, size) in sizes.iter().enumerate() {
+            self.block_mut(at).size = *size;
+            if index + 1 < sizes.len() {
+                at = self.cut(at, aligned(*size));
+            }
+        }
     }
 
-    /// Forgets the highest values that the statistics show, but not what decides what is kept.
-    pub(crate) fn reset_peaks(&mut self) {
-        self.stats.reset_peaks();
-    }
-
-    fn count_allocated(&mut self, size: u64) {
-        self.stats.count_allocated(size);
-        self.peak = self.peak.max(self.stats.allocated_bytes);
-    }
-
-    /// Releases the block at an address.  If it is *exposed*, work that is still in flight may use
-    /// it.  Returns the segment that the driver is to free, which the ledger no longer holds.  A
-    /// block that a reset of the device has destroyed has no entry, and frees nothing.
-    #[must_use = "the driver is to free what is returned"]
-    pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<Segment> {
-        let block = self.blocks.get_mut(address)?;
-        let State::InUse(access) = block.state else { return None };
-        let (size, segment) = (block.size, block.segment);
-        let slack = match std::mem::take(&mut block.is_alone) {
-            true => block.capacity - size,
-            false => 0,
-        };
+    /// Releases the block that contains an address.  If it is *exposed*, work that is still in flight may use
+    /// it.  A block that a reset of the device has destroyed has no entry.
+    pub(crate) fn release(&mut self, address: u64, is_exposed: bool) {
+        let Some((start, block)) = self.blocks.range_mut(..=address).next_back() else { return };
+        let State::InUse(access) = block.state else { return };
+        if address - start >= block.capacity {
+            return;
+        }
+        let (address, size, segment) = (*start, block.size, block.segment);
+        let is_alone = std::mem::take(&mut block.is_alone);
+        let slack = if is_alone { block.capacity - size } else { 0 };
+        self.slack.remove(slack);
         if access == Access::Exported {
-            // Its memory stays allocated, and counts as reserved.
-            block.state = State::Exported;
-            self.slack.lose(slack);
-            return None;
+            // It stays as it is: its memory stays allocated, and counts as reserved.
+            self.slack.lost += slack;
+            return;
         }
         block.has_residue = true;
-        self.slack.remove(slack);
-        self.stats.allocated_bytes -= size;
+        self.account.stats.allocated_bytes -= size;
         if access == Access::Lent {
             // No evidence covers the work of a process that the memory was lent to.
-            self.blocks.close(address);
+            self.close(segment);
         }
-        match is_exposed {
-            true => self.blocks.return_in_flight(address),
-            false => self.blocks.return_ready(address),
-        }
-        self.blocks.is_finished(segment).then(|| self.remove_segment(segment))
+        self.end_use(address, is_exposed);
     }
 
-    /// Removes a segment from the ledger.  Once the driver has freed it, another thread may get the
-    /// same address.
-    fn remove_segment(&mut self, address: u64) -> Segment {
-        let segment = self.blocks.remove_segment(address);
-        self.stats.driver_frees += 1;
-        self.stats.reserved_bytes -= segment.capacity;
-        segment
+    /// Removes the segments of which nothing may serve again.
+    #[must_use = "the driver is to free what is returned"]
+    pub(crate) fn take_finished(&mut self) -> Vec<Segment> {
+        let finished = std::mem::take(&mut self.finished);
+        finished.into_iter().map(|segment| self.remove_segment(segment)).collect()
     }
 
     /// Restores a segment that the driver has failed to free.
     pub(crate) fn restore_segment(&mut self, segment: &Segment) {
-        self.stats.driver_frees -= 1;
-        self.stats.count_reserved(segment.capacity);
+        self.account.stats.driver_frees -= 1;
+        self.account.count_reserved(segment.capacity);
     }
 
     /// Whether work in flight may still use released memory.
     pub(crate) fn has_in_flight(&self) -> bool {
-        self.blocks.idle().all_in_flight_bytes() > 0
+        self.index.in_flight_bytes() > 0
     }
 
     /// The address and size of the block in use that contains an address.  The driver reserved its
     /// memory from `reserved_from` on.
     pub(crate) fn block_at(&self, address: u64, reserved_from: u64) -> Option<(u64, u64)> {
-        let (start, block) = self.blocks.last_in(reserved_from..=address)?;
-        matches!(block.state, State::InUse(_) | State::Exported).then_some((start, block.size))
+        let (start, block) = self.blocks.range(reserved_from..=address).next_back()?;
+        matches!(block.state, State::InUse(_)).then_some((*start, block.size))
     }
 
     /// Whether an address lies in released memory.
     pub(crate) fn is_idle(&self, address: u64) -> bool {
-        let block = self.blocks.containing(address);
-        block.is_some_and(|(_, block)| block.state.is_idle() || block.state == State::Wiping)
-    }
-
-    /// The start of the block that contains an address.
-    pub(crate) fn start_of(&self, address: u64) -> Option<u64> {
-        self.blocks.containing(address).map(|(start, _)| start)
+        let block = self.containing(address);
+        block.is_some_and(|(_, block)| !matches!(block.state, State::InUse(_)))
     }
 
     /// Resizes the block in use at an address where it is.  If it shrinks, work in flight may still use
     /// the rest.  Returns false if there is no room behind it, or if its segment is for blocks of another
     /// class of sizes.
     pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
-        let Some(block) = self.blocks.get(address) else { return false };
-        let old_size = block.size;
-        if !self.blocks.resize(address, size) {
+        let Some(before) = self.blocks.get(&address).copied() else { return false };
+        let Segment { class, is_open, .. } = self.segments[&before.segment];
+        if before.is_alone || !is_open || Class::of(size) != class {
             return false;
         }
-        self.stats.allocated_bytes -= old_size;
-        self.count_allocated(size);
+        let wanted = class.capacity(size);
+        if wanted > before.capacity && !self.grow(address, wanted - before.capacity) {
+            return false;
+        }
+        let block = self.block_mut(address);
+        block.size = size;
+        if block.capacity - wanted >= class.step() {
+            let rest = self.cut(address, wanted);
+            self.end_use(rest, true);
+        }
+        self.account.stats.allocated_bytes -= before.size;
+        self.account.count_allocated(size);
         true
     }
 
-    /// Lets blocks share segments even where nothing may be cached: for many small allocations.
-    pub(crate) fn sharing_always() -> Self {
-        Self { always_shares: true, ..Self::default() }
-    }
-
-    /// Takes the limit that it shares with other pools, which cache `in_other_pools` bytes.
-    pub(crate) fn share_limit(&mut self, limit: u64, in_other_pools: u64) {
-        (self.limit, self.in_other_pools) = (Some(limit), in_other_pools);
-    }
-
-    /// Caches nothing from now on.
-    pub(crate) fn cache_nothing(&mut self) {
-        self.caches_nothing = true;
-    }
-
-    /// How many bytes may be cached here, if a limit is set.
-    fn allowance(&self) -> Option<u64> {
-        let limit = self.limit.map(|limit| limit.saturating_sub(self.in_other_pools));
-        if self.caches_nothing { limit.map(|_| 0) } else { limit }
-    }
-
-    /// How many bytes may be cached, if a limit is set.
-    pub(crate) fn limit(&self) -> Option<u64> {
-        self.limit
-    }
-
-    /// Sets how many bytes may be cached.
-    pub(crate) fn set_limit(&mut self, bytes: u64) {
-        self.limit = Some(bytes);
+    /// How many bytes may be cached.
+    fn allowance(&self) -> u64 {
+        if self.caches_nothing { 0 } else { self.account.limit.unwrap_or(0) }
     }
 
     /// Forgets all blocks, which a reset of the device has destroyed.  If the memory outlives the context, blocks in
     /// use stay; the other segments are returned.
     #[must_use = "what is returned must be freed"]
     pub(crate) fn abandon(&mut self, keeps_memory: bool) -> Vec<Segment> {
-        self.caches_nothing = true;
         if keeps_memory {
-            let unused = self.remove_unused(0);
-            self.blocks.close_all();
-            return unused;
+            let left = self.clear();
+            let in_use: Vec<_> = self.segments.keys().copied().collect();
+            in_use.into_iter().for_each(|segment| self.close(segment));
+            return left;
         }
-        (self.blocks, self.slack) = (Blocks::default(), Slack::default());
-        (self.stats.allocated_bytes, self.stats.reserved_bytes) = (0, 0);
+        let mut account = std::mem::take(&mut self.account);
+        for segment in self.segments.values_mut() {
+            segment.begin_use(&mut account); // no longer cached
+            account.stats.reserved_bytes -= segment.capacity;
+        }
+        let in_use = self.blocks.values().filter(|it| matches!(it.state, State::InUse(_)));
+        account.stats.allocated_bytes -= in_use.map(|block| block.size).sum::<u64>();
+        *self = Self { account, ..Self::default() };
         Vec::new()
-    }
-
-    /// The number of the last release of a block that was exposed.
-    pub(crate) fn last_release(&self) -> u64 {
-        self.blocks.idle().last_release()
-    }
-
-    /// Records that all work that could use memory released up to that number is complete.
-    pub(crate) fn mark_complete(&mut self, up_to: u64) {
-        self.blocks.mark_complete(up_to);
-    }
-
-    pub(crate) fn count_retry(&mut self) {
-        self.stats.out_of_memory_retries += 1;
-    }
-
-    /// The statistics.
-    pub(crate) fn stats(&self) -> MemoryStats {
-        let (cached_bytes, cached_blocks) = self.blocks.unused_total();
-        let cache_limit = self.limit.unwrap_or(0);
-        MemoryStats { cached_bytes, cached_blocks, cache_limit, ..self.stats }
     }
 }
 

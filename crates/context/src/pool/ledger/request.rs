@@ -31,40 +31,34 @@ pub(crate) struct Request {
     pub(super) is_cacheable: bool,
 }
 
+impl Request {
+    /// The request to fall back to if the driver has no room for a whole segment.
+    pub(crate) fn packed(self) -> Self {
+        let (alone, is_alone) = (None, false);
+        Self { capacity: self.class.capacity(self.size), alone, is_alone, ..self }
+    }
+}
+
 impl Ledger {
     /// The request for an allocation of `size` bytes.
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
         let class = Class::of(size);
-        let may_cache = !self.caches_nothing && self.limit.is_some_and(|limit| limit > 0);
-        let is_cacheable = may_cache || self.always_shares;
+        let is_cacheable = self.always_shares || self.allowance() > 0;
+        let capacity = if is_cacheable { class.capacity(size) } else { size };
         let (alone, is_alone) = (None, false);
-        let request = Request { size, capacity: size, class, alone, is_alone, is_cacheable };
-        if !is_cacheable {
-            return request;
-        }
-        let alone = class.segment(class.capacity(size), 0);
+        let packed = Request { size, capacity, class, alone, is_alone, is_cacheable };
+        let alone = class.segment(capacity, 0);
         let may_be_alone = placement == Placement::Alone
+            && is_cacheable
             && class != Class::Large
             && alone - size <= self.slack.room();
+        if !may_be_alone {
+            return packed;
+        }
         // It is alone in a segment that is there already, or the driver is asked for one.
-        let is_alone = may_be_alone && !self.slack.is_spent();
-        let capacity = if is_alone { alone } else { class.capacity(size) };
-        Request { capacity, alone: may_be_alone.then_some(alone), is_alone, ..request }
-    }
-
-    /// The request for several allocations in one block, one behind the other, each aligned.
-    pub(crate) fn request_adjacent(&self, sizes: &[u64]) -> Request {
-        let size = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
-        self.request(size, Placement::Packed)
-    }
-
-    /// The request to fall back to if the driver has no room for a whole segment; none if there is
-    /// no smaller one.
-    pub(crate) fn pack(&self, request: &Request) -> Option<Request> {
-        let capacity = request.class.capacity(request.size);
-        let is_smaller = capacity < self.segment_size(request);
-        let (alone, is_alone) = (None, false);
-        is_smaller.then_some(Request { capacity, alone, is_alone, ..*request })
+        let is_alone = !self.slack.is_spent;
+        let capacity = if is_alone { alone } else { capacity };
+        Request { capacity, alone: Some(alone), is_alone, ..packed }
     }
 
     /// How much the driver is to allocate for a request.  If it has no room for that, the request's
@@ -72,7 +66,7 @@ impl Ledger {
     pub(crate) fn segment_size(&self, request: &Request) -> u64 {
         let Request { capacity, class, .. } = *request;
         match request.is_cacheable && !request.is_alone {
-            true => class.segment(capacity, self.blocks.reserved(class)),
+            true => class.segment(capacity, self.index.classes[class as usize].reserved),
             false => capacity,
         }
     }

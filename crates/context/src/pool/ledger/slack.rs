@@ -13,21 +13,17 @@ const RESUME_DIVISOR: u64 = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct Slack {
-    bytes: u64,
+    pub(super) bytes: u64,
     /// The bytes wasted by exported blocks, which do not come back.
-    lost: u64,
-    is_spent: bool,
+    pub(super) lost: u64,
+    /// Whether the driver must not be asked for more memory that would be wasted.
+    pub(super) is_spent: bool,
 }
 
 impl Slack {
     /// How much more may be wasted.
     pub(super) fn room(&self) -> u64 {
         if self.lost > MAX_LOST { 0 } else { MAX_SLACK.saturating_sub(self.bytes) }
-    }
-
-    /// Whether the driver must not be asked for more memory that would be wasted.
-    pub(super) fn is_spent(&self) -> bool {
-        self.is_spent
     }
 
     pub(super) fn add(&mut self, bytes: u64) {
@@ -38,16 +34,5 @@ impl Slack {
     pub(super) fn remove(&mut self, bytes: u64) {
         self.bytes -= bytes;
         self.is_spent &= self.bytes > MAX_SLACK / RESUME_DIVISOR;
-    }
-
-    /// Removes what an exported block has wasted, for good.
-    pub(super) fn lose(&mut self, bytes: u64) {
-        self.remove(bytes);
-        self.lost += bytes;
-    }
-
-    #[cfg(test)]
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 }

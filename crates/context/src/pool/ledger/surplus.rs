@@ -18,8 +18,7 @@ impl Ledger {
     /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
     /// flight.
     pub(crate) fn has_surplus(&self, needed: u64) -> bool {
-        let has_idle =
-            self.surplus_segment(needed).is_some() || self.blocks.idle().all_in_flight_bytes() > 0;
+        let has_idle = self.surplus_segment(needed).is_some() || self.index.in_flight_bytes() > 0;
         has_idle && self.is_surplus(needed)
     }
 
@@ -27,7 +26,7 @@ impl Ledger {
         let peak = self.peak_with(needed);
         let kept = peak.saturating_add(peak / SURPLUS_DIVISOR * 3).max(MIN_KEPT);
         self.exceeds_limit()
-            || needed > 0 && self.stats.reserved_bytes.saturating_add(needed) > kept
+            || needed > 0 && self.account.stats.reserved_bytes.saturating_add(needed) > kept
     }
 
     /// The vacant segment that is worth least.
@@ -36,18 +35,21 @@ impl Ledger {
             true => 0,
             false => (self.peak_with(needed) / SMALLER_DIVISOR).max(MIN_KEPT),
         };
-        self.blocks.idle().oldest_vacant(kept)
+        self.index.oldest_vacant(kept)
     }
 
     /// Whether more is cached than the limit allows.
     pub(crate) fn exceeds_limit(&self) -> bool {
-        self.allowance().is_some_and(|bytes| self.blocks.unused_total().0 > bytes)
+        match self.caches_nothing {
+            true => self.segments.values().any(Segment::is_unused),
+            false => self.account.stats.cached_bytes > self.allowance(),
+        }
     }
 
     /// Whether work in flight may still use more than the limit.  To wait for it then is better
     /// than to take ever more memory.
     pub(crate) fn has_to_wait(&self) -> bool {
-        self.allowance().is_some_and(|bytes| self.blocks.idle().all_in_flight_bytes() > bytes)
+        self.index.in_flight_bytes() > self.allowance()
     }
 
     /// Removes the segments that have been vacant for longest and are not worth keeping: those
@@ -57,8 +59,8 @@ impl Ledger {
     pub(crate) fn take_surplus(&mut self, needed: u64) -> Vec<Segment> {
         let mut surplus = Vec::new();
         // A segment that is too large to be cached at all displaces nothing else.
-        if let Some((newest, capacity)) = self.blocks.idle().newest_vacant()
-            && self.allowance().is_some_and(|bytes| capacity > bytes)
+        if let Some(newest) = self.index.newest_vacant()
+            && self.segments[&newest].capacity > self.allowance()
         {
             surplus.push(self.remove_segment(newest));
         }
@@ -74,25 +76,32 @@ impl Ledger {
     /// Removes all segments in which nothing is in use, and forgets what was needed before.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn clear(&mut self) -> Vec<Segment> {
-        self.peak = self.stats.allocated_bytes;
-        self.remove_unused(0)
+        self.account.peak = self.account.stats.allocated_bytes;
+        let mut removed = self.take_finished();
+        removed.extend(self.remove_unused(0));
+        removed
     }
 
     /// Removes segments in which nothing is in use until the rest is within the limit.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn remove_beyond_limit(&mut self) -> Vec<Segment> {
-        self.allowance().map_or_else(Vec::new, |bytes| self.remove_unused(bytes))
+        self.remove_unused(self.allowance())
     }
 
     /// Removes segments in which nothing is in use until at most `bytes` are left of them.  The driver
     /// frees them once it has completed all work, so some may be in flight.
-    pub(super) fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+    fn remove_unused(&mut self, bytes: u64) -> Vec<Segment> {
+        let unused = self.segments.values().filter(|it| it.is_unused()).map(|it| it.address);
+        // Those first that have nothing in flight.
+        let unused: Vec<_> = self.index.vacant().chain(unused).collect();
         let mut removed = Vec::new();
-        for segment in self.blocks.unused() {
-            if self.blocks.unused_total().0 <= bytes {
+        for address in unused {
+            if self.account.stats.cached_bytes <= bytes {
                 break;
             }
-            removed.push(self.remove_segment(segment));
+            if self.segments.contains_key(&address) {
+                removed.push(self.remove_segment(address));
+            }
         }
         removed
     }

@@ -1,9 +1,7 @@
 //! How much released memory may be cached: for device memory in each context, for pinned memory in the process.
 
-use super::MemoryStats;
 use super::source::memory_of_the_machine;
-use arrow_cuda_driver::{CudaResult, Lock, Misuse, Variable};
-use std::sync::OnceLock;
+use arrow_cuda_driver::Variable;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// By default, a context caches one part in this many of its device's memory, and the process half that share of
@@ -25,47 +23,6 @@ static PINNED_VARIABLE: Variable = Variable::new(
 );
 static DEFAULT: AtomicU64 = AtomicU64::new(UNSET);
 
-/// The budget of pinned memory, which all pools of it in the process share.
-pub(super) static PINNED: Budget = Budget { limit: AtomicU64::new(UNSET), stats: Lock::new(None) };
-
-/// A limit for several pools, and their statistics.
-#[derive(Debug)]
-pub(super) struct Budget {
-    limit: AtomicU64,
-    /// The sums over the pools; peaks are those of the sums.
-    stats: Lock<Option<MemoryStats>>,
-}
-
-impl Budget {
-    /// The most that the pools may cache.  Reads a file or a variable at first.
-    pub(super) fn limit(&self) -> u64 {
-        match self.limit.load(Ordering::Relaxed) {
-            UNSET => default_pinned_limit(),
-            bytes => bytes,
-        }
-    }
-
-    pub(super) fn set_limit(&self, bytes: u64) {
-        self.limit.store(bytes.min(UNSET - 1), Ordering::Relaxed);
-    }
-
-    /// # Errors
-    ///
-    /// In a forked child.
-    pub(super) fn stats(&self) -> CudaResult<MemoryStats> {
-        Ok(self.stats.lock()?.unwrap_or_default())
-    }
-
-    /// Reads or changes the statistics, under a lock that is taken after those of the pools.  In a forked child they
-    /// are 0.
-    pub(super) fn with_stats<T>(&self, work: impl FnOnce(&mut MemoryStats) -> T) -> T {
-        match self.stats.lock() {
-            Ok(mut stats) => work(stats.get_or_insert_default()),
-            Err(_) => work(&mut MemoryStats::default()),
-        }
-    }
-}
-
 /// Sets how many bytes of released memory each context caches, unless `PYARROW_CUDA_CACHE` is set.
 /// Contexts that have allocated already keep their limit.
 ///
@@ -78,26 +35,19 @@ pub fn set_default_cache_limit(bytes: u64) {
 
 /// How many bytes a context may cache on a device with that much memory.
 pub(super) fn default_device_limit(total_memory: u64) -> u64 {
-    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
-    let limit = LIMIT.get_or_init(|| match DEVICE_VARIABLE.read("nothing is cached", parse) {
-        Ok(limit) => limit,
-        Err(Misuse) => Some(0),
-    });
-    limit.unwrap_or_else(|| match DEFAULT.load(Ordering::Relaxed) {
+    let limit = DEVICE_VARIABLE.read("nothing is cached", parse);
+    limit.unwrap_or(Some(0)).unwrap_or_else(|| match DEFAULT.load(Ordering::Relaxed) {
         UNSET => total_memory / LIMIT_DIVISOR,
         bytes => bytes,
     })
 }
 
-fn default_pinned_limit() -> u64 {
-    static LIMIT: OnceLock<u64> = OnceLock::new();
-    *LIMIT.get_or_init(|| match PINNED_VARIABLE.read("no pinned memory is cached", parse) {
-        Ok(Some(limit)) => limit,
-        Ok(None) => {
-            let total = memory_of_the_machine("MemTotal:").unwrap_or(0);
-            MOST_PINNED.min(total / (2 * LIMIT_DIVISOR))
-        }
-        Err(Misuse) => 0,
+/// How many bytes of pinned memory the process may cache.
+pub(super) fn default_pinned_limit() -> u64 {
+    let limit = PINNED_VARIABLE.read("no pinned memory is cached", parse);
+    limit.unwrap_or(Some(0)).unwrap_or_else(|| {
+        let total = memory_of_the_machine("MemTotal:").unwrap_or(0);
+        MOST_PINNED.min(total / (2 * LIMIT_DIVISOR))
     })
 }
 
