@@ -143,19 +143,6 @@ def test_batches_with_a_bitmap(ctx, producer):
     assert made.released == 1
 
 
-@pytest.mark.simulator
-def test_a_failing_driver_fails_the_count(ctx, fault):
-    there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
-    before = ctx.bytes_allocated
-    fault("cuMemcpyDtoH:1=999")
-    with pytest.raises(OSError, match=r"^Cuda error 999 in function 'cuMemcpyDtoH'"):
-        there.__arrow_c_device_array__()
-    fault("")
-    assert ctx.bytes_allocated == before
-    with exported_capsule(there) as array:
-        assert array.array.null_count == 1
-
-
 MAPS = """
 import ctypes, itertools
 import pyarrow as pa
