@@ -10,9 +10,8 @@ import pytest
 
 import pyarrow_cuda_compat
 from support.samples import (
-    ARRAYS,
+    ALL,
     CPU,
-    DICTIONARY,
     buffers_of,
     chunks_of,
     distinct_buffers,
@@ -21,7 +20,6 @@ from support.samples import (
     wait_for_release,
 )
 
-ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
 
 
