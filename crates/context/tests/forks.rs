@@ -1,10 +1,10 @@
 //! A child that was forked while another thread was at work.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+mod common;
 
-use arrow_cuda_context::{Context, Extension};
-use arrow_cuda_driver::{CudaError, call};
-use std::ffi::c_void;
+use arrow_cuda_context::Extension;
+use arrow_cuda_driver::CudaError;
+use common::their_context;
 use std::sync::mpsc::channel;
 use std::thread;
 
@@ -12,18 +12,6 @@ use std::thread;
 struct Slow;
 
 impl Extension for Slow {}
-
-fn their_context() -> Context {
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    Context::primary(0).expect("a device");
-    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
-    unsafe {
-        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
-        let mut popped: *mut c_void = std::ptr::null_mut();
-        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
-    }
-    Context::borrowed(0, handle as usize).expect("alive")
-}
 
 /// Runs `work` in a forked child: its exit status, or the signal that ended it, negative.
 fn in_child(work: impl FnOnce() -> i32) -> i32 {
@@ -46,7 +34,7 @@ fn in_child(work: impl FnOnce() -> i32) -> i32 {
 
 #[test]
 fn a_child_hears_of_the_fork_while_its_parent_adds_to_a_context() {
-    let context = their_context();
+    let (context, _) = their_context();
     let (is_adding, added) = (channel(), channel::<()>());
     thread::scope(|scope| {
         let (context, say, wait) = (&context, is_adding.0, added.1);
