@@ -28,9 +28,7 @@ from gpu_step import (
 OLDER = ("0.27.0", "0.28.2")
 NUMBAS_OWN = {"NUMBA_CUDA_MEMORY_MANAGER": "default"}
 MANAGER = {"NUMBA_CUDA_MEMORY_MANAGER": "pyarrow_cuda_compat.numba"}
-TESTS = [
-    f"tests/interop/test_numba{name}.py" for name in ("", "_itself", "_itself_memory", "_memory")
-]
+TESTS = [f"tests/interop/test_numba{name}.py" for name in ("", "_memory")]
 
 # Numba's own suites that concern memory.  Resetting devices comes last.
 SUITES = [

@@ -23,7 +23,7 @@ def memcheck(step: Step) -> None:
     # Other libraries make the accesses of these, or nothing does.
     others = (
         "interop/test_round_trips",
-        "interop/test_numba_itself",
+        "interop/test_numba",
         "interop/test_dask",
         "interop/test_ucx",
         "files/test_kvikio_itself",

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ if IS_SIMULATOR:
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
 TIMED = {"begin", "default_stream", "make_stream"}
-SUBPROCESSES = {"cluster", "peer", "peers", "run_python"}
+SUBPROCESSES = {"cluster", "command", "interpreter", "peer", "peers", "run_python"}
 GUARD = 64
 PATTERN = bytes((7 * index + 0x5A) % 251 + 1 for index in range(GUARD))
 
@@ -215,8 +216,8 @@ def guarded(ctx):
         assert content[-GUARD:] == PATTERN, "the guard behind the buffer was written to"
 
 
-def _run_python(code, *arguments, timeout=120, **env):
-    """Runs a script in a fresh interpreter: (returncode, stdout, stderr).
+def _interpreter(*arguments, timeout=120, cwd=None, **env):
+    """Runs Python with these arguments, and returns the finished process.
 
     It finds `support`, unless the test sets PYTHONPATH.  A variable given as None is taken out of
     the environment.
@@ -226,21 +227,37 @@ def _run_python(code, *arguments, timeout=120, **env):
     environment |= {key: value for key, value in env.items() if value is not None}
     for key in [key for key, value in env.items() if value is None]:
         environment.pop(key, None)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
         env=environment,
-        cwd=tempfile.gettempdir(),
+        cwd=cwd or tempfile.gettempdir(),
         capture_output=True,
         text=True,
         timeout=timeout,
         check=False,
     )
-    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="session")
+def interpreter():
+    return _interpreter
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Runs a command of the package."""
+    return partial(_interpreter, "-m", "pyarrow_cuda_compat")
 
 
 @pytest.fixture(scope="session")
 def run_python():
-    return _run_python
+    """Runs a script in a fresh interpreter: (returncode, stdout, stderr)."""
+
+    def run(code, *arguments, **options):
+        done = _interpreter("-c", code, *arguments, **options)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
 
 
 @pytest.fixture

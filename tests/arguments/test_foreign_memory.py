@@ -1,13 +1,9 @@
 """Memory that somebody else allocated, and what may be wrong with it."""
 
 import ctypes
-import gc
 
 import numpy as np
-import pyarrow as pa
 import pytest
-
-from support.samples import CPU
 
 #: A refusal that names the trouble: the driver's, or a check's.
 REFUSED = (OSError, ValueError)
@@ -45,24 +41,6 @@ def test_freed_device_memory_is_refused(ctx, driver, current):
         ctx.foreign_buffer(address.value, 100)
 
 
-def test_freed_pinned_memory_is_refused(cuda, ctx):
-    pinned = cuda.new_host_buffer(8 << 20)
-    address = pinned.address
-    view = ctx.foreign_buffer(address, 100)
-    kept = ctx.foreign_buffer(address, 100, base=pinned)
-    del pinned
-    kept.copy_from_host(b"abc")
-    assert view.slice(0, 3).to_pybytes() == b"abc"
-    del kept
-    gc.collect()
-    with pytest.raises(REFUSED):
-        view.to_pybytes()
-    with pytest.raises(REFUSED):
-        view.copy_from_host(b"x")
-    with pytest.raises(REFUSED):
-        ctx.foreign_buffer(address, 100)
-
-
 @pytest.mark.parametrize("address", [0, 1, 2**63, 2**64 - 1])
 def test_addresses_of_no_memory_are_refused(ctx, address):
     for size in (1, 100, 2**62):
@@ -98,34 +76,3 @@ def test_bytes_beyond_a_buffer_of_this_package_are_refused(ctx):
     for size in (1001, 2**50, 2**63 - 1):
         with pytest.raises(ValueError, match=r"ends after|exceed"):
             ctx.foreign_buffer(memory.address, size, memory)
-
-
-class Base:
-    def __init__(self, gone):
-        self.gone = gone
-
-    def __del__(self):
-        self.gone.append(True)
-
-
-@pytest.mark.parametrize("keeper", ["slice", "reader", "array", "read_buffer", "writer"])
-def test_the_base_lives_as_long_as_any_use(cuda, ctx, keeper):
-    gone = []
-    memory = ctx.buffer_from_data(bytes(range(16)))
-    view = ctx.foreign_buffer(memory.address, 16, Base(gone))
-    make = {
-        "slice": lambda view: view.slice(1).slice(1, 4),
-        "reader": cuda.BufferReader,
-        "read_buffer": lambda view: cuda.BufferReader(view).read_buffer(3),
-        "writer": cuda.BufferWriter,
-        "array": lambda view: pa.Array.from_buffers(pa.int32(), 4, [None, view]).slice(1),
-    }
-    kept = make[keeper](view)
-    del view
-    gc.collect()
-    assert not gone
-    if keeper == "array":
-        assert kept.copy_to(CPU).view(pa.uint32())[0].as_py() == 0x07060504
-    del kept
-    gc.collect()
-    assert gone == [True]

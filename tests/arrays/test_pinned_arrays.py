@@ -82,27 +82,6 @@ def test_a_pinned_array_stays_where_it_is(pages):
     array.resize(2000)
 
 
-def test_blocks_that_an_exit_or_a_fork_ends(run_python):
-    code = """
-import os, sys, warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-import numpy as np
-from pyarrow_cuda_compat import memory
-array = np.zeros(10000)
-block = memory.pinned(array)
-if sys.argv[1] == "exit":
-    block.__enter__()
-    sys.exit(3)
-with memory.pinned(array), memory.mapped(np.zeros(9)):
-    child = os.fork()
-if not child:
-    os._exit(4)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-    assert run_python(code, "exit") == (3, "", "")
-    assert run_python(code, "fork") == (0, "4\n", "")
-
-
 def test_mapped_arrays_are_the_memory_of_the_host(pages):
     array = pages(6).reshape(2, 3)
     array[:] = range(3)

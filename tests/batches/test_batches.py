@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.c_device import structure
-from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, shapes
+from support.samples import ALL, ARRAYS, CPU, buffers_of, shapes
 
-EVERY = pytest.mark.parametrize("name", ARRAYS)
 CUDA = pa.DeviceAllocationType.CUDA
 MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [], None]})
 
 
-@EVERY
+@pytest.mark.parametrize("name", ARRAYS)
 def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
     for array in shapes(ARRAYS[name]):
         batch = pa.record_batch([array, array], names=["first", "second"])
@@ -27,18 +26,28 @@ def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
         host = back.copy_to(CPU)
         host.validate(full=True)
         assert host.equals(batch)
+        there = cuda.serialize_record_batch(batch.copy_to(ctx.memory_manager), ctx)
+        assert there.to_pybytes() == message.to_pybytes()
+        first, last = message.address, message.address + message.size
+        for buffer in buffers_of(back.column(0)):
+            if buffer.size == 0:
+                continue  # libarrow has one empty buffer for all
+            assert (buffer.device_type, buffer.is_cpu) == (CUDA, False)
+            assert buffer.device == ctx.device
+            assert first <= buffer.address <= last - buffer.size
+            part = cuda.CudaBuffer.from_buffer(buffer)
+            assert (part.address, part.size) == (buffer.address, buffer.size)
 
 
 @st.composite
 def batches(draw):
     """Parts of arrays of every kind side by side, and parts of such batches."""
-    arrays = {**ARRAYS, "dictionary": DICTIONARY}
-    names = draw(st.lists(st.sampled_from(sorted(arrays)), min_size=1, max_size=5))
-    rows = draw(st.integers(0, min(len(arrays[name]) for name in names)))
+    names = draw(st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=5))
+    rows = draw(st.integers(0, min(len(ALL[name]) for name in names)))
     columns = []
     for name in names:
-        offset = draw(st.integers(0, len(arrays[name]) - rows))
-        columns.append(arrays[name].slice(offset, rows))
+        offset = draw(st.integers(0, len(ALL[name]) - rows))
+        columns.append(ALL[name].slice(offset, rows))
     batch = pa.record_batch(columns, names=names)
     return batch.slice(draw(st.integers(0, rows)), draw(st.integers(0, rows)))
 
@@ -206,29 +215,6 @@ def test_metadata_travels_once(cuda, ctx, calls, columns):
     # How long it is, is known only once its beginning was read.
     assert copies == (1 if columns <= 256 else 2)
     assert back.copy_to(CPU).equals(batch)
-
-
-@EVERY
-def test_the_data_stays_on_the_device(cuda, ctx, name):
-    batch = pa.record_batch([ARRAYS[name]], names=["column"])
-    message = cuda.serialize_record_batch(batch, ctx)
-    back = cuda.read_record_batch(message, batch.schema)
-    first, last = message.address, message.address + message.size
-    for buffer in buffers_of(back.column(0)):
-        if buffer.size == 0:
-            continue  # libarrow has one empty buffer for all
-        assert (buffer.device_type, buffer.is_cpu) == (CUDA, False)
-        assert buffer.device == ctx.device
-        assert first <= buffer.address <= last - buffer.size
-        part = cuda.CudaBuffer.from_buffer(buffer)
-        assert (part.address, part.size) == (buffer.address, buffer.size)
-
-
-@EVERY
-def test_a_batch_that_lies_on_a_device_is_serialized(cuda, ctx, name):
-    batch = pa.record_batch([ARRAYS[name]], names=["column"])
-    message = cuda.serialize_record_batch(batch.copy_to(ctx.memory_manager), ctx)
-    assert message.to_pybytes() == batch.serialize().to_pybytes()
 
 
 def test_a_batch_that_was_read_is_serialized_again(run_python):

@@ -91,28 +91,6 @@ def test_copies_come_after_the_default_streams_work(run_python):
     check(run_python, ORDER)
 
 
-FAILS = """
-import pyarrow_cuda_compat
-sim = ctypes.CDLL(str(Path(pyarrow_cuda_compat.__file__).parent / "lib/libcuda_sim.so"))
-buf = ctx.buffer_from_data(host)
-for name in ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventQuery",
-             "cuStreamQuery", "cuStreamWaitEvent"):
-    for call in (1, 2, 5, 9):
-        sim.cuda_sim_fault(f"{name}:{call}=999".encode())
-        for copy in (lambda: buf.copy_from_host(host), buf.to_pybytes):
-            try: copy()
-            except OSError as error: assert "Cuda error 999 in function" in str(error)
-        sim.cuda_sim_fault(b"")
-        assert buf.copy_from_host(host) == len(host)
-        assert buf.to_pybytes() == host.tobytes()
-"""
-
-
-@pytest.mark.simulator
-def test_a_copy_that_fails_can_be_repeated(run_python):
-    check(run_python, FAILS)
-
-
 @pytest.mark.simulator
 def test_without_pinned_memory_the_driver_copies(run_python):
     check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=2")
@@ -126,39 +104,6 @@ buf = ctx.buffer_from_data(bytes(100))  # from here on the simulator has the thr
 os.environ["RUST_MIN_STACK"] = str(1 << 60)
 """
     check(run_python, SETTINGS + code + WAYS + "assert helpers() == 0")
-
-
-def test_programs_end_in_the_middle_of_copies(run_python):
-    code = """
-import threading, time
-buf = ctx.new_buffer(len(host))
-def copy():
-    while True: buf.copy_from_host(host)
-for _ in range(3): threading.Thread(target=copy, daemon=True).start()
-time.sleep(0.3)
-print("done", flush=True)
-os._exit(0)
-"""
-    check(run_python, code)
-
-
-def test_a_forked_child_gets_an_error(run_python):
-    code = """
-import warnings
-warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
-buf = ctx.buffer_from_data(host)
-child = os.fork()
-if not child:
-    import pyarrow_cuda_compat
-    pyarrow_cuda_compat.set_transfer_limits(threads=0)
-    pyarrow_cuda_compat.set_transfer_limits(threads=2)
-    try: buf.to_pybytes()
-    except OSError as error: os._exit("Cuda error 3 " in str(error))
-    os._exit(2)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-assert buf.to_pybytes() == host.tobytes()
-"""
-    check(run_python, code)
 
 
 SETTINGS = """

@@ -21,9 +21,7 @@ from support.c_device import (
     made_array,
     structure,
 )
-from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of
-
-ALL = ARRAYS | {"dictionary": DICTIONARY}
+from support.samples import ALL, CPU, buffers_of
 
 
 def test_the_methods_are_pyarrows(ctx):

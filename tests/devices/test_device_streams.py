@@ -20,10 +20,9 @@ from support.c_device import (
     made_array,
     stream_structure,
 )
-from support.samples import ARRAYS, CPU, DICTIONARY, Point, buffers_of, empty_of, wait_for_release
+from support.samples import ALL, CPU, Point, buffers_of, empty_of, wait_for_release
 from support.threads import in_thread
 
-ALL = ARRAYS | {"dictionary": DICTIONARY}
 TABLE = pa.table(
     {
         "numbers": pa.chunked_array([[1, None], [3]]),

@@ -6,9 +6,7 @@ import pytest
 
 from support.c_device import CPU as ON_CPU
 from support.c_device import CUDA, CUDA_HOST, Exported, exported_capsule
-from support.samples import ARRAYS, CPU, DICTIONARY
-
-ALL = ARRAYS | {"dictionary": DICTIONARY}
+from support.samples import ALL, CPU
 
 
 def forms_of(array):

@@ -4,9 +4,8 @@ import pyarrow as pa
 import pytest
 
 from support.samples import (
-    ARRAYS,
+    ALL,
     CPU,
-    DICTIONARY,
     buffers_of,
     chunks_of,
     distinct_buffers,
@@ -14,7 +13,6 @@ from support.samples import (
     wait_for_release,
 )
 
-ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
 TABLE = pa.table(
     {

@@ -10,9 +10,8 @@ import pytest
 
 import pyarrow_cuda_compat
 from support.samples import (
-    ARRAYS,
+    ALL,
     CPU,
-    DICTIONARY,
     buffers_of,
     chunks_of,
     distinct_buffers,
@@ -21,7 +20,6 @@ from support.samples import (
     wait_for_release,
 )
 
-ALL = ARRAYS | {"dictionary": DICTIONARY}
 EVERY = pytest.mark.parametrize("name", ALL)
 
 
@@ -269,61 +267,3 @@ def test_columns_in_pinned_memory_and_in_memory_of_others(cuda, ctx):
     for destination in (CPU, ctx.device):
         for column in batch.copy_to(destination).columns:
             assert column.copy_to(CPU).equals(expected)
-
-
-NO_ROOM = """
-import pyarrow as pa
-from pyarrow import cuda
-ctx = cuda.Context(0)
-columns = [pa.array(range(number, 100_000 + number)) for number in range(40)]
-names = list(map(str, range(40)))
-struct = pa.StructArray.from_arrays(columns, names)
-for data in (pa.record_batch(columns, names), columns[2], struct):
-    fits = data is columns[2]
-    try:
-        there = data.copy_to(ctx.memory_manager)
-    except OSError as error:
-        assert not fits and "CUDA_ERROR_OUT_OF_MEMORY" in str(error), error
-    else:
-        assert fits
-        del there
-    assert ctx.bytes_allocated == 0
-"""
-
-
-@pytest.mark.simulator
-def test_a_device_without_room(run_python):
-    assert run_python(NO_ROOM, CUDA_SIM_MEMORY=str(16 << 20)) == (0, "", "")
-
-
-FAULT = """
-import sys
-import pyarrow as pa
-from pyarrow import cuda
-ctx = cuda.Context(0)
-batch = pa.record_batch({name: range(100_000) for name in "abcdef"} | {"s": ["text"] * 100_000})
-where = sys.argv[1]
-there = batch.copy_to(ctx.memory_manager)
-before = ctx.bytes_allocated
-copies = [lambda: batch.copy_to(ctx.device), lambda: there.copy_to(pa.default_cpu_memory_manager()),
-          lambda: there.copy_to(cuda.Context(1).device), lambda: there.copy_to(ctx.device)]
-failed = 0
-for copy in copies * 3:
-    try:
-        copy()
-    except OSError as error:
-        assert str(error).startswith(f"Cuda error 999 in function '{where}'"), error
-        failed += 1
-    assert ctx.bytes_allocated == before and cuda.Context(1).bytes_allocated == 0
-assert failed == 1, failed
-assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
-"""
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize(
-    "call", ["cuMemcpyHtoDAsync:20", "cuMemcpyDtoH:2", "cuMemcpyDtoD:1", "cuMemcpyPeer:1"]
-)
-def test_a_call_of_the_driver_fails_in_the_middle(run_python, call):
-    fault = {"CUDA_SIM_FAULT": f"{call}=999", "CUDA_SIM_DEVICES": "2"}
-    assert run_python(FAULT, call.partition(":")[0], **fault) == (0, "", "")

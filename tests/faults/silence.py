@@ -44,7 +44,12 @@ EVERY = (
     Silence(
         "that needs an event in each context of the process",
         ENTERING | {"cuDeviceGet", "cuDeviceGetCount", "cuDevicePrimaryCtxGetState"},
-        scenarios=("caches.*", "fronts.smart_arrays", "pinned.pools"),
+        scenarios=(
+            "caches.*",
+            "fronts.pygpu_devices_and_memory",
+            "fronts.smart_arrays",
+            "pinned.pools",
+        ),
     ),
     Silence(
         "what work in flight retains is released by a later call",

@@ -1,10 +1,6 @@
 """A sample of the faults: each function that a scenario calls fails once, with one of the codes."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,13 +10,10 @@ pytestmark = [pytest.mark.simulator, pytest.mark.independent]
 
 
 @pytest.fixture(scope="module")
-def wrong(tmp_path_factory):
+def wrong(interpreter, tmp_path_factory):
     """What ``python -m faults --quick`` has found, by scenario."""
     out = tmp_path_factory.mktemp("faults") / "found.json"
-    command = [sys.executable, "-m", "faults", "--quick", "--json", out]
-    tests = Path(__file__).parents[1]
-    env = os.environ | {"PYTHONPATH": str(tests)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    done = interpreter("-m", "faults", "--quick", "--json", out, timeout=1200)
     found = json.loads(out.read_text()) if out.exists() else {}
     assert (done.returncode, done.stderr) == (any(found.values()), ""), done.stdout
     return found

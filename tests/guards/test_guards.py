@@ -5,12 +5,8 @@ import importlib
 import inspect
 import io
 import json
-import os
 import pickle
-import subprocess
-import sys
 from collections import UserString
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -26,17 +22,14 @@ from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
 from pyarrow_cuda_compat._runtime import bridges
 from support.samples import CPU
 
-TESTS = Path(__file__).parents[1]
 WAY_OUT = "^Implemented only for data on CPU device.* copy_to\\(.*CuPy and cuDF"
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
+def outcome(interpreter, tmp_path_factory):
     """The outcome of a sample of calls, with data on the host and on the device."""
     found = tmp_path_factory.mktemp("guards") / "outcome.json"
-    environment = os.environ | {"PYTHONPATH": str(TESTS)}
-    command = [sys.executable, "-m", "guards", "--sample", "--json", str(found)]
-    subprocess.run(command, env=environment, capture_output=True, check=False, timeout=280)
+    interpreter("-m", "guards", "--sample", "--json", found, timeout=280)
     return json.loads(found.read_text())
 
 

@@ -1,108 +1,143 @@
-"""Memory and contexts, to Numba and back.
+"""Memory and contexts, to Numba and back, with Numba itself.  What it warns of is its own affair.
 
-Tests that compile kernels run with Numba itself, on hardware.  The rest is tried
-with stand-ins that have the attributes of Numba's classes, in each of the forms that its
-versions have given them.
+`support.libraries.numba_itself` says which package; one process uses one.  With
+NUMBA_CUDA_MEMORY_MANAGER the same holds.
+
+Tests that compile kernels need a GPU.  The rest needs only the host side of Numba.
 """
 
 import ctypes
 import gc
+import importlib
 import sys
 from types import ModuleType, SimpleNamespace
 
-import pyarrow as pa
+import numpy as np
 import pytest
 
-from support.libraries.numba_stand_ins import Context, CUcontext, CUdeviceptr, MemoryPointer
+from support.libraries.numba_itself import PACKAGE
 
-PACKAGES = ("numba.cuda", "numba_cuda_mlir.cuda")
-
-
-class Gpu:
-    """A Numba device, with its one context."""
-
-    def __init__(self, driver, kind, number):
-        self.driver, self.kind, self.id = driver, kind, number
-        self.context = None
-
-    def get_primary_context(self):
-        if self.context is None:
-            handle = ctypes.c_void_p()
-            self.driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(handle), self.id)
-            self.driver.set_current(handle.value)  # which 0.28 does as well
-            self.context = Context(self, self.kind(handle.value))
-        return self.context
-
-
-class Gpus(list):
-    @property
-    def current(self):
-        if not self[0].driver.current():
-            return None
-        number = ctypes.c_int()
-        self[0].driver.call("cuCtxGetDevice", ctypes.byref(number))
-        return self[number.value]
-
-
-def stand_in(package, driver, kind, count):
-    """The modules of a Numba package, by their names."""
-    cuda = ModuleType(package)
-    cuda.gpus = Gpus(Gpu(driver, kind, number) for number in range(count))
-
-    def current_context():
-        # As Numba's, this leaves the first device's context current when there was none.
-        return (cuda.gpus.current or cuda.gpus[0]).get_primary_context()
-
-    cuda.current_context = current_context
-    low = ModuleType(f"{package}.cudadrv.driver")
-    low.binding = SimpleNamespace(CUdeviceptr=CUdeviceptr)
-    low.Context, low.MemoryPointer = Context, MemoryPointer
-    parents = {package.split(".")[0], f"{package}.cudadrv"}
-    return {name: ModuleType(name) for name in parents} | {package: cuda, low.__name__: low}
-
-
-def install(modules, monkeypatch):
-    for name in PACKAGES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, name, module)
-
-
-@pytest.fixture(params=[ctypes.c_void_p, CUcontext], ids=["c_void_p", "CUcontext"])
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(params=PACKAGES)
-def numba(request, driver, kind, contexts, monkeypatch):
-    modules = stand_in(request.param, driver, kind, len(contexts))
-    install(modules, monkeypatch)
-    return modules[request.param]
+pytestmark = pytest.mark.filterwarnings("default")
 
 
 @pytest.fixture
-def none_current(driver):
-    """The thread has no current context, and must have none afterwards."""
+def numba_driver(numba_cuda):
+    return importlib.import_module(f"{PACKAGE}.cudadrv.driver")
+
+
+def array_over(mem, shape, dtype):
+    array = importlib.import_module(f"{PACKAGE}.cudadrv.devicearray").DeviceNDArray
+    host = np.empty(shape, dtype)
+    return array(host.shape, host.strides, host.dtype, gpu_data=mem)
+
+
+@pytest.mark.hardware
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
+def test_a_kernel_over_a_buffer(ctx, increment, dtype):
+    host = np.arange(1000, dtype=dtype)
+    buf = ctx.buffer_from_data(host)
+    increment[8, 128](array_over(buf.to_numba(), 1000, dtype))
+    # The copy waits for the default stream, where the kernel runs.
+    assert (np.frombuffer(buf.copy_to_host(), dtype) == host + dtype(1)).all()
+
+
+@pytest.mark.hardware
+def test_a_kernel_after_the_buffer_was_dropped(ctx, increment):
+    before = ctx.bytes_allocated
+    array = array_over(ctx.buffer_from_data(np.zeros(1 << 20, np.int32)).to_numba(), 1 << 20, "i4")
+    gc.collect()
+    # Memory that was free would be handed out again.
+    others = [ctx.buffer_from_data(np.full(1 << 20, 7, np.int32)) for _ in range(4)]
+    increment[4096, 256](array)
+    assert (array.copy_to_host() == 1).all()
+    for other in others:
+        assert (np.frombuffer(other.copy_to_host(), np.int32) == 7).all()
+    part = array[10:20]
+    del array, others, other
+    gc.collect()
+    assert ctx.bytes_allocated == before + (4 << 20)
+    increment[1, 32](part)
+    assert (part.copy_to_host() == 2).all()
+    del part
+    gc.collect()
+    assert ctx.bytes_allocated == before
+
+
+def test_a_buffer_over_an_array_that_was_dropped(cuda, numba_cuda, ctx):
+    host = np.arange(1 << 20, dtype=np.int32)
+    array = numba_cuda.to_device(host)
+    buf = cuda.CudaBuffer.from_numba(array.gpu_data)
+    part = cuda.CudaBuffer.from_numba(array[100:200].gpu_data)
+    assert buf.address == array.__cuda_array_interface__["data"][0]
+    assert (buf.size, part.size) == (4 << 20, 400)
+    del array
+    gc.collect()
+    numba_cuda.current_context().deallocations.clear()
+    others = [numba_cuda.to_device(np.full(1 << 20, 7, np.int32)) for _ in range(4)]
+    assert (np.frombuffer(buf.copy_to_host(), np.int32) == host).all()
+    del buf, others
+    gc.collect()
+    assert (np.frombuffer(part.copy_to_host(), np.int32) == host[100:200]).all()
+
+
+def test_nothing_both_ways(cuda, numba_cuda, ctx):
+    mem = ctx.new_buffer(0).to_numba()
+    assert (mem.device_pointer_value, mem.size) == (None, 0)
+    assert array_over(mem, 0, np.int32).copy_to_host().size == 0
+    for given in (mem, numba_cuda.to_device(np.empty(0, np.int32)).gpu_data):
+        assert cuda.CudaBuffer.from_numba(given).size == 0
+
+
+def test_contexts_both_ways(cuda, numba_cuda, ctx):
+    theirs = ctx.to_numba()
+    assert theirs is numba_cuda.current_context()
+    assert theirs.handle.value == int(theirs.handle.value) == ctx.handle
+    assert cuda.Context.from_numba().handle == ctx.handle
+    assert cuda.Context.from_numba(theirs).handle == ctx.handle
+    # Numba goes on working with the handle that it got.
+    with numba_cuda.gpus[0]:
+        assert (numba_cuda.to_device(np.arange(3)).copy_to_host() == np.arange(3)).all()
+
+
+@pytest.mark.hardware
+def test_a_kernel_on_the_second_device(cuda, numba_cuda, other_ctx, increment, driver):
     was = driver.current()
-    driver.set_current(0)
-    yield
-    assert driver.current() == 0
-    if was:
-        driver.set_current(was)
+    buf = other_ctx.buffer_from_data(np.arange(10, dtype=np.int32))
+    mem = buf.to_numba()
+    assert driver.current() == was
+    assert mem.context is other_ctx.to_numba()
+    assert (mem.context.device.id, mem.device_pointer_value) == (1, buf.address)
+    with numba_cuda.gpus[1]:
+        array = array_over(mem, 10, np.int32)
+        increment[1, 32](array)
+        assert (array.copy_to_host() == np.arange(1, 11)).all()
+        theirs = cuda.CudaBuffer.from_numba(numba_cuda.to_device(np.arange(5)).gpu_data)
+    assert theirs.context.device_number == 1
+    assert (np.frombuffer(theirs.copy_to_host(), np.int64) == np.arange(5)).all()
 
 
-@pytest.mark.usefixtures("none_current")
-def test_the_primary_context_is_numbas_own(cuda, numba, contexts):
-    for number, ctx in reversed(list(enumerate(contexts))):
-        theirs = ctx.to_numba()
-        assert theirs is numba.gpus[number].get_primary_context()
-        assert theirs.handle.value == ctx.handle
-        assert ctx.to_numba() is theirs
-        back = cuda.Context.from_numba(theirs)
-        assert (back.handle, back.device_number) == (ctx.handle, number)
+@pytest.mark.usefixtures("numba_cuda")
+def test_a_context_of_ones_own(cuda, driver, own_context):
+    theirs = cuda.Context(0, own_context).to_numba()
+    assert (theirs.handle.value, theirs.device.id) == (own_context, 0)
+    theirs.push()
+    assert driver.current() == own_context
+    theirs.pop()
+    assert cuda.Context.from_numba(theirs).handle == own_context
 
 
-@pytest.mark.usefixtures("numba")
+@pytest.mark.usefixtures("numba_cuda")
+def test_no_current_context_of_numbas(cuda, driver, own_context):
+    driver.set_current(own_context)
+    # Its own error, and what is current stays so.
+    with pytest.raises(RuntimeError, match="non-primary CUDA context"):
+        cuda.Context.from_numba()
+    assert driver.current() == own_context
+    assert cuda.Context(0).to_numba().device.id == 0
+    assert driver.current() == own_context
+
+
+@pytest.mark.usefixtures("numba_cuda")
 def test_the_current_context_stays(driver, own_context, contexts):
     driver.set_current(own_context)
     for ctx in contexts:
@@ -111,105 +146,52 @@ def test_the_current_context_stays(driver, own_context, contexts):
         assert driver.current() == own_context
 
 
-def test_another_context_gets_an_object_of_its_own(cuda, numba, kind, own_context):
-    theirs = cuda.Context(0, own_context).to_numba()
-    assert theirs is not numba.gpus[0].get_primary_context()
-    assert isinstance(theirs.handle, kind)
-    assert theirs.handle.value == own_context
-    assert theirs.device.id == 0
-    assert cuda.Context.from_numba(theirs).handle == own_context
-
-
-@pytest.mark.usefixtures("none_current")
-def test_numbas_current_context_by_default(cuda, numba, ctx):
-    assert cuda.Context.from_numba().handle == ctx.handle
-    assert cuda.Context.from_numba(None).handle == ctx.handle
-
-
-@pytest.mark.usefixtures("numba")
-def test_the_current_context_may_be_another_devices(cuda, driver, other_ctx):
-    driver.set_current(other_ctx.handle)
-    context = cuda.Context.from_numba()
-    assert driver.current() == other_ctx.handle
+@pytest.mark.usefixtures("numba_cuda")
+def test_no_context_is_left_current(cuda, driver, ctx):
+    mem = ctx.new_buffer(4).to_numba()
+    mem.context = None  # an external memory manager of Numba may leave it open
     driver.set_current(0)
-    assert (context.handle, context.device_number) == (other_ctx.handle, 1)
+    assert cuda.Context.from_numba().handle == ctx.handle
+    assert cuda.CudaBuffer.from_numba(mem).size == 4
+    assert driver.current() == 0
 
 
-@pytest.mark.usefixtures("numba")
-def test_pointers_name_the_memory(cuda, contexts):
-    for number, ctx in enumerate(contexts):
-        buf = ctx.buffer_from_data(b"0123456789").slice(2, 6)
-        mem = buf.to_numba()
-        assert (mem.device_pointer_value, mem.size) == (buf.address, 6)
-        assert mem.context is ctx.to_numba()
-        back = cuda.CudaBuffer.from_numba(mem)
-        assert (back.address, back.to_pybytes()) == (buf.address, b"234567")
-        assert back.context.device_number == number
+def test_numba_of_another_driver_is_refused(numba_cuda, ctx, monkeypatch):
+    class Handle:
+        def __int__(self):
+            return 0x1230
 
-
-@pytest.mark.usefixtures("numba")
-def test_immutable_memory_gets_no_pointer(cuda, ctx):
-    frozen = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(ctx.buffer_from_data(b"0123"), 1))
-    with pytest.raises(pa.ArrowInvalid, match="buffer is immutable"):
-        frozen.to_numba()
-
-
-@pytest.mark.usefixtures("numba")
-def test_views_of_pointers_and_slices_of_buffers_keep_the_memory(cuda, ctx):
-    # Here the pointer keeps the memory as Numba's would.
-    before = ctx.bytes_allocated
-    view = ctx.buffer_from_data(b"0123456789").to_numba().view(3, 7)
-    gc.collect()
-    assert ctx.bytes_allocated == before + 10
-    part = cuda.CudaBuffer.from_numba(view).slice(1, 2)
-    del view
-    gc.collect()
-    assert ctx.bytes_allocated == before + 10
-    assert part.to_pybytes() == b"45"
-    del part
-    gc.collect()
-    assert ctx.bytes_allocated == before
-
-
-@pytest.mark.usefixtures("none_current")
-def test_a_pointer_may_leave_its_context_open(cuda, numba, ctx):
-    buf = ctx.buffer_from_data(b"abc")
-    mem = buf.to_numba()
-    mem.context = None
-    # Of a class of mlir's only when that package is the one in use.
-    kind = type("Pointer", (MemoryPointer,), {"__module__": f"{numba.__name__}.cudadrv.driver"})
-    mem.__class__ = kind
-    assert cuda.CudaBuffer.from_numba(mem).to_pybytes() == b"abc"
-
-
-def test_numba_of_another_driver_is_refused(numba, ctx):
-    numba.gpus[0].get_primary_context = lambda: Context(numba.gpus[0], CUcontext(0x1230))
+    theirs = SimpleNamespace(device=SimpleNamespace(id=0), handle=Handle())
+    gpus = [SimpleNamespace(get_primary_context=lambda: theirs)]
+    monkeypatch.setattr(numba_cuda, "gpus", gpus)
     for thing in (ctx, ctx.new_buffer(10)):
         with pytest.raises(RuntimeError, match="another CUDA driver"):
             thing.to_numba()
-    numba.gpus.clear()
+    gpus.clear()
     with pytest.raises(RuntimeError, match="PYARROW_CUDA_DRIVER"):
         ctx.to_numba()
 
 
-def test_numba_without_bindings_is_refused(numba, ctx):
-    sys.modules[f"{numba.__name__}.cudadrv.driver"].binding = None
+def test_numba_without_bindings_is_refused(numba_driver, ctx, monkeypatch):
+    monkeypatch.setattr(numba_driver, "binding", None)
     with pytest.raises(ImportError, match="NUMBA_ENABLE_CUDASIM"):
         ctx.to_numba()
 
 
-def test_the_imported_package_is_used(driver, contexts, ctx, monkeypatch):
-    both = {name: stand_in(name, driver, CUcontext, len(contexts)) for name in PACKAGES}
-    install(both[PACKAGES[0]] | both[PACKAGES[1]], monkeypatch)
-    assert ctx.to_numba() is both[PACKAGES[0]][PACKAGES[0]].gpus[0].context
-    monkeypatch.delitem(sys.modules, PACKAGES[0])
-    assert ctx.to_numba() is both[PACKAGES[1]][PACKAGES[1]].gpus[0].context
+def test_the_imported_package_is_used(ctx, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba_cuda_mlir.cuda", ModuleType("not Numba"))
+    monkeypatch.delitem(sys.modules, "numba.cuda", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="numba_cuda_mlir"):
+        ctx.to_numba()
 
 
-@pytest.mark.parametrize("nothing", [0, ctypes.c_void_p(0), CUcontext(0)], ids=type)
-def test_a_context_without_a_handle_is_refused(cuda, nothing):
+@pytest.mark.parametrize("kind", [int, ctypes.c_void_p])
+def test_a_context_without_a_handle_is_refused(cuda, ctx, kind):
+    context = SimpleNamespace(device=SimpleNamespace(id=0), handle=kind(0))
     with pytest.raises(ValueError, match="no handle"):
-        cuda.Context.from_numba(Context(SimpleNamespace(id=0), nothing))
+        cuda.Context.from_numba(context)
+    context.handle = kind(ctx.handle)
+    assert cuda.Context.from_numba(context).handle == ctx.handle
 
 
 NOT_INSTALLED = """

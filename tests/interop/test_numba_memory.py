@@ -1,48 +1,50 @@
-"""Numba's arrays in our memory: the external memory manager.
+"""Numba's arrays in our memory: the external memory manager, with Numba itself.
 
-Most is tried with stand-ins for what Numba's packages have in common; Numba itself runs on
-hardware, in a process of its own, because a memory manager is chosen once and for all.
+Most tests make a memory manager beside the one that Numba has.  The others run in processes of
+their own, because Numba chooses its memory manager once and for all.
 """
 
-import ctypes
 import gc
-import threading
+import importlib
+import importlib.util
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat.numba import memory_manager
-from support.libraries import numba_stand_ins as stand_ins
+from support.threads import in_threads
 
+pytestmark = pytest.mark.filterwarnings("default")
 
-@pytest.fixture(params=[ctypes.c_void_p, stand_ins.CUcontext], ids=["c_void_p", "CUcontext"])
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(params=stand_ins.MODULES, ids=["numba-cuda", "numba-cuda-mlir"])
-def module(request, driver, monkeypatch):
-    return stand_ins.install(request.param, driver, monkeypatch)
+PACKAGES = [
+    package
+    for package, top in (("numba.cuda", "numba_cuda"), ("numba_cuda_mlir.cuda", "numba_cuda_mlir"))
+    if importlib.util.find_spec(top)
+]
 
 
 @pytest.fixture
-def contexts_of_numba(module, kind, contexts):
-    """A Numba context for each device."""
-    made = []
-    for number, ctx in enumerate(contexts):
-        context = module.Context(SimpleNamespace(id=number), kind(ctx.handle))
-        context.memory_manager = memory_manager(context=context)
-        context.memory_manager.initialize()
-        made.append(context)
+def numba_driver(numba_cuda):
+    """The module with Numba's classes."""
+    return importlib.import_module(type(numba_cuda.current_context()).__module__)
+
+
+@pytest.fixture
+def managers(numba_cuda):
+    """A memory manager for each device's context of Numba."""
+    made = [memory_manager(context=gpu.get_primary_context()) for gpu in numba_cuda.gpus]
+    for manager in made:
+        manager.initialize()
     yield made
-    for context in made:
-        context.memory_manager.reset()
+    for manager in made:
+        manager.reset()
 
 
 @pytest.fixture
-def manager(contexts_of_numba):
-    return contexts_of_numba[0].memory_manager
+def manager(managers):
+    return managers[0]
 
 
 def test_the_version_is_told_without_a_context():
@@ -52,21 +54,9 @@ def test_the_version_is_told_without_a_context():
     assert memory_manager(context=None).interface_version == 1
 
 
-def test_both_packages_at_once(driver, ctx, monkeypatch):
-    managers = []
-    for name in stand_ins.MODULES:
-        module = stand_ins.install(name, driver, monkeypatch)
-        context = module.Context(SimpleNamespace(id=0), stand_ins.CUcontext(ctx.handle))
-        managers.append(memory_manager(context=context))
-        assert isinstance(managers[-1], module.HostOnlyCUDAMemoryManager)
-        assert managers[-1].interface_version == 1
-    before = ctx.bytes_allocated
-    pointers = [manager.memalloc(100) for manager in managers]
-    assert ctx.bytes_allocated == before + 200
-    managers[0].reset()
-    assert ctx.bytes_allocated == before + 100
-    del pointers
-    assert ctx.bytes_allocated == before
+def test_it_is_of_the_class_that_numba_demands(numba_driver, manager):
+    assert isinstance(manager, numba_driver.HostOnlyCUDAMemoryManager)
+    assert manager.interface_version == 1
 
 
 @pytest.mark.parametrize(
@@ -92,40 +82,42 @@ def test_memory_is_counted_as_long_as_it_is_there(manager, ctx):
     assert not manager.allocations
 
 
-def test_each_device_has_its_own(contexts_of_numba, contexts, other_ctx):
+def test_each_device_has_its_own(managers, contexts, other_ctx):
     before = [ctx.bytes_allocated for ctx in contexts[:2]]
-    pointer = contexts_of_numba[1].memory_manager.memalloc(100)
+    pointer = managers[1].memalloc(100)
     assert [ctx.bytes_allocated for ctx in contexts[:2]] == [before[0], before[1] + 100]
     assert pointer.context.device.id == 1
 
 
-def test_a_context_may_name_its_device_by_the_drivers_number(module, kind, ctx):
+def test_a_context_may_name_its_device_by_the_drivers_number(numba_driver, ctx):
     class CUdevice:
         def __int__(self):
             return 0
 
-    manager = memory_manager(context=module.Context(CUdevice(), kind(ctx.handle)))
+    theirs = ctx.to_numba()
+    manager = memory_manager(context=numba_driver.Context(CUdevice(), theirs.handle))
     before = ctx.bytes_allocated
     pointer = manager.memalloc(10)
     assert ctx.bytes_allocated == before + 10
     del pointer
 
 
-def test_a_context_that_is_not_primary(cuda, module, kind, own_context):
-    context = module.Context(SimpleNamespace(id=0), kind(own_context))
-    manager = memory_manager(context=context)
+@pytest.mark.usefixtures("numba_cuda")
+def test_a_context_that_is_not_primary(cuda, own_context):
     ours = cuda.Context(0, own_context)
+    manager = memory_manager(context=ours.to_numba())
     pointer = manager.memalloc(10)
     assert ours.bytes_allocated == 10
     del pointer
     assert ours.bytes_allocated == 0
 
 
-def test_a_context_of_another_driver_is_refused(module, kind, monkeypatch):
-    manager = memory_manager(context=module.Context(SimpleNamespace(id=0), kind(0x1230)))
+def test_a_context_of_another_driver_is_refused(numba_driver, ctx):
+    handle = type(ctx.to_numba().handle)(0x1230)
+    manager = memory_manager(context=numba_driver.Context(SimpleNamespace(id=0), handle))
     with pytest.raises(RuntimeError, match="PYARROW_CUDA_DRIVER"):
         manager.memalloc(10)
-    manager = memory_manager(context=module.Context(SimpleNamespace(id=99), kind(0x1230)))
+    manager = memory_manager(context=numba_driver.Context(SimpleNamespace(id=99), handle))
     with pytest.raises(RuntimeError, match="another CUDA driver"):
         manager.initialize()
 
@@ -146,11 +138,11 @@ def test_what_is_no_size_is_refused(manager, size):
         manager.memalloc(size)
 
 
-def test_no_room_is_numbas_own_error(module, manager, ctx):
+def test_no_room_is_numbas_own_error(numba_driver, manager, ctx):
     before = ctx.bytes_allocated
-    with pytest.raises(module.CudaAPIError) as caught:
+    with pytest.raises(numba_driver.CudaAPIError) as caught:
         manager.memalloc(1 << 50)
-    assert caught.value.code is stand_ins.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    assert caught.value.code is numba_driver.binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY
     assert "cuMemAlloc" in caught.value.msg
     assert ctx.bytes_allocated == before
 
@@ -158,33 +150,25 @@ def test_no_room_is_numbas_own_error(module, manager, ctx):
 @pytest.mark.alone
 def test_what_waits_for_its_release_makes_room(manager):
     most = manager.get_memory_info().free // 8 * 5
-    manager.deallocations.held_up += 1
-    manager.memalloc(most)
-    manager.deallocations.held_up -= 1
-    assert len(manager.deallocations.items) == 1
+    manager.deallocations.memory_capacity *= 100  # Numba keeps so much at most
+    with manager.deallocations.disable():
+        manager.memalloc(most)
+    assert len(manager.deallocations) == 1
     assert manager.memalloc(most).size == most
-    assert not manager.deallocations.items
+    assert not manager.deallocations
 
 
 @pytest.mark.simulator
-def test_other_failures_of_the_driver(run_python):
-    code = """
-import sys
-from support.libraries import numba_stand_ins as stand_ins
-from pyarrow_cuda_compat.numba import memory_manager
-from types import SimpleNamespace
-from pyarrow import cuda
-for name in stand_ins.MODULES:
-    module = sys.modules[name] = stand_ins.module(name, None)
-    context = module.Context(SimpleNamespace(id=0), cuda.Context(0).handle)
-    manager = memory_manager(context=context)
-    try: manager.memalloc(10)
-    except stand_ins.CudaAPIError as error: print(repr(error.code), error.msg)
-"""
-    for fault, text in ((1, "<CUresult.CUDA_ERROR_INVALID_VALUE: 1>"), (12345, "12345")):
-        code_, out, err = run_python(code, CUDA_SIM_FAULT=f"cuMemAlloc_v2:1+={fault}")
-        assert (code_, err) == (0, "")
-        assert out.startswith(f"{text} Cuda error {fault} in function 'cuMemAlloc'")
+@pytest.mark.parametrize(
+    ("code", "told"), [(1, "<CUresult.CUDA_ERROR_INVALID_VALUE: 1>"), (12345, "12345")]
+)
+def test_other_failures_of_the_driver(numba_driver, manager, ctx, fault, code, told):
+    compat.empty_cache(ctx)
+    fault(f"cuMemAlloc_v2:1+={code}")
+    with pytest.raises(numba_driver.CudaAPIError) as caught:
+        manager.memalloc(100 << 20)
+    assert repr(caught.value.code) == told
+    assert caught.value.msg.startswith(f"Cuda error {code} in function 'cuMemAlloc'")
 
 
 def test_releases_may_be_put_off(manager, ctx):
@@ -257,19 +241,16 @@ def test_any_thread_releases(manager, ctx):
     before = ctx.bytes_allocated
     held = [manager.memalloc(size) for size in range(1, 400)]
 
-    def work():
+    def work(_number):
         while held:
             try:
                 pointer = held.pop()
             except IndexError:
                 return
-            manager.memalloc(pointer.size).view(0, 1)
+            again = manager.memalloc(pointer.size)
+            again.view(0, 1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert ctx.bytes_allocated == before
     assert not manager.allocations
 
@@ -297,7 +278,6 @@ def test_another_process_reads_it(cuda, manager, current, peer):
     view = pointer.view(20, 50)
     handle = manager.get_ipc_handle(view)
     assert (handle.base, handle.size, handle.offset) == (view, 30, 20)
-    assert handle.source_info == {"number": 0}
     assert opened_by(peer, handle) == bytes(range(20, 50))
     whole = manager.get_ipc_handle(pointer)
     assert (whole.size, whole.offset) == (100, 0)
@@ -330,53 +310,147 @@ def test_buffers_over_the_memory_are_exported_for_good(cuda, manager, ctx):
 
 
 @pytest.mark.leaks
-def test_memory_that_came_back_as_foreign_is_known(module, manager, ctx, current, peer):
+def test_memory_that_came_back_as_foreign_is_known(numba_driver, manager, ctx, current, peer):
     pointer = manager.memalloc(100)
-    address = stand_ins.CUdeviceptr(pointer.device_pointer_value + 40)
-    foreign = module.MemoryPointer(pointer.context, address, 10, owner=object())
+    address = numba_driver.binding.CUdeviceptr(pointer.device_pointer_value + 40)
+    foreign = numba_driver.MemoryPointer(pointer.context, address, 10, owner=object())
     assert manager.get_ipc_handle(foreign).offset == 40
-    # A buffer of ours as `to_numba` shows it.
-    buf = ctx.buffer_from_data(b"0123456789")
-    shown = module.MemoryPointer(
-        pointer.context, stand_ins.CUdeviceptr(buf.address + 2), 5, owner=buf
-    )
+    shown = ctx.buffer_from_data(b"0123456789").slice(2, 5).to_numba()
     assert opened_by(peer, manager.get_ipc_handle(shown)) == b"23456"
 
 
-def test_memory_of_others_is_exported_as_numba_does(module, manager, ctx, current):
-    buf = ctx.new_buffer(10)
-    theirs = module.MemoryPointer(None, stand_ins.CUdeviceptr(buf.address), 10)
-    assert manager.get_ipc_handle(theirs) == ("Numba's own", theirs)
+@pytest.mark.leaks
+def test_memory_of_others_is_exported_as_numba_does(numba_cuda, manager, current):
+    theirs = numba_cuda.to_device(np.zeros(10, "u1")).gpu_data
+    handle = manager.get_ipc_handle(theirs)
+    assert (handle.base, handle.size, handle.offset) == (theirs, 10, 0)
 
 
 @pytest.mark.leaks
-def test_memory_of_another_device_names_that_one(contexts_of_numba, other_ctx, current):
-    pointer = contexts_of_numba[1].memory_manager.memalloc(10)
-    handle = contexts_of_numba[0].memory_manager.get_ipc_handle(pointer)
-    assert handle.source_info == {"number": 1}
+def test_memory_of_another_device_names_that_one(numba_cuda, managers, other_ctx, current):
+    handle = managers[0].get_ipc_handle(managers[1].memalloc(10))
+    assert handle.source_info == numba_cuda.gpus[1].get_device_identity()
 
 
-AT_EXIT = """
-import sys, threading
-from support.libraries import numba_stand_ins as stand_ins
-from pyarrow_cuda_compat.numba import memory_manager
-from types import SimpleNamespace
+NUMBAS = """
+import gc, pickle, subprocess, sys, warnings
+warnings.simplefilter("ignore")
+import importlib
+import numpy as np
+numba_cuda = importlib.import_module(sys.argv[1])
 from pyarrow import cuda
-name = stand_ins.MODULES[0]
-module = sys.modules[name] = stand_ins.module(name, None)
-context = module.Context(SimpleNamespace(id=0), cuda.Context(0).handle)
-context.memory_manager = memory_manager(context=context)
-pointers = [context.memory_manager.memalloc(100) for _ in range(10)]
-context.cycle = pointers[:5], pointers[0].view(0, 10)
-buf = cuda.CudaBuffer.from_numba(pointers[-1])
-thread = threading.Thread(target=lambda kept: threading.Event().wait(), args=(pointers[5:7],))
-thread.daemon = True
-thread.start()
-context.memory_manager.deallocations.held_up += 1
-del pointers[7]
-print("done")
+ctx = cuda.Context(0)
 """
 
+KERNEL = (
+    NUMBAS
+    + """
+@numba_cuda.jit
+def increment(values):
+    place = numba_cuda.grid(1)
+    if place < values.size:
+        values[place] += 1
+array = numba_cuda.to_device(np.arange(1000, dtype=np.int32))
+print(ctx.bytes_allocated)
+increment[8, 128](array)
+buf = cuda.CudaBuffer.from_numba(array[10:20].gpu_data)
+del array
+gc.collect()
+print(ctx.bytes_allocated, np.frombuffer(buf.to_pybytes(), np.int32).tolist())
+del buf
+print(ctx.bytes_allocated)
+host = np.zeros(100, dtype=np.int32)
+increment[1, 128](host)
+print(host.sum(), ctx.bytes_allocated)
+"""
+)
 
-def test_interpreters_end_well(run_python):
-    assert run_python(AT_EXIT) == (0, "done\n", "")
+
+@pytest.fixture
+def run_with_manager(run_python, tmp_path):
+    """Runs a program with a Numba package that has our memory manager."""
+
+    def run(code, package):
+        program = tmp_path / "program.py"
+        program.write_text(code)  # a compiler of kernels may ask for their source
+        start = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+        manager = {"NUMBA_CUDA_MEMORY_MANAGER": "pyarrow_cuda_compat.numba"}
+        return run_python(start, program, package, **manager)
+
+    return run
+
+
+@pytest.mark.hardware
+@pytest.mark.parametrize("package", PACKAGES)
+def test_numba_allocates_here(run_with_manager, package):
+    code, out, err = run_with_manager(KERNEL, package)
+    assert (code, err) == (0, "")
+    assert out == f"4000\n4000 {list(range(11, 21))}\n0\n100 0\n"
+
+
+EXPORT = (
+    NUMBAS
+    + """
+script = '''
+import importlib, pickle, sys
+import numpy as np
+numba_cuda = importlib.import_module(sys.argv[1])
+handle = pickle.loads(sys.stdin.buffer.read())
+with handle as array:
+    print(array.copy_to_host().tolist())
+'''
+import os
+for manager in ("default", "pyarrow_cuda_compat.numba"):
+    array = numba_cuda.to_device(np.arange(20))
+    handle = pickle.dumps(array[5:10].get_ipc_handle())
+    del array
+    gc.collect()
+    others = [numba_cuda.to_device(np.zeros(20)) for _ in range(10)]
+    other = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, sys.argv[1]],
+        input=handle,
+        env=os.environ | {"NUMBA_CUDA_MEMORY_MANAGER": manager},
+        capture_output=True,
+        check=False,
+    )
+    print(other.stdout.decode(), other.stderr.decode(), end="")
+    del others
+    gc.collect()
+    print(ctx.bytes_allocated)
+"""
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_numba_exports_from_here(run_with_manager, package):
+    code, out, err = run_with_manager(EXPORT, package)
+    assert (code, err) == (0, "")
+    assert out == "[5, 6, 7, 8, 9]\n 160\n[5, 6, 7, 8, 9]\n 320\n"
+
+
+NO_ROOM = (
+    NUMBAS
+    + """
+info = numba_cuda.current_context().get_memory_info()
+try:
+    numba_cuda.device_array(info.total * 2, np.uint8)
+except Exception as error:
+    print(type(error).__name__, int(error.code))
+kept = numba_cuda.to_device(np.arange(10))
+with numba_cuda.defer_cleanup():
+    numba_cuda.to_device(np.arange(10))
+    print(ctx.bytes_allocated)
+print(ctx.bytes_allocated)
+numba_cuda.current_context().reset()
+print(ctx.bytes_allocated)
+kept = numba_cuda.to_device(np.arange(10))
+"""
+)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("package", PACKAGES)
+def test_numba_hears_of_no_room_and_releases(run_with_manager, package):
+    code, out, err = run_with_manager(NO_ROOM, package)
+    assert (code, err) == (0, "")
+    assert out == "CudaAPIError 2\n160\n80\n0\n"

@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 
 from support.pickles import EVERY_WAY, in_band
-from support.samples import ARRAYS, CPU, DICTIONARY, buffers_of, empty_of, shapes
-
-ALL = ARRAYS | {"dictionary": DICTIONARY}
+from support.samples import ALL, ARRAYS, CPU, buffers_of, chunks_of, empty_of, shapes
 
 
 @EVERY_WAY
@@ -67,14 +65,6 @@ EMPTY = {
     **{f"empty {type}": pa.array(["", ""], type) for type in (pa.string(), pa.large_string())},
     "no json": pa.array([], pa.json_()),
 }
-
-
-def chunks_of(value):
-    if isinstance(value, pa.Array):
-        return [value]
-    if isinstance(value, pa.ChunkedArray):
-        return value.chunks
-    return [chunk for column in value.columns for chunk in chunks_of(column)]
 
 
 def where_it_lies(array):

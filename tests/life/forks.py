@@ -11,6 +11,9 @@ import sys
 from contextlib import suppress
 from functools import partial
 
+import pyarrow as pa
+from pyarrow import cuda
+
 import pyarrow_cuda_compat as compat
 
 from . import states, work
@@ -76,10 +79,12 @@ def check_refused(call, what):
         raise AssertionError(f"a child can use it: {what}")
 
 
-def refused(state, thing):
-    """The child gets an error for what needs the driver."""
+def refused(state, thing, before):
+    """The child gets an error for what needs the driver; the rest it reads as the parent does."""
     if state.asks_driver:
         check_refused(partial(state.read, thing), state.name)
+    else:
+        assert state.read(thing) == before, f"a child reads otherwise: {state.name}"
 
 
 def members(thing):
@@ -107,11 +112,11 @@ def forked(state, what, end):
     def child():
         nonlocal thing
         if what == "use":
-            refused(state, thing)
+            refused(state, thing, before)
         elif what == "call every member":
             members(thing)
         elif what == "begin anew":
-            refused(state, thing)
+            refused(state, thing, before)
             for other in states.ALL.values():
                 if other.asks_driver and other.name != "imported memory":
                     begin_anew(other)
@@ -133,13 +138,72 @@ def begin_anew(other):
         check_refused(other.make, other.name)
 
 
+def every_call():
+    """What is called on objects of the parent, each of which needs the driver."""
+    kept, twin, ctx = states.buffer(), states.buffer(), states.context()
+    host, stream = cuda.new_host_buffer(10), compat.Stream(ctx)
+    event, pool = stream.record(), compat.pinned_memory_pool(ctx)
+    writer, _ = states.writer()
+    reader, pickled = cuda.BufferReader(kept), pickle.dumps(kept)
+    message = cuda.serialize_record_batch(states.BATCH, ctx)
+    batch = cuda.read_record_batch(message, states.BATCH.schema)
+    calls = [
+        kept.to_pybytes,
+        kept.slice(1).hex,
+        partial(kept.copy_from_host, b"x"),
+        partial(kept.copy_from_device, twin),
+        partial(kept.equals, twin),
+        partial(kept.fill, 1),
+        kept.export_for_ipc,
+        partial(pickle.loads, pickled),
+        partial(reader.read, 1),
+        partial(writer.write, b"child"),
+        writer.flush,
+        ctx.synchronize,
+        partial(ctx.new_buffer, 1),
+        partial(ctx.new_buffer, 4 << 20),
+        partial(ctx.foreign_buffer, kept.address, 1),
+        partial(cuda.Context, 0, ctx.handle),
+        partial(cuda.new_host_buffer, 1),
+        partial(pa.allocate_buffer, 100, memory_pool=pool),
+        partial(cuda.read_message, message),
+        partial(cuda.serialize_record_batch, states.BATCH, ctx),
+        batch.__arrow_c_device_array__,
+        compat.Stream,
+        compat.Event,
+        stream.synchronize,
+        stream.query,
+        stream.record,
+        partial(stream.wait, event),
+        partial(stream.wait, stream),
+        event.synchronize,
+        event.query,
+        partial(event.record, stream),
+        partial(kept.fill, 1, stream=stream),
+        partial(kept.copy_from_host, host, stream=stream),
+        partial(kept.copy_to_host, stream=stream),
+        partial(kept.copy_from_device, twin, stream=stream),
+    ]
+
+    def child():
+        for number, call in enumerate(calls):
+            check_refused(call, f"call {number}")
+        assert (kept.size, kept.slice(3).size) == (len(states.CONTENT), len(states.CONTENT) - 3)
+        for threads in (0, 2):
+            compat.set_transfer_limits(threads=threads)
+        pool.release_unused()
+
+    check_child(child, ENDINGS["sys.exit"])
+    assert kept.equals(twin)
+
+
 def while_threads_work(turn, times, end):
     """Children of all moments; none waits for a lock that a thread held at the fork."""
     threads = work.Threads(turn, 3)
     kept, twin = states.buffer(), states.buffer()
 
     def child():
-        refused(states.ALL["buffer"], kept)
+        check_refused(kept.to_pybytes, "copies")
         check_refused(partial(kept.equals, twin), "comparisons")
         check_refused(partial(compat.Context, 0, kept.context.handle), "borrowed contexts")
         for other in ("batch", "stream", "array", "writer", "smart array"):
@@ -204,6 +268,7 @@ def cases(is_quick):
         if not is_quick or number % 5 == 0:
             name = f"programs are started while threads do {what}"
             found.append(Case(name, partial(programs_while_threads_work, turn)))
+    found.append(Case("children make every call", every_call))
     for method in ("fork", "forkserver", "spawn"):
         found.append(Case(f"a pool by {method}", partial(pool, method)))
     return found

@@ -1,6 +1,5 @@
 """Who keeps memory alive, for how long, and what is counted."""
 
-import ctypes
 import gc
 import os
 import random
@@ -208,27 +207,6 @@ def test_nothing_of_the_driver_is_left(cuda, ctx, driver):
     pyarrow_cuda_compat.empty_cache(ctx)
     pyarrow_cuda_compat.empty_pinned_cache()
     assert (live(), hosts()) == before
-
-
-def test_managed_by_ctypes(ctx, driver):
-    """Memory that the driver gave to somebody else is usable, and not freed with the view."""
-    address = ctypes.c_uint64()
-    driver.set_current(ctx.handle)
-    try:
-        driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(64))
-        view = ctx.foreign_buffer(address.value, 64)
-        view.copy_from_host(b"x" * 64)
-        assert driver.read(address.value, 64) == b"x" * 64
-        part = view.slice(32)
-        del view
-        assert part.to_pybytes() == b"x" * 32
-        driver.call("cuMemFree_v2", address)
-        with pytest.raises(OSError, match="Cuda error"):
-            part.to_pybytes()
-        with pytest.raises(OSError, match="Cuda error"):
-            part.copy_from_host(b"y")
-    finally:
-        driver.set_current(0)
 
 
 RESET = """

@@ -285,31 +285,6 @@ assert pool.bytes_allocated() == 0
     assert run_python(code) == (0, said, "")
 
 
-def test_a_forked_child_has_its_parents_arrays(run_python):
-    code = """
-import os, warnings
-import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
-warnings.simplefilter("ignore")
-pool = compat.pinned_memory_pool()
-arrays = [pc.add(np.arange(size), 0, memory_pool=pool) for size in (10, 1 << 20)]
-child = os.fork()
-if not child:
-    assert [array[-1].as_py() for array in arrays] == [9, (1 << 20) - 1]
-    try:
-        pa.allocate_buffer(100, memory_pool=pool)
-    except OSError as error:
-        assert str(error).startswith("Cuda error 3 ")
-    else:
-        os._exit(1)
-    del arrays
-    pool.release_unused()
-    os._exit(7)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-print([array[-1].as_py() for array in arrays])
-"""
-    assert run_python(code) == (0, f"7\n{[9, (1 << 20) - 1]}\n", "")
-
-
 def test_a_forked_child_leaves_a_default_pool_that_is_pinned(run_python):
     code = """
 import io, os, warnings
@@ -329,7 +304,8 @@ for default in (pa.system_memory_pool(), pool):
     assert run_python(code) == (0, "7\nsystem\n7\npinned\n", "")
 
 
-EXIT = """
+def test_a_process_ends_while_a_thread_allocates(run_python):
+    code = """
 import sys, threading
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
 pool = compat.pinned_memory_pool()
@@ -342,16 +318,9 @@ def work():
     while True:
         pc.add(kept, 1)
 
-{}
+threading.Thread(target=work, daemon=True).start()
 """
-
-
-@pytest.mark.parametrize(
-    "more",
-    ["", "threading.Thread(target=work, daemon=True).start()", "pc.add(kept, 1); sys.exit(0)"],
-)
-def test_a_process_ends_with_arrays_and_with_threads_that_allocate(run_python, more):
-    assert run_python(EXIT.format(more)) == (0, "", "")
+    assert run_python(code) == (0, "", "")
 
 
 def test_memory_that_is_zeroed(run_python):

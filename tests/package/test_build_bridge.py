@@ -1,8 +1,6 @@
 """``build-bridge``, where it cannot work; `ci/wheels` compiles one."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import _pyarrow_cuda_compat_hook
@@ -14,15 +12,6 @@ from pyarrow_cuda_compat._runtime import bridges, build_bridge
 pytestmark = pytest.mark.independent
 
 
-def run(**environment):
-    return subprocess.run(
-        [sys.executable, "-m", "pyarrow_cuda_compat", "build-bridge"],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-
-
 @pytest.mark.parametrize(
     ("compiler", "said"),
     [
@@ -30,10 +19,10 @@ def run(**environment):
         ("false", "false --version"),
     ],
 )
-def test_what_the_compiler_lacks_is_said(compiler, said):
+def test_what_the_compiler_lacks_is_said(command, compiler, said):
     folder = Path(bridges.FOLDER)
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    done = run(PATH="/usr/bin:/bin", PYTHONSAFEPATH="1", CXX=compiler)
+    done = command("build-bridge", PATH="/usr/bin:/bin", CXX=compiler)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("build-bridge: ")
     assert said in done.stderr

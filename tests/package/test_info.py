@@ -1,10 +1,10 @@
 """``python -m pyarrow_cuda_compat info``: the facts, and the text without a driver or a device."""
 
 import json
-import os
 import platform
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,20 +15,12 @@ from pyarrow_cuda_compat import show_config
 from pyarrow_cuda_compat._runtime import bridges, info
 
 
-def run(*options, **env):
-    environment = os.environ | {key: value for key, value in env.items() if value is not None}
-    for key in [key for key, value in env.items() if value is None]:
-        environment.pop(key, None)
-    return subprocess.run(
-        [sys.executable, "-m", "pyarrow_cuda_compat", "info", *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def run(command):
+    return partial(command, "info")
 
 
-def test_the_facts(contexts, is_simulator):
+def test_the_facts(contexts, is_simulator, run):
     done = run("--json")
     assert (done.returncode, done.stderr) == (0, "")
     facts = json.loads(done.stdout)
@@ -49,7 +41,7 @@ def test_the_facts(contexts, is_simulator):
         assert float(device["compute_capability"]) >= 3.5
 
 
-def test_the_text_says_the_same():
+def test_the_text_says_the_same(run):
     done = run()
     assert (done.returncode, done.stderr) == (0, "")
     facts = json.loads(run("--json").stdout)
@@ -79,27 +71,24 @@ def test_nothing_else_is_imported(run_python):
     assert run_python(code) == (0, "", "")
 
 
-def test_variables_of_the_environment():
+def test_variables_of_the_environment(run):
     facts = json.loads(run("--json", CUDA_VISIBLE_DEVICES_X="0", PYARROW_CUDA_ANY="1").stdout)
     assert facts["environment"]["PYARROW_CUDA_ANY"] == "1"
     assert "HOME" not in facts["environment"]
     assert "PYARROW_CUDA_ANY " in run(PYARROW_CUDA_ANY="1").stdout
 
 
-def test_the_hook_is_off():
+def test_the_hook_is_off(run):
     facts = json.loads(run("--json", PYARROW_CUDA_HOOK="0").stdout)
     assert facts["pyarrow"]["hook"] is False
     assert facts["pyarrow"]["pyarrow.cuda"] == "none"
 
 
-def test_python_did_not_read_the_file_that_installs_the_hook():
+def test_python_did_not_read_the_file_that_installs_the_hook(interpreter):
     """As in a folder of ``pip install --target``; importing the package is no start of Python."""
-    done = subprocess.run(
-        [sys.executable, "-S", "-m", "pyarrow_cuda_compat", "info", "--json"],
-        env=os.environ | {"PYTHONPATH": str(Path(pa.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = interpreter(
+        *("-S", "-m", "pyarrow_cuda_compat", "info", "--json"),
+        PYTHONPATH=str(Path(pa.__file__).parents[1]),
     )
     assert (done.returncode, done.stderr) == (0, "")
     facts = json.loads(done.stdout)["pyarrow"]
@@ -107,14 +96,14 @@ def test_python_did_not_read_the_file_that_installs_the_hook():
     assert facts["pyarrow.cuda"] == "this package's, once pyarrow_cuda_compat is imported"
 
 
-def test_a_variable_that_was_renamed():
+def test_a_variable_that_was_renamed(run):
     done = run("--json", PYARROW_CUDA_COMPAT_HOOK="0")
     assert done.returncode == 1
     error = json.loads(done.stdout)["pyarrow"]["error"]
     assert "PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now" in error
 
 
-def test_no_driver():
+def test_no_driver(run):
     done = run(PYARROW_CUDA_DRIVER="/nowhere/libcuda.so.1")
     assert (done.returncode, done.stderr) == (1, "")
     assert "/nowhere/libcuda.so.1" in done.stdout
@@ -127,7 +116,7 @@ def test_no_driver():
     ("code", "advice"),
     [(34, "stubs"), (100, "CUDA_VISIBLE_DEVICES"), (803, "restart the machine")],
 )
-def test_a_driver_that_cannot_be_used(code, advice):
+def test_a_driver_that_cannot_be_used(code, advice, run):
     done = run(CUDA_SIM_FAULT=f"cuInit:1={code}")
     assert (done.returncode, done.stderr) == (1, "")
     assert f"Cuda error {code} in function 'cuInit'" in done.stdout
@@ -135,7 +124,7 @@ def test_a_driver_that_cannot_be_used(code, advice):
 
 
 @pytest.mark.simulator
-def test_a_device_without_a_context_is_listed():
+def test_a_device_without_a_context_is_listed(run):
     done = run("--json", CUDA_SIM_FAULT="cuDevicePrimaryCtxRetain:1=2", CUDA_SIM_DEVICES="2")
     first, second = json.loads(done.stdout)["devices"]
     assert "cuDevicePrimaryCtxRetain" in first["error"]
@@ -157,7 +146,7 @@ VERSIONS = f"{min(bridges.releases())[0]} to {max(bridges.releases())[0]}"
 
 
 @pytest.mark.parametrize(("major", "buildable"), [(20, False), (99, True)])
-def test_another_pyarrow(tmp_path, run_python, major, buildable):
+def test_another_pyarrow(tmp_path, run_python, major, buildable, run):
     environment = pyarrow_of(tmp_path, major)
     done = run(**environment)
     assert (done.returncode, done.stderr) == (1, "")
@@ -168,7 +157,7 @@ def test_another_pyarrow(tmp_path, run_python, major, buildable):
         assert ("build-bridge" in text) == buildable
 
 
-def test_no_pyarrow(tmp_path):
+def test_no_pyarrow(tmp_path, run):
     (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('no pyarrow here')\n")
     done = run(PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stderr) == (1, "")
@@ -177,7 +166,7 @@ def test_no_pyarrow(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pyarrow/__init__.py", "pyarrow.py"])
-def test_what_is_not_pyarrow(tmp_path, run_python, name):
+def test_what_is_not_pyarrow(tmp_path, run_python, name, run):
     """What an interrupted uninstallation leaves, or a program of that name."""
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).touch()
@@ -198,7 +187,7 @@ def test_usable():
     assert info.usable({"devices": [broken, good], "pyarrow": {}})
 
 
-def test_a_pipe_that_is_closed():
+def test_a_pipe_that_is_closed(run):
     command = f"{sys.executable} -m pyarrow_cuda_compat info | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""

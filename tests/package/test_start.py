@@ -5,7 +5,6 @@ import os
 import pkgutil
 import re
 import site
-import subprocess
 import sys
 from pathlib import Path
 
@@ -38,14 +37,15 @@ for name in names:
 """
 
 
-def python(*arguments, **env):
-    """What a fresh interpreter prints."""
-    command = [sys.executable, *arguments]
-    done = subprocess.run(
-        command, env=os.environ | env, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+@pytest.fixture
+def python(interpreter):
+    def python(*arguments, **env):
+        """What a fresh interpreter prints."""
+        done = interpreter(*arguments, **env)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return python
 
 
 def meant(path):
@@ -75,7 +75,7 @@ def test_both_files_call_the_same():
     assert called == meant(START)
 
 
-def test_the_start_file_leads_to_the_same_state():
+def test_the_start_file_leads_to_the_same_state(python):
     folders = [str(SITE / line) for line in meant(PTH) if not is_import(line)]
     assert all(map(os.path.isdir, folders))
     path = [path for path in sys.path if path not in folders]
@@ -88,12 +88,12 @@ def test_the_start_file_leads_to_the_same_state():
 @pytest.mark.skipif(
     str(SITE) not in site.getsitepackages(), reason="the package is in a folder of PYTHONPATH"
 )
-def test_an_isolated_python_has_it():
+def test_an_isolated_python_has_it(python):
     code = "from pyarrow import cuda; print(cuda.Context(0).device_number)"
     assert python("-I", "-c", code) == "0\n"
 
 
-def test_without_site_the_package_comes_first():
+def test_without_site_the_package_comes_first(python):
     """As where `pip install --target` has put it: Python reads no file beside it, then."""
     code = """
 try: from pyarrow import cuda
@@ -106,7 +106,7 @@ print(cuda.Context is pyarrow_cuda_compat.Context)
     assert found == "No module named 'pyarrow._cuda'\nTrue\n"
 
 
-def test_a_folder_that_site_is_told_of_has_it():
+def test_a_folder_that_site_is_told_of_has_it(python):
     code = f"""
 import site
 site.addsitedir({str(SITE)!r})

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -141,25 +140,21 @@ def test_another_failure_stays_as_it_is(folder, refused):
     assert cause == "NoneType"
 
 
-def test_info_says_the_same(folder, monkeypatch, tmp_path):
-    monkeypatch.setenv("PYTHONPATH", str(folder.parent))
-    command = [sys.executable, "-m", "pyarrow_cuda_compat", "info", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+def test_info_says_the_same(folder, command):
+    done = command("info", "--json", PYTHONPATH=str(folder.parent))
     assert (done.returncode, done.stderr) == (1, "")
     facts = json.loads(done.stdout)
     for part in ("pyarrow", "driver"):
         assert "has no compiled extension" in facts[part]["error"]
 
 
-def test_info_says_what_is_damaged(folder, monkeypatch, tmp_path):
+def test_info_says_what_is_damaged(folder, command):
     """Of a bridge that cannot be loaded, too."""
     shutil.copyfile(EXTENSION, folder / EXTENSION.name)
     bridge = Path(bridges.path_for(pyarrow)).name
     (folder / "lib").mkdir(exist_ok=True)
     (folder / "lib" / bridge).write_bytes(b"")
-    monkeypatch.setenv("PYTHONPATH", str(folder.parent))
-    command = [sys.executable, "-m", "pyarrow_cuda_compat", "info", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = command("info", "--json", PYTHONPATH=str(folder.parent))
     assert (done.returncode, done.stderr) == (1, "")
     error = json.loads(done.stdout)["pyarrow"]["error"]
     assert f"{bridge}' could not be loaded" in error

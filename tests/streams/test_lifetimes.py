@@ -130,23 +130,6 @@ def test_other_threads_run_while_one_waits(begin):
     ticker.join()
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        "",
-        "os._exit(0)",
-        "del stream, buf, pinned, array; gc.collect()",
-        "globals().clear(); import gc; gc.collect()",
-        "cycle = [stream, event, buf, pinned, array]; cycle.append(cycle); del stream, buf, array",
-        "import threading; threading.Thread(target=stream.synchronize).start()",
-        "import atexit; atexit.register(stream.synchronize); atexit.register(gc.collect)",
-    ],
-)
-@pytest.mark.alone
-def test_an_interpreter_ends_while_copies_run(run_python, end):
-    assert run_python(START + end) == (0, "", "")
-
-
 #: A device without room for both, where work keeps the first; and the same on another device.
 FULL = {
     "a stream's": """
@@ -173,37 +156,6 @@ def test_memory_that_work_keeps_is_waited_for_when_there_is_no_other(run_python,
     code = f"{START}stream.synchronize(){FULL[whose]}assert stream.query()"
     settings = {"CUDA_SIM_MEMORY": "64M", "CUDA_SIM_DEVICES": "2", "PYARROW_CUDA_CACHE": cache}
     assert run_python(code, **settings) == (0, "", "")
-
-
-@pytest.mark.alone
-@pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)", "globals().clear()"])
-def test_a_fork_while_copies_run(run_python, end):
-    code, out, err = run_python(
-        START
-        + f"""
-pid = os.fork()
-if pid == 0:
-    check_refused([
-        stream.synchronize, stream.query, stream.record, event.query, event.synchronize,
-        event.record, lambda: event.record(stream), lambda: stream.wait(event),
-        lambda: stream.wait(stream), lambda: buf.fill(1, stream=stream), lambda: buf.fill(1),
-        lambda: buf.copy_from_host(b"x", stream=stream), lambda: buf.copy_to_host(stream=stream),
-        lambda: buf.copy_from_host(pinned, stream=stream), lambda: compat.Stream(ctx),
-        lambda: buf.copy_from_device(buf, 0, 1, stream=stream), compat.Event, compat.Stream,
-        ctx.synchronize,
-    ], "Cuda error 3 ")
-    del stream, event, buf
-    gc.collect()
-    sys.stdout.flush()
-    {end}
-else:
-    _, status = os.waitpid(pid, 0)
-    print("child", os.waitstatus_to_exitcode(status))
-    stream.synchronize()
-    assert buf.to_pybytes() == b"\\x07" * (1 << 20)
-""",
-    )
-    assert (code, out, err) == (0, "child 0\n", "")
 
 
 @pytest.mark.simulator

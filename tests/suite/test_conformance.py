@@ -7,8 +7,6 @@ test_replay.py shows how a transcript is made.
 import argparse
 import io
 import json
-import os
-import subprocess
 import sys
 
 import pytest
@@ -186,14 +184,10 @@ def test_names(suite, run, capsys):
     assert run("nothing/like/it") == 2
 
 
-def test_no_device(run_python):
-    code, stdout, stderr = run_python(
-        "import runpy, sys; sys.argv = ['x', 'conformance'];"
-        "runpy.run_module('pyarrow_cuda_compat', run_name='__main__')",
-        PYARROW_CUDA_DRIVER="/nowhere/libcuda.so.1",
-    )
-    assert (code, stdout) == (2, "")
-    assert "no usable device" in stderr
+def test_no_device(command):
+    done = command("conformance", PYARROW_CUDA_DRIVER="/nowhere/libcuda.so.1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no usable device" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -203,14 +197,8 @@ def test_no_device(run_python):
         ("PYARROW_CUDA_COMPAT_HOOK", "the package cannot be used: the environment variable PYARR"),
     ],
 )
-def test_why_no_case_can_pass(variable, reason):
-    done = subprocess.run(
-        [sys.executable, "-m", "pyarrow_cuda_compat", "conformance"],
-        env=os.environ | {variable: "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_why_no_case_can_pass(command, variable, reason):
+    done = command("conformance", **{variable: "0"})
     assert (done.returncode, done.stdout) == (2, "")
     assert f"No case was run, because {reason}" in done.stderr
 

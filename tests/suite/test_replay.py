@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -135,7 +133,7 @@ def test_a_talkative_python(play, monkeypatch):
     assert play(script).transcript == ">>> _ = open('/dev/null')\n>>> _ = 0\n"
 
 
-def test_another_encoding_than_utf_8(tmp_path):
+def test_another_encoding_than_utf_8(run_python, tmp_path):
     """Scripts and snapshots are UTF-8, whatever this machine's files are."""
     script, snapshot = tmp_path / "case.py", tmp_path / "case.snap"
     script.write_bytes("# Für alle.\nprint('é')\n".encode())
@@ -147,13 +145,8 @@ def test_another_encoding_than_utf_8(tmp_path):
         "print(ascii(case.title), outcome.run(case, 60).status)"
     )
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(script), str(snapshot)],
-        env=os.environ | ascii_only,
-        capture_output=True,
-        text=True,
-    )
-    assert (done.stdout, done.stderr) == ("'F\\xfcr alle.' passed\n", "")
+    found = run_python(code, script, snapshot, **ascii_only)
+    assert found == (0, "'F\\xfcr alle.' passed\n", "")
 
 
 # --- comparison: as insta compares in the crate's tests -----------------------------------------

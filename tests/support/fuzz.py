@@ -11,7 +11,7 @@ import sys
 import pyarrow as pa
 from pyarrow import cuda
 
-from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release
+from support.samples import ALL, CPU, wait_for_release
 
 #: Exceptions that damaged data may raise.
 REFUSALS = (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError, EOFError)
@@ -19,7 +19,7 @@ NUMBERS = [0, 1, 2, 3, 7, 8, 64, 255, -1, -8, 2**15, 2**31 - 1, -(2**31), 2**32,
 
 
 def batch_of(name):
-    array = DICTIONARY if name == "dictionary" else ARRAYS[name]
+    array = ALL[name]
     return pa.record_batch([array, array.slice(0, len(array))], names=["first", "second"])
 
 

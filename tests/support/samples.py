@@ -98,6 +98,8 @@ def _arrays():
 
 ARRAYS = dict(_arrays())
 DICTIONARY = pa.array(["x", "y", None, "x", "z"]).dictionary_encode()
+#: A message of a record batch has no room for a dictionary.
+ALL = ARRAYS | {"dictionary": DICTIONARY}
 
 
 def shapes(array):
@@ -118,8 +120,12 @@ def buffers_of(array):
 
 
 def chunks_of(data):
-    """The arrays of a batch or a table."""
-    return [chunk for column in data.columns for chunk in getattr(column, "chunks", [column])]
+    """The arrays of a chunked array, a batch or a table; or the array itself."""
+    if isinstance(data, pa.Array):
+        return [data]
+    if isinstance(data, pa.ChunkedArray):
+        return data.chunks
+    return [chunk for column in data.columns for chunk in chunks_of(column)]
 
 
 def distinct_buffers(arrays):

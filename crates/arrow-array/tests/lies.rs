@@ -6,7 +6,7 @@ mod device;
 mod raw;
 
 use arrow_array::{Array, Int32Array};
-use arrow_cuda_array::{Error, c_device};
+use arrow_cuda_array::{DeviceArrayData, Error, c_device};
 use arrow_cuda_buffer::DeviceSlice;
 use arrow_schema::DataType;
 use common::{Dice, array, field, types};
@@ -21,6 +21,19 @@ const WORDS: usize = 0;
 const NUMBERS: usize = 1;
 const TEXTS: usize = 2;
 const VIEWS: usize = 3;
+
+/// Exports an array, and imports what the lie makes of its structure.
+fn check_refused(exported: &DeviceArrayData, lie: fn(&mut Raw), text: &str) {
+    let mut structure = exported.export().expect("alive");
+    let releases = Releases::of(&mut structure);
+    // SAFETY: the same layout.
+    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
+    // SAFETY: where it lies, the import looks before it follows a pointer.
+    let refused = unsafe { import(exported.context(), structure, exported.data_type()) };
+    let error = refused.expect_err("a lie").to_string();
+    assert!(error.contains(text), "{error}");
+    assert_eq!(releases.count(), 1);
+}
 
 #[rstest]
 #[case::negative_length(|raw: &mut Raw| raw.length = -1, "an impossible length: -1")]
@@ -63,15 +76,7 @@ fn a_structure_that_lies_is_refused_and_released(#[case] lie: fn(&mut Raw), #[ca
     let (_alone, context) = alone();
     let before = context.bytes_allocated().expect("alive");
     let exported = there(&context, &nested());
-    let mut structure = exported.export().expect("alive");
-    let releases = Releases::of(&mut structure);
-    // SAFETY: the same layout.
-    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
-    // SAFETY: where it lies, the import looks before it follows a pointer.
-    let refused = unsafe { import(&context, structure, exported.data_type()) };
-    let error = refused.expect_err("a lie").to_string();
-    assert!(error.contains(text), "{error}");
-    assert_eq!(releases.count(), 1);
+    check_refused(&exported, lie, text);
     drop(exported);
     assert_eq!(context.bytes_allocated().expect("alive"), before);
 }
@@ -84,16 +89,7 @@ fn a_structure_that_lies_is_refused_and_released(#[case] lie: fn(&mut Raw), #[ca
 #[case::a_released_dictionary(|raw: &mut Raw| raw.child(WORDS).dictionary().release = null_mut(), "was released")]
 fn what_is_missing_is_refused(#[case] lie: fn(&mut Raw), #[case] text: &str) {
     let (_alone, context) = alone();
-    let exported = there(&context, &nested());
-    let mut structure = exported.export().expect("alive");
-    let releases = Releases::of(&mut structure);
-    // SAFETY: the same layout.
-    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
-    // SAFETY: where it lies, the import looks before it follows a pointer.
-    let refused = unsafe { import(&context, structure, exported.data_type()) };
-    let error = refused.expect_err("a lie").to_string();
-    assert!(error.contains(text), "{error}");
-    assert_eq!(releases.count(), 1);
+    check_refused(&there(&context, &nested()), lie, text);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Buffers that are allocated and copied together.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -10,17 +11,12 @@ use rstest::rstest;
 use simulator::{count_of, in_own_process};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
 
 /// The limits and the counts are the process's.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone<T>(threads: usize, test: impl FnOnce() -> T) -> T {
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn alone(threads: usize, test: impl FnOnce()) {
+    let _alone = common::alone();
     set_transfer_limits(TransferLimits::with_threads(threads));
-    let outcome = test();
-    set_transfer_limits(TransferLimits::with_threads(0));
-    outcome
+    test();
 }
 
 fn context() -> Context {
@@ -207,14 +203,15 @@ fn parts_of_any_order_and_distance_come_down() {
     alone(0, || {
         let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
         let buffers = uploaded(&parts);
-        let elsewhere = uploaded(&[b"elsewhere".to_vec()]);
+        // Far from either end of its segment, whatever lies next to that.
+        let elsewhere = uploaded(&[vec![0; 5 << 20], b"elsewhere".to_vec(), vec![0; 5 << 20]]);
         let slice = buffers[1].slice(7, 100).expect("a slice");
         let mixed = [
             &buffers[3],
             &buffers[1],
             &buffers[1],
             &slice,
-            &elsewhere[0],
+            &elsewhere[1],
             &buffers[2],
             &buffers[0],
             &buffers[5],

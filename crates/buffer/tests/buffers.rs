@@ -1,7 +1,7 @@
 //! Device buffers against the bytes that they should hold.
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Device, Stream};
 use proptest::prelude::*;
 use rstest::rstest;
 use std::sync::Arc;
@@ -45,13 +45,20 @@ proptest! {
     #[test]
     fn overlapping_copies_move_the_bytes(
         size in 1..3000usize, from in 0..3000usize, to in 0..3000usize, length in 0..3000usize,
+        is_queued: bool,
     ) {
         let (from, to) = (from % size, to % size);
         let length = length.min(size - from.max(to));
         let mut model = pattern(3, size);
         let buffer = upload(&model);
         let source = buffer.slice(from as u64, length as u64)?;
-        buffer.copy_from_device(to as u64, &source)?;
+        if is_queued {
+            let stream = Stream::non_blocking(&context())?;
+            drop(buffer.copy_from_device_in(CopyOrder::On(&stream), to as u64, &source)?);
+            drop(stream.synchronize()?);
+        } else {
+            buffer.copy_from_device(to as u64, &source)?;
+        }
         model.copy_within(from..from + length, to);
         prop_assert_eq!(buffer.to_vec()?, model);
     }

@@ -1,5 +1,6 @@
 //! Files to device buffers, by several threads and by one.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -10,14 +11,13 @@ use rstest::rstest;
 use simulator::{count_of, in_own_process};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 /// The limits are the process's: one test at a time.
 fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let alone = common::alone();
     set_transfer_limits(TransferLimits::with_threads(threads));
-    (alone, Context::primary(0).expect("a device"))
+    alone
 }
 
 fn pattern(size: usize) -> Vec<u8> {

@@ -1,37 +1,14 @@
 //! Copies on streams against the bytes that they should leave.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+mod common;
 
 use arrow_cuda_buffer::{
     CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
 };
-use arrow_cuda_context::{Context, Device, Retained, Stream, completed};
-use arrow_cuda_driver::call;
+use arrow_cuda_context::{Context, Device, Retained, Stream};
 use arrow_cuda_transfer::HostBuffer;
-use proptest::prelude::*;
-use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
-
-/// Retained owners belong to the whole process: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    (guard, Context::primary(0).expect("a device"))
-}
-
-/// Keeps a stream busy for a while.
-fn sleep(stream: &Stream) {
-    extern "C" fn sleep(_: *mut c_void) {
-        thread::sleep(Duration::from_millis(100));
-    }
-    let _current = stream.context().enter().expect("alive");
-    let function = sleep as *mut c_void;
-    // SAFETY: a live stream, and a function that takes such an argument.
-    unsafe { call!(cuLaunchHostFunc(stream.as_raw(), function, std::ptr::null_mut())) }
-        .expect("room in the queue");
-}
+use common::{Gate, alone};
+use std::sync::Arc;
 
 /// Has the kernel loaded that copies between layouts: that may wait for all work of the context.
 fn load_kernel(context: &Context) {
@@ -55,12 +32,13 @@ fn copies_come_in_turn_and_retain_their_buffers() {
     let stream = Stream::non_blocking(&context).expect("room");
     let before = context.bytes_allocated().expect("alive");
     let (from, to) = (upload(&context, b"...."), upload(&context, b"--------"));
-    sleep(&stream);
+    let gate = Gate::on(&stream);
     from.fill_in(CopyOrder::On(&stream), b'x').expect("alive");
     to.copy_from_device_in(CopyOrder::On(&stream), 2, &from).expect("alive");
     drop(from);
     assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 12);
+    gate.open();
     drop(stream.synchronize().expect("alive"));
     assert_eq!(to.to_vec().expect("alive"), b"--xxxx--");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 8);
@@ -73,7 +51,7 @@ fn copies_between_layouts_come_in_turn_and_retain_their_buffers() {
     let stream = Stream::non_blocking(&context).expect("room");
     let before = context.bytes_allocated().expect("alive");
     let (from, to) = (upload(&context, b"abcd"), upload(&context, b"--------"));
-    sleep(&stream);
+    let gate = Gate::on(&stream);
     let target = Elements { buffer: &to, offset: 1, strides: &[2] };
     let source = Elements { buffer: &from, offset: 0, strides: &[1] };
     copy_elements_in(CopyOrder::On(&stream), target, source, &[4], 1).expect("alive");
@@ -83,6 +61,7 @@ fn copies_between_layouts_come_in_turn_and_retain_their_buffers() {
     drop(from);
     assert_eq!(to.to_vec().expect("alive"), b"--------", "nothing is done yet");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 4 + 8 + 4);
+    gate.open();
     drop(stream.synchronize().expect("alive"));
     assert_eq!(to.to_vec().expect("alive"), b"abcd-c-d");
     assert_eq!(context.bytes_allocated().expect("alive") - before, 8);
@@ -94,11 +73,12 @@ fn copies_between_layouts_without_a_stream_are_complete_when_they_return() {
     load_kernel(&context);
     let (from, to) = (upload(&context, b"abcd"), upload(&context, b"----"));
     let default = Stream::default_of(&context);
-    sleep(&default);
+    let opener = Gate::on(&default).open_soon();
     let target = Elements { buffer: &to, offset: 3, strides: &[-2] };
     let source = Elements { buffer: &from, offset: 0, strides: &[1] };
     copy_elements(target, source, &[2], 1).expect("alive");
     assert!(default.is_complete().expect("alive"));
+    opener.join().expect("no panic");
     assert_eq!(to.to_vec().expect("alive"), b"-b-a");
 }
 
@@ -116,7 +96,7 @@ fn copies_between_layouts_of_two_devices_come_in_turn() {
             let (source, target) = (upload(from, b"--------"), upload(to, b"........"));
             let (early, late) = (upload(to, b"abcdefgh"), upload(to, b"ABCDEFGH"));
             let result = upload(from, b"????????");
-            sleep(&stream);
+            let gate = Gate::on(&stream);
             source.copy_from_device_in(CopyOrder::On(&stream), 0, &early).expect("alive");
             let every_second = Elements { buffer: &target, offset: 0, strides: &[2] };
             let backwards = Elements { buffer: &source, offset: 7, strides: &[-2] };
@@ -125,6 +105,7 @@ fn copies_between_layouts_of_two_devices_come_in_turn() {
             source.copy_from_device_in(CopyOrder::On(&stream), 0, &late).expect("alive");
             result.copy_from_device_in(CopyOrder::On(&stream), 0, &target).expect("alive");
             drop(target);
+            gate.open();
             drop(stream.synchronize().expect("alive"));
             assert_eq!(result.to_vec().expect("alive"), b"h.f.d.b.");
             assert_eq!(source.to_vec().expect("alive"), b"ABCDEFGH");
@@ -142,7 +123,7 @@ fn pinned_memory_is_queued_and_retained() {
     let data = Arc::new(data);
     let out = HostBuffer::allocate(&context, 4).expect("room");
     let order = CopyOrder::On(&stream);
-    sleep(&stream);
+    let gate = Gate::on(&stream);
     // SAFETY: the owner keeps the memory valid, and nobody changes it.
     unsafe {
         let owner = || -> Retained { Box::new(Arc::clone(&data)) };
@@ -151,6 +132,7 @@ fn pinned_memory_is_queued_and_retained() {
     // SAFETY: the memory outlives the copy, and is read after it only.
     unsafe { buffer.copy_to_host_in(order, 0, out.as_ptr(), 4, || Box::new(())) }.expect("alive");
     assert!(!stream.is_complete().expect("alive") && Arc::strong_count(&data) == 2);
+    gate.open();
     drop(stream.synchronize().expect("alive"));
     assert_eq!(out.as_slice(), b"data");
     assert_eq!(Arc::strong_count(&data), 1);
@@ -162,17 +144,19 @@ fn pageable_memory_is_copied_before_the_call_returns() {
     let stream = Stream::non_blocking(&context).expect("room");
     let buffer = upload(&context, b"----");
     let (order, mut out) = (CopyOrder::On(&stream), [0u8; 4]);
-    sleep(&stream);
+    let opener = Gate::on(&stream).open_soon();
     buffer.fill_in(CopyOrder::On(&stream), b'x').expect("alive");
     // SAFETY: the array outlives the call, which waits.
     unsafe { buffer.copy_to_host_in(order, 0, out.as_mut_ptr(), 4, || Box::new(())) }
         .expect("alive");
     assert_eq!(&out, b"xxxx");
-    sleep(&stream);
+    opener.join().expect("no panic");
+    let opener = Gate::on(&stream).open_soon();
     // SAFETY: the bytes outlive the call, which waits.
     unsafe { buffer.copy_from_host_in(order, 0, b"data".as_ptr(), 4, || Box::new(())) }
         .expect("alive");
     assert!(stream.is_complete().expect("alive"));
+    opener.join().expect("no panic");
     assert_eq!(buffer.to_vec().expect("alive"), b"data");
 }
 
@@ -220,32 +204,9 @@ fn a_stream_of_another_context_is_refused() {
     assert_eq!(there.to_vec().expect("alive"), b"hhere");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn overlapping_copies_move_the_bytes(
-        size in 1..3000usize, from in 0..3000usize, to in 0..3000usize, length in 0..3000usize,
-    ) {
-        let (_alone, context) = alone();
-        let (from, to) = (from % size, to % size);
-        let length = length.min(size - from.max(to));
-        let mut model: Vec<u8> = (0..size).map(|at| ((at * 7) >> 3) as u8).collect();
-        let buffer = upload(&context, &model);
-        let stream = Stream::non_blocking(&context)?;
-        let source = buffer.slice(from as u64, length as u64)?;
-        buffer.copy_from_device_in(CopyOrder::On(&stream), to as u64, &source)?;
-        drop(stream.synchronize()?);
-        model.copy_within(from..from + length, to);
-        prop_assert_eq!(buffer.to_vec()?, model);
-    }
-}
-
 #[test]
 fn nothing_is_retained_in_the_end() {
     let (_alone, context) = alone();
-    context.synchronize().expect("alive");
-    drop(completed());
     let before = context.bytes_allocated().expect("alive");
     let stream = Stream::new(&context).expect("room");
     let buffer = upload(&context, &[0; 1000]);

@@ -1,20 +1,15 @@
 //! Buffers that are allocated together and copied together, on a stream.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error, await_stream_of};
 use arrow_cuda_context::{Context, Device, Retained, Stream};
 use arrow_cuda_transfer::HostBuffer;
+use common::alone;
 use simulator::count_of;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The counts of calls are the process's: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    (guard, Context::primary(0).expect("a device"))
-}
+use std::sync::Arc;
 
 /// An owner, and a way to tell whether it is retained.
 fn owner() -> (Retained, Arc<()>) {

@@ -1,22 +1,19 @@
 //! Copies through pinned memory, by several threads: the same bytes as the driver's own copies.
 
+mod common;
+
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
 use std::thread;
 
 /// The limits are the process's.
-static LIMITS: Mutex<()> = Mutex::new(());
-
-fn with_limits<T>(limits: TransferLimits, test: impl FnOnce() -> T) -> T {
-    let _alone = LIMITS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn with_limits(limits: TransferLimits, test: impl FnOnce()) {
+    let _alone = common::alone();
     set_transfer_limits(limits);
-    let outcome = test();
-    set_transfer_limits(TransferLimits::with_threads(0));
-    outcome
+    test();
 }
 
 fn context() -> Context {

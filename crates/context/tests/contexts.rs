@@ -2,8 +2,11 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+mod common;
+
 use arrow_cuda_context::{Context, Device, Placement};
 use arrow_cuda_driver::call;
+use common::{destroy, their_context};
 use rstest::rstest;
 use std::ffi::c_void;
 
@@ -69,23 +72,14 @@ fn attributes_of_a_device() {
 
 #[test]
 fn a_borrowed_context_is_checked_before_each_use() {
-    let device = Device::get(0).expect("a device");
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
-    unsafe {
-        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
-        let mut popped: *mut c_void = std::ptr::null_mut();
-        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
-    }
-    let context = Context::borrowed(device.number(), handle as usize).expect("a live context");
+    let (context, handle) = their_context();
     let block = context.allocate(64, Placement::Packed).expect("room");
     assert_eq!(context.bytes_allocated().expect("alive"), 64);
-    let again = Context::borrowed(device.number(), handle as usize).expect("a live context");
+    let again = Context::borrowed(0, handle.addr()).expect("a live context");
     assert_eq!(again.bytes_allocated().expect("alive"), 64, "one counter a context");
     drop(block);
     context.synchronize().expect("alive");
-    // SAFETY: destroyed once, by its maker.
-    unsafe { call!(cuCtxDestroy_v2(handle)) }.expect("alive");
+    destroy(handle);
     assert_eq!(context.synchronize().expect_err("destroyed").code(), Some(201));
     assert_eq!(current(), 0);
 }

@@ -6,7 +6,6 @@ use arrow_cuda_context::{Consumer, Context, Pending, Stream, StreamHandle};
 use common::{Gate, alone};
 use rstest::rstest;
 use std::thread;
-use std::time::Duration;
 
 #[rstest]
 #[case::a_turn(|context: &Context| context.enter()?.await_turn(StreamHandle::DEFAULT))]
@@ -24,14 +23,10 @@ fn what_waits_for_the_default_stream_waits_for_the_threads(
     wait(&context).expect("alive");
     assert_eq!(stream.is_complete(), Ok(false), "it is independent of the default stream");
     stream.enter_thread();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(Duration::from_millis(50));
-            gate.open();
-        });
-        wait(&context).expect("alive");
-        assert_eq!(stream.is_complete(), Ok(true));
-    });
+    let opener = gate.open_soon();
+    wait(&context).expect("alive");
+    assert_eq!(stream.is_complete(), Ok(true));
+    opener.join().expect("no panic");
     assert!(stream.leave_thread());
 }
 

@@ -3,22 +3,12 @@
 mod common;
 
 use arrow_cuda_context::{Consumer, Context, Event, Pending, Stream};
-use common::Gate;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use common::{Gate, alone};
 use std::thread;
 use std::time::Duration;
 
 /// Time for a fault to show; correct code does not depend on it.
 const SHORTLY: Duration = Duration::from_millis(20);
-
-/// All tests share the default stream: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = Context::primary(0).expect("a device");
-    context.synchronize().expect("alive");
-    (guard, context)
-}
 
 /// A busy stream, and an event behind its work.
 ///
@@ -135,20 +125,12 @@ fn a_producer_waits_only_for_consumers_that_do_not_order_their_work() {
     drop(gate);
     context.synchronize().expect("alive");
     for consumer in [Consumer::OnOtherStream, Consumer::Unknown] {
-        let gate = Gate::on_default_stream(&context);
-        ready_later(&context, gate, consumer);
+        let opener = Gate::on_default_stream(&context).open_soon();
+        context.make_ready_for(consumer).expect("alive");
+        let idle = Stream::default_of(&context).is_complete().expect("alive");
+        assert!(idle, "{consumer:?} gets memory that is still written to");
+        opener.join().expect("no panic");
     }
-}
-
-fn ready_later(context: &Context, gate: Gate, consumer: Consumer) {
-    let opener = thread::spawn(move || {
-        thread::sleep(SHORTLY);
-        gate.open();
-    });
-    context.make_ready_for(consumer).expect("alive");
-    let idle = Stream::default_of(context).is_complete().expect("alive");
-    assert!(idle, "{consumer:?} gets memory that is still written to");
-    opener.join().expect("no panic");
 }
 
 #[test]
@@ -159,10 +141,7 @@ fn what_is_pending_on_any_stream_is_waited_for() {
     context.wait_for(&Pending::Nothing).expect("alive");
     assert!(!work.event.is_complete().expect("alive"));
     let Busy { gate, event, stream } = work;
-    let opener = thread::spawn(move || {
-        thread::sleep(SHORTLY);
-        gate.open();
-    });
+    let opener = gate.open_soon();
     context.wait_for(&Pending::AnyStream).expect("alive");
     assert!(event.is_complete().expect("alive"));
     opener.join().expect("no panic");

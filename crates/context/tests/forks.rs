@@ -2,13 +2,12 @@
 
 #[path = "common/child.rs"]
 mod child;
-#[path = "common/contexts.rs"]
-mod contexts;
+mod common;
 
 use arrow_cuda_context::Extension;
 use arrow_cuda_driver::CudaError;
 use child::in_child;
-use contexts::their_context;
+use common::their_context;
 use std::sync::mpsc::channel;
 use std::thread;
 

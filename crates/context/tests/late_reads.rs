@@ -7,15 +7,15 @@ mod common;
 mod late_read;
 
 use arrow_cuda_context::{Block, Context, Device, Placement};
+use common::alone;
 use late_read::LateRead;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 const SIZE: usize = 4 << 20;
 
 /// Blocks go from one test to another: one test at a time.
 fn two_devices() -> Option<(MutexGuard<'static, ()>, [Context; 2])> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (guard, _) = alone();
     if Device::count().expect("a driver") < 2 {
         eprintln!("one device only: it has no peers");
         return None;

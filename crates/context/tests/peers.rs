@@ -4,6 +4,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -11,7 +12,7 @@ use arrow_cuda_context::{Block, Context, Device, Placement, Stream, StreamHandle
 use arrow_cuda_driver::call;
 use rstest::rstest;
 use simulator::{count_of, in_own_process};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 const SIZE: usize = 1000;
 
@@ -23,8 +24,7 @@ struct Pair {
 
 /// Access belongs to the process: one test at a time, each with contexts that have none.
 fn alone() -> Option<(MutexGuard<'static, ()>, Pair)> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (guard, _) = common::alone();
     if Device::count().expect("a driver") < 2 {
         eprintln!("one device only: it has no peers");
         return None;

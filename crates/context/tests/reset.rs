@@ -3,8 +3,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "common/contexts.rs"]
-mod contexts;
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -13,16 +12,10 @@ use arrow_cuda_context::{
     prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call};
-use contexts::{destroy, their_context};
+use common::{alone, destroy, their_context};
 use rstest::rstest;
 use simulator::in_own_process;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn reset() {
     // SAFETY: takes no pointer.
@@ -36,8 +29,7 @@ fn allocate(context: &Context, count: usize) -> Vec<Block> {
 
 #[test]
 fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let mut held = allocate(&old, 6);
     held.truncate(3);
     let addresses: Vec<_> = held.iter().map(Block::address).collect();
@@ -73,8 +65,7 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
 
 #[test]
 fn the_next_context_has_the_same_handle() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let held = allocate(&old, 3);
     drop(allocate(&old, 2));
     reset();
@@ -93,8 +84,7 @@ fn the_next_context_has_the_same_handle() {
 
 #[test]
 fn no_thread_keeps_the_dead_context_current_after_a_reset_of_its_own() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     old.make_current().expect("alive");
     old.device().reset().expect("a device");
     assert_eq!(old.make_current().expect_err("gone").code(), Some(201));
@@ -110,8 +100,7 @@ fn no_thread_keeps_the_dead_context_current_after_a_reset_of_its_own() {
 
 #[test]
 fn cached_memory_of_a_dead_context_is_not_freed() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let held = allocate(&old, 2);
     drop(allocate(&old, 2));
     let frees = old.cache().stats().expect("alive").driver_frees;
@@ -124,8 +113,7 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
 
 #[test]
 fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let held = old.allocate_pinned(32 << 20).expect("room");
     let exposed = old.allocate_pinned(32 << 20).expect("room").address();
     let stats = || Cache::Pinned.stats().expect("bookkeeping");
@@ -149,8 +137,7 @@ fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
 
 #[test]
 fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     drop(old.allocate_pinned(1 << 20).expect("room"));
     reset();
     assert_eq!(Cache::Pinned.empty().expect("nothing to do"), 0);
@@ -159,8 +146,7 @@ fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
 
 #[test]
 fn memory_of_a_context_that_was_reset_is_not_wiped() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let (theirs, handle) = their_context();
     drop(allocate(&old, 1));
     let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
@@ -178,7 +164,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
 
 #[test]
 fn blocks_of_a_context_that_was_destroyed_are_not_found() {
-    let _guard = one_at_a_time();
+    let (_alone, _) = alone();
     let (theirs, handle) = their_context();
     let held = theirs.allocate(32 << 20, Placement::Alone).expect("room");
     assert!(block_at(held.address(), held.address()).is_some());
@@ -226,8 +212,7 @@ fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
 
 #[test]
 fn no_consumer_gets_memory_of_a_context_that_was_reset() {
-    let _guard = one_at_a_time();
-    let old = Context::primary(0).expect("a device");
+    let (_alone, old) = alone();
     let consumers = [
         Consumer::OnDefaultStream,
         Consumer::OnOtherStream,

@@ -1,27 +1,22 @@
 //! Buffered writes while earlier ones are on their way, and when driver calls fail.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
-
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Cache, Context, Stream};
-use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
+use common::{Gate, alone};
 use rstest::rstest;
 use simulator::{count_of, fault, in_own_process};
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::thread;
-use std::time::{Duration, Instant};
 
-/// The default stream and the faults are the process's: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    (guard, Context::primary(0).expect("a device"))
+/// Alone, on a driver whose calls can be made to fail.
+fn with_faults() -> Option<(MutexGuard<'static, ()>, Context)> {
+    is_simulated().expect("a driver").then(alone)
 }
 
 fn zeros(context: &Context, size: usize) -> DeviceBuffer {
@@ -42,42 +37,6 @@ fn bytes_now(buffer: &DeviceBuffer) -> Vec<u8> {
     download.wait().expect("alive").as_slice().to_vec()
 }
 
-/// Holds the default stream up until it opens; by itself after a time, for tests that fail.
-#[derive(Default)]
-struct Gate {
-    is_open: AtomicBool,
-    came_late: AtomicBool,
-}
-
-impl Gate {
-    fn before_the_default_stream(context: &Context) -> Arc<Self> {
-        extern "C" fn wait(gate: *mut c_void) {
-            // SAFETY: the reference that was leaked below.
-            let gate = unsafe { Arc::from_raw(gate.cast_const().cast::<Gate>()) };
-            let since = Instant::now();
-            while !gate.is_open.load(Ordering::SeqCst) {
-                if since.elapsed() > Duration::from_secs(20) {
-                    gate.came_late.store(true, Ordering::SeqCst);
-                    return;
-                }
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-        let gate = Arc::new(Self::default());
-        let argument = Arc::into_raw(gate.clone()).cast_mut().cast::<c_void>();
-        let _current = context.enter().expect("alive");
-        let stream = Stream::default_of(context).as_raw();
-        // SAFETY: the default stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream, wait as *mut c_void, argument)) }.expect("room");
-        gate
-    }
-
-    fn open(&self) {
-        self.is_open.store(true, Ordering::SeqCst);
-        assert!(!self.came_late.load(Ordering::SeqCst), "somebody waited for the default stream");
-    }
-}
-
 #[test]
 fn a_full_half_travels_while_the_other_fills() {
     let (_alone, context) = alone();
@@ -89,7 +48,7 @@ fn a_full_half_travels_while_the_other_fills() {
     writer.seek(0).expect("within");
     writer.flush().expect("alive");
     buffer.fill(0).expect("a fill");
-    let gate = Gate::before_the_default_stream(&context);
+    let gate = Gate::on_default_stream(&context);
     writer.write(b"abc").expect("room");
     assert_eq!(writer.bytes_buffered(), 3);
     writer.write(b"d").expect("queued");
@@ -116,13 +75,12 @@ fn flush_and_close_wait() {
         let buffer = zeros(&context, 8);
         let writer = BufferWriter::open(buffer.clone()).expect("mutable");
         writer.set_buffer_size(4).expect("host memory");
-        let gate = Gate::before_the_default_stream(&context);
+        let gate = Gate::on_default_stream(&context);
         writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
-        thread::scope(|scope| {
-            scope.spawn(|| gate.open());
-            let done = if is_closing { writer.close() } else { writer.flush() };
-            done.expect("the device goes on");
-        });
+        let opener = gate.open_soon();
+        let done = if is_closing { writer.close() } else { writer.flush() };
+        done.expect("the device goes on");
+        opener.join().expect("no panic");
         assert_eq!(bytes_now(&buffer), b"abcd\0\0\0\0");
     }
 }
@@ -156,10 +114,7 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
 #[case("cuEventSynchronize")]
 #[case("cuStreamIsCapturing")]
 fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     let data = pattern(1000);
     for call in 1..12 {
         let buffer = zeros(&context, data.len());
@@ -174,10 +129,7 @@ fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
 /// The first event of each copy belongs to what it retains, the second one to the half.
 #[test]
 fn a_half_whose_end_nobody_knows_is_given_up() {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     let data = pattern(1000);
     for copy in 1..8 {
         let buffer = zeros(&context, data.len());
@@ -191,10 +143,7 @@ fn a_half_whose_end_nobody_knows_is_given_up() {
 
 #[test]
 fn a_write_that_finds_no_half_can_be_made_again() {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     Cache::Pinned.empty().expect("alive");
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
@@ -211,10 +160,7 @@ fn a_write_that_finds_no_half_can_be_made_again() {
 #[case("cuEventRecord:1+=719")]
 #[case("cuMemHostAlloc:1+=2")]
 fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     Cache::Pinned.empty().expect("alive");
     let data = pattern(1000);
     let buffer = zeros(&context, data.len());
@@ -226,10 +172,7 @@ fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
 
 #[test]
 fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
-    if !is_simulated().expect("a driver") {
-        return; // hardware fails when it likes
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     let buffer = zeros(&context, 8);
     let writer = BufferWriter::open(buffer.clone()).expect("mutable");
     writer.set_buffer_size(4).expect("host memory");
@@ -286,16 +229,12 @@ fn writes_from_two_devices() {
     let buffer = zeros(&context, 4);
     let writer = BufferWriter::open(buffer.clone()).expect("mutable");
     writer.set_buffer_size(8).expect("host memory");
-    let gate = Gate::before_the_default_stream(&context);
+    let gate = Gate::on_default_stream(&context);
     writer.write(b"abcd").expect("buffered");
     writer.seek(0).expect("queued");
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            thread::sleep(Duration::from_millis(50)); // for a copy that comes too early
-            gate.open();
-        });
-        writer.write_device(&other).expect("a copy");
-    });
+    let opener = gate.open_soon(); // after a copy that comes too early
+    writer.write_device(&other).expect("a copy");
+    opener.join().expect("no panic");
     writer.close().expect("nothing buffered");
     assert_eq!(buffer.to_vec().expect("alive"), b"WXYZ");
 }
@@ -308,10 +247,7 @@ fn bytes_of_another_device_come_after_those_on_their_way() {
 
 #[test]
 fn small_writes_are_one_copy_a_half() {
-    if !is_simulated().expect("a driver") {
-        return; // has no count
-    }
-    let (_alone, context) = alone();
+    let Some((_alone, context)) = with_faults() else { return };
     let buffer = zeros(&context, 1 << 20);
     let writer = BufferWriter::open(buffer).expect("mutable");
     writer.set_buffer_size(64 << 10).expect("host memory");

@@ -1,5 +1,7 @@
 //! Files to devices and back, through the page cache and past it.
 
+mod common;
+
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_host_io::HostFile;
@@ -9,14 +11,13 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 /// The limits are the process's: one test at a time.
 fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let alone = common::alone();
     set_transfer_limits(TransferLimits::with_threads(threads));
-    (alone, Context::primary(0).expect("a device"))
+    alone
 }
 
 fn pattern(size: usize) -> Vec<u8> {

@@ -1,16 +1,12 @@
 //! Copies of pinned memory on streams.
 
+mod common;
+
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_host_io::{HostBuffer, is_pinned, queue_download, queue_upload};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Retained owners belong to the whole process: one test at a time.
-fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    (guard, Context::primary(0).expect("a device"))
-}
+use common::alone;
+use std::sync::Arc;
 
 fn pinned(context: &Context, bytes: &[u8]) -> HostBuffer {
     let mut pinned = HostBuffer::allocate(context, bytes.len()).expect("room");

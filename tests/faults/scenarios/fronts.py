@@ -1,6 +1,7 @@
 """The fronts of the array class: PyGPU's names, and `SmartArray`."""
 
 import numpy as np
+from pyarrow import cuda
 
 import pyarrow_cuda_compat.pygpu as gpuarray
 from pyarrow_cuda_compat import SmartArray, memory
@@ -32,6 +33,30 @@ def pygpu_arrays():
     result = other.get()
     passed(other.last_status)
     assert result.all()
+
+
+def with_memory_of_others():
+    """The first such buffer's device is named by pyarrow, whose errors have no number."""
+    context = cuda.Context()
+    own = context.new_buffer(1)
+    context.foreign_buffer(own.address, 1, base=own)
+
+
+@scenario(with_memory_of_others, others=STATUS, changes_context=True)
+def pygpu_devices_and_memory():
+    passed(gpuarray.cudaSetDevice(0), gpuarray.cudaGetDevice()[1])
+    passed(gpuarray.cudaGetDeviceCount()[1], gpuarray.cudaDeviceProp(0).last_status())
+    for kind in (gpuarray.DeviceAllocator_int16, gpuarray.PagelockedAllocator_int16):
+        passed(kind().allocate(3))
+    array = gpuarray.to_gpu(np.arange(6.0).reshape(2, 3))
+    passed(array.last_status, array.set_val(5, 1), array.to_host())
+    for part in (array[1], array[:, 1]):
+        passed(part.last_status)
+    result = array.get()
+    passed(array.last_status)
+    assert result.tolist() == [[0, 1, 2], [3, 4, 1]]
+    host = array._host.ctypes.data
+    passed(gpuarray.DeviceArray_float64(host, array.ptr, [2, 3]).last_status())
 
 
 # Without a current context, the stream belongs to another device: its handle is invalid.

@@ -1,1 +1,1 @@
-"""Other libraries in tests: Dask clusters, producers of tensors, stand-ins for Numba."""
+"""Other libraries in tests: Dask clusters, producers of tensors, Numba."""

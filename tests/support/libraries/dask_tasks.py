@@ -5,9 +5,8 @@ import gc
 import numpy as np
 import pyarrow as pa
 
-from support.samples import ARRAYS, CPU, DICTIONARY, empty_of, shapes
+from support.samples import ALL, CPU, empty_of, shapes
 
-ALL = ARRAYS | {"dictionary": DICTIONARY}
 LARGE = 1 << 20
 
 

@@ -1,17 +1,18 @@
-//! Streams that are busy as long as a test wants, and tests that have the process to themselves.
+//! Streams that are busy as long as a test wants, contexts of others, and tests that have the process
+//! to themselves.
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+#![allow(dead_code, reason = "each of the test files uses some of it")]
 
 use arrow_cuda_context::{Context, Stream, completed};
 use arrow_cuda_driver::call;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// One test at a time: counts of calls, captures and what work retains are the process's.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn alone() -> (MutexGuard<'static, ()>, Context) {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -21,38 +22,84 @@ pub fn alone() -> (MutexGuard<'static, ()>, Context) {
     (guard, context)
 }
 
+/// A context beside the primary one, as another library makes it, and its handle.
+pub fn their_context() -> (Context, *mut c_void) {
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    Context::primary(0).expect("a device");
+    // SAFETY: stores a handle through the pointer; the new context is current, and popped.
+    unsafe {
+        call!(cuCtxCreate_v2((&raw mut handle).cast(), 0, 0)).expect("a context");
+        let mut popped: *mut c_void = std::ptr::null_mut();
+        call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
+    }
+    (Context::borrowed(0, handle.addr()).expect("alive"), handle)
+}
+
+pub fn destroy(context: *mut c_void) {
+    // SAFETY: made by `their_context`, and destroyed once.
+    unsafe { call!(cuCtxDestroy_v2(context)) }.expect("alive");
+}
+
+/// After this time a gate opens by itself, so that a wrong wait fails and does not hang.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Enough for a call that does not wait to return first.
+const SOON: Duration = Duration::from_millis(20);
+
+#[derive(Default)]
+struct State {
+    is_open: AtomicBool,
+    came_late: AtomicBool,
+}
+
 /// Keeps a stream busy until it is opened.
-pub struct Gate(&'static AtomicBool);
+pub struct Gate(&'static State);
 
 impl Gate {
-    #[allow(dead_code, reason = "for some of the test files")]
     pub fn on_default_stream(context: &Context) -> Self {
         Self::on(&Stream::default_of(context))
     }
 
     pub fn on(stream: &Stream) -> Self {
-        extern "C" fn wait(open: *mut c_void) {
-            // SAFETY: a gate's flag, which is never freed.
-            while !unsafe { &*open.cast::<AtomicBool>() }.load(Ordering::Acquire) {
+        extern "C" fn wait(state: *mut c_void) {
+            // SAFETY: a gate's state, which is never freed.
+            let state = unsafe { &*state.cast::<State>() };
+            let since = Instant::now();
+            while !state.is_open.load(Ordering::Acquire) {
+                if since.elapsed() > LIMIT {
+                    return state.came_late.store(true, Ordering::Release);
+                }
                 thread::sleep(Duration::from_millis(1));
             }
         }
-        let open: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let state: &'static State = Box::leak(Box::default());
         let _current = stream.context().enter().expect("alive");
-        let (wait, open_at) = (wait as *mut c_void, (&raw const *open).cast_mut().cast());
+        let (wait, argument) = (wait as *mut c_void, (&raw const *state).cast_mut().cast());
         // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait, open_at)) }
+        unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait, argument)) }
             .expect("room in the queue");
-        Self(open)
+        Self(state)
     }
 
     pub fn open(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.is_open.store(true, Ordering::Release);
+        assert!(!self.0.came_late.load(Ordering::Acquire), "somebody waited for the stream");
+    }
+
+    /// Opens it while the caller waits for the stream.
+    pub fn open_soon(self) -> JoinHandle<()> {
+        self.open_after(SOON)
+    }
+
+    pub fn open_after(self, time: Duration) -> JoinHandle<()> {
+        thread::spawn(move || {
+            thread::sleep(time);
+            self.open();
+        })
     }
 }
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        self.open();
+        self.0.is_open.store(true, Ordering::Release);
     }
 }

@@ -1,7 +1,6 @@
 //! Device memory: sharing with other processes, adjacent blocks, and a device without room.
 
-use super::common::Gate;
-use super::contexts::{destroy, their_context};
+use super::common::{Gate, destroy, their_context};
 use super::simulator::count_of;
 use super::{Device, LARGE, MIB, alone};
 use arrow_cuda_context::{

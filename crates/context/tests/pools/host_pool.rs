@@ -2,7 +2,7 @@
 
 use super::alone;
 use super::child::in_child;
-use super::contexts::{destroy, their_context};
+use super::common::{destroy, their_context};
 use arrow_cuda_context::{Attribute, Cache, Context, HostPool};
 use arrow_cuda_driver::call;
 use std::ptr::NonNull;

@@ -7,8 +7,6 @@
 mod child;
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/contexts.rs"]
-mod contexts;
 mod device;
 mod faults;
 mod host_pool;
@@ -20,8 +18,7 @@ use arrow_cuda_context::{
     Block, Cache, Context, HostPool, MemoryStats, Placement, Stream, block_at, is_released,
 };
 use arrow_cuda_driver::CudaResult;
-use common::Gate;
-use contexts::{destroy, their_context};
+use common::{Gate, destroy, their_context};
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;

@@ -1,7 +1,6 @@
 //! Pinned memory of the driver, beside other contexts and devices.
 
-use super::common::Gate;
-use super::contexts::{destroy, their_context};
+use super::common::{Gate, destroy, their_context};
 use super::simulator::run_ignored;
 use super::{LARGE, Pinned, alone};
 use arrow_cuda_context::{Cache, Context, Device, Extension, MemoryStats};

@@ -125,39 +125,6 @@ fn both_processes_see_what_either_writes() {
     );
 }
 
-/// As NVIDIA's documentation has it: only the context that has opened a handle gets the same address
-/// again.
-#[test]
-fn each_context_has_a_mapping_of_its_own() {
-    in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
-        let first = ready(0);
-        if is_role("exporter") {
-            let p = alloc(1000);
-            assert_eq!((write(p, &[7; 1000]), cuCtxSynchronize()), (OK, OK));
-            return offer(p);
-        }
-        let (mut exporter, handle) = start_exporter();
-        let p = import(&handle).unwrap();
-        let second = ready(1);
-        let q = import(&handle).unwrap();
-        assert_ne!(p, q);
-        for (context, pointer) in [(first, p), (second, q)] {
-            assert_eq!(cuCtxPushCurrent_v2(context), OK);
-            let (mut base, mut size) = (0, 0);
-            assert_eq!(cuMemGetAddressRange_v2(&mut base, &mut size, pointer), OK);
-            assert_eq!((base, size), (pointer, 1000));
-        }
-        assert_eq!((write(q, &[8]), cuCtxSynchronize()), (OK, OK));
-        assert_eq!(cuIpcCloseMemHandle(q), OK);
-        assert_eq!(cuCtxPushCurrent_v2(first), OK);
-        assert_eq!(read(p, 2), Ok(vec![8, 7]));
-        assert_eq!(cuIpcCloseMemHandle(p), OK);
-        assert_eq!(cuda_sim_live_imports(), 0);
-        exporter.kill().unwrap();
-        exporter.wait().unwrap();
-    });
-}
-
 /// A process cannot open its own handle, for which the driver has a code of its own.
 #[test]
 fn a_damaged_handle_is_refused() {

@@ -5,7 +5,6 @@ use std::ptr;
 
 use crate::common::process::*;
 use crate::common::*;
-use rstest::rstest;
 
 const CONTEXT: i32 = 1;
 const MEMORY_TYPE: i32 = 2;
@@ -71,20 +70,4 @@ fn a_copy_recognises_device_and_host_addresses() {
         assert_eq!(cuMemcpy(back_at, q, 4), 1);
         assert_eq!(back, [0; 4]);
     });
-}
-
-#[rstest]
-#[case::a_page(4096)]
-#[case::odd(1001)]
-fn registered_memory_is_known_until_unregistered(#[case] size: usize) {
-    let block = vec![0_u8; size];
-    let at = block.as_ptr() as usize;
-    let mut context = 0;
-    assert_eq!((cuInit(0), cuCtxCreate_v2(&mut context, 0, 0)), (OK, OK));
-    assert_eq!(cuMemHostRegister_v2(at, size, 1), OK);
-    assert_eq!(cuMemHostRegister_v2(at + size - 1, 1, 1), 712);
-    assert_eq!(ask(at as u64 + 5)[5], size as u64);
-    assert_eq!(cuMemHostUnregister(at), OK);
-    assert_eq!(ask(at as u64 + 5)[5], 0);
-    assert_eq!(cuMemHostUnregister(at), 713);
 }

@@ -38,7 +38,6 @@ unsafe extern "C" {
     pub safe fn cuDeviceCanAccessPeer(can: &mut i32, device: i32, peer: i32) -> i32;
     pub safe fn cuCtxEnablePeerAccess(context: Handle, flags: u32) -> i32;
     pub safe fn cuCtxDisablePeerAccess(context: Handle) -> i32;
-    pub safe fn cuMemGetAddressRange_v2(base: &mut u64, size: &mut usize, pointer: u64) -> i32;
     pub safe fn cuMemGetInfo_v2(free: &mut usize, total: &mut usize) -> i32;
     pub safe fn cuMemAlloc_v2(pointer: &mut u64, size: usize) -> i32;
     pub safe fn cuMemFree_v2(pointer: u64) -> i32;
@@ -46,7 +45,6 @@ unsafe extern "C" {
     pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
     pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
-    pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemFreeHost(pointer: usize) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;

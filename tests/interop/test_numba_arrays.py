@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pyarrow_cuda_compat import SmartArray, Stream, memory
+from pyarrow_cuda_compat._interop.numba import kernels
 from support.libraries.numba_itself import PACKAGE
 
 pytestmark = [pytest.mark.independent, pytest.mark.filterwarnings("default")]
@@ -45,11 +46,13 @@ ARRAYS = {
     "F": lambda: memory.to_device(np.arange(6.0).reshape(2, 3)).T,
     "A": lambda: memory.to_device(np.zeros((4, 6), "c8"))[::2, ::-1],
     "none": lambda: memory.to_device(np.float32(1)),
+    "repeated": lambda: memory.to_device(np.broadcast_to(np.zeros(3, "f4"), (2, 3))),
     "records": lambda: memory.to_device(np.zeros(3, RECORD)),
     "dates": lambda: memory.to_device(np.zeros(3, "M8[ns]")),
     "bool": lambda: memory.to_device(np.zeros(3, "?")),
     "half": lambda: memory.to_device(np.zeros(3, "f2")),
 }
+LAYOUTS = {"F": "F", "A": "A", "repeated": "A"}
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -58,9 +61,26 @@ def test_what_a_kernel_is_passed(prepared, name):
     kind, (size, itemsize, address, *layout), _ = prepared(array)
     numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
     assert (kind.dtype, kind.ndim) == (numpy_support.from_dtype(array.dtype), array.ndim)
-    assert kind.layout == (name if name in "CFA" else "C")
+    assert (kind.layout, kind.mutable) == (LAYOUTS.get(name, "C"), True)
     assert (size, itemsize, address) == (array.size, array.itemsize, array.address)
     assert layout == [*array.shape, *array.strides]
+
+
+def test_a_read_only_array_is_no_result(prepared):
+    kept = memory.to_device(np.zeros(3))
+
+    class ReadOnly:
+        __cuda_array_interface__ = kept.__cuda_array_interface__ | {"data": (kept.address, True)}
+
+    kind, _, _ = prepared(memory.as_cuda_array(ReadOnly()))
+    assert str(kind) == "readonly array(float64, 1d, C)"
+
+
+def test_types_of_smart_arrays(prepared):
+    records = SmartArray(np.zeros((3, 4), RECORD))
+    parts = (records, records.T, records["share"], records[:, 0])
+    kinds = [prepared(part)[0] for part in parts]
+    assert [(kind.ndim, kind.layout) for kind in kinds] == [(2, "C"), (2, "F"), (2, "A"), (1, "A")]
 
 
 def test_a_smart_array_hears_of_the_launch(prepared):
@@ -74,6 +94,59 @@ def test_a_smart_array_hears_of_the_launch(prepared):
         for each in later:
             each()
         assert array.tolist() == [7] * 4
+
+
+@pytest.mark.simulator
+def test_a_launch_moves_what_is_stale(prepared, calls):
+    def transfers(array):
+        def launch():
+            for each in prepared(array)[2]:
+                each()
+
+        return calls(launch, b"cuMemcpyHtoDAsync_v2", b"cuMemcpyDtoH_v2")[1]
+
+    array = SmartArray(np.arange(4.0))
+    assert transfers(array) == [1, 0]
+    assert transfers(array) == [0, 0]  # it is on the device already, and nobody has the host's side
+    held = array.get()
+    assert transfers(array) == [0, 1]
+    array[0] = 9
+    assert transfers(array[::2]) == [1, 1]
+    assert held.tolist() == [9, 1, 2, 3]
+
+
+def test_streams_of_this_package_only_by_numbas_class(prepared):
+    array, stream = ARRAYS["C"](), memory.stream()
+    with pytest.raises(TypeError, match=r"Expected a Stream object.* got Stream"):
+        prepared(array, Stream())
+    driver = importlib.import_module("numba.cuda.cudadrv.driver")
+    assert isinstance(stream, driver.Stream)
+    assert int(stream) == stream.handle.value
+
+
+def test_classes_of_several_packages_become_bases():
+    class Placeholder:
+        pass
+
+    class Operators:
+        __slots__ = ()
+
+    class Ours(Placeholder, Operators):
+        pass
+
+    class Theirs:
+        def theirs(self):
+            return "theirs"
+
+    class Others:
+        pass
+
+    early = Ours()
+    kernels.rebase(Ours, Placeholder, Theirs)
+    kernels.rebase(Ours, Placeholder, Others)
+    assert Ours.__bases__ == (Theirs, Others, Operators)
+    assert isinstance(early, Others)
+    assert early.theirs() == "theirs"
 
 
 def test_mapped_arrays_are_passed_without_a_copy(prepared):
