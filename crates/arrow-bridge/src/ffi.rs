@@ -25,7 +25,7 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 12;
+pub const ABI_VERSION: u32 = 13;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
@@ -220,7 +220,7 @@ pub(crate) struct RustApi {
         is_mutable: bool,
         failure: Option<&mut Failure>,
     ) -> Option<Box<RustBuffer>>,
-    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer, out: &mut BufferFacts),
+    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer) -> BufferFacts,
     /// The address is about to reach other libraries.
     pub(crate) buffer_expose: unsafe extern "C" fn(buffer: &RustBuffer),
     pub(crate) buffer_release: unsafe extern "C" fn(buffer: Box<RustBuffer>),
@@ -291,8 +291,7 @@ pub(crate) struct RustApi {
     ) -> bool,
 
     // Pinned host memory.
-    pub(crate) host_buffer_facts:
-        unsafe extern "C" fn(buffer: &RustHostBuffer, out: &mut HostFacts),
+    pub(crate) host_buffer_facts: unsafe extern "C" fn(buffer: &RustHostBuffer) -> HostFacts,
     pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: Box<RustHostBuffer>),
     /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
     /// may be called on any thread, and neither need the GIL nor give it up.
@@ -397,16 +396,10 @@ pub(crate) struct RustApi {
     pub(crate) reader_release: unsafe extern "C" fn(reader: Box<RustReader>),
     pub(crate) reader_close: unsafe extern "C" fn(reader: &RustReader),
     pub(crate) reader_is_closed: unsafe extern "C" fn(reader: &RustReader) -> bool,
-    pub(crate) reader_tell: unsafe extern "C" fn(
-        reader: &RustReader,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) reader_size: unsafe extern "C" fn(
-        reader: &RustReader,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    pub(crate) reader_tell:
+        unsafe extern "C" fn(reader: &RustReader, failure: Option<&mut Failure>) -> i64,
+    pub(crate) reader_size:
+        unsafe extern "C" fn(reader: &RustReader, failure: Option<&mut Failure>) -> i64,
     pub(crate) reader_seek: unsafe extern "C" fn(
         reader: &RustReader,
         position: i64,
@@ -438,12 +431,8 @@ pub(crate) struct RustApi {
     ) -> Option<Box<RustBuffer>>,
     /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
     /// message.
-    pub(crate) message_facts: unsafe extern "C" fn(
-        metadata: *const u8,
-        size: usize,
-        is_footer: bool,
-        out: &mut MessageFacts,
-    ),
+    pub(crate) message_facts:
+        unsafe extern "C" fn(metadata: *const u8, size: usize, is_footer: bool) -> MessageFacts,
 
     // Writing.
     pub(crate) writer_open: unsafe extern "C" fn(
@@ -455,11 +444,8 @@ pub(crate) struct RustApi {
     pub(crate) writer_close:
         unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> bool,
     pub(crate) writer_is_closed: unsafe extern "C" fn(writer: &RustWriter) -> bool,
-    pub(crate) writer_tell: unsafe extern "C" fn(
-        writer: &RustWriter,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    pub(crate) writer_tell:
+        unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> i64,
     pub(crate) writer_seek: unsafe extern "C" fn(
         writer: &RustWriter,
         position: i64,
@@ -537,30 +523,28 @@ pub struct PyarrowApi {
     pub restore_thread: unsafe extern "C" fn(state: *mut c_void),
 }
 
-/// C++'s functions for Rust.  Each function that takes a `PyObject` requires the GIL.
+/// C++'s functions for Rust, which the methods of [`Bridge`](crate::Bridge) document.  Each function that
+/// takes a `PyObject` requires the GIL.  A `PyObject` that is returned is a new reference.
 #[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
     pub(crate) arrow_major: i32,
 
     // New objects.
-    /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
-    /// `pyarrow.NativeFile` whose base `tp_new` has run.  The function takes ownership of opaque
-    /// pointers, even on failure.
+    /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
+    /// run.  The function takes ownership of opaque pointers, even on failure.
     pub(crate) init_buffer: unsafe extern "C" fn(
         fresh: *mut PyObject,
         buffer: *mut RustBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// With a slice of `parent`: the slice keeps the C++ buffer behind `parent` alive.
+    /// The slice keeps the C++ buffer behind `parent` alive.
     pub(crate) init_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         parent: *mut PyObject,
         slice: *mut RustBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// From any `pyarrow.Buffer` within device memory.  Fails with `buffer is not backed by a
-    /// CudaBuffer`.
     pub(crate) init_from_buffer: unsafe extern "C" fn(
         fresh: *mut PyObject,
         buffer: *mut PyObject,
@@ -571,7 +555,6 @@ pub(crate) struct BridgeApi {
         buffer: *mut RustHostBuffer,
         failure: *mut Failure,
     ) -> bool,
-    /// From a slice of a `pyarrow.Buffer` over pinned memory; its device type is CUDA_HOST too.
     pub(crate) init_host_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         host_buffer: *mut PyObject,
@@ -589,8 +572,6 @@ pub(crate) struct BridgeApi {
         buffer: *mut PyObject,
         failure: *mut Failure,
     ) -> bool,
-
-    /// From a pool, which is never dropped; `fresh` is an object of a subtype of `pyarrow.MemoryPool`.
     pub(crate) init_pool: unsafe extern "C" fn(
         fresh: *mut PyObject,
         pool: *const RustPool,
@@ -598,45 +579,29 @@ pub(crate) struct BridgeApi {
     ) -> bool,
 
     // The contents of an object.
-    /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
-    /// device buffer or was never initialised.
+    /// Borrowed: valid while the object lives.
     pub(crate) buffer_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustBuffer,
-    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    /// Borrowed, as above.
     pub(crate) reader_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustReader,
-    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    /// Borrowed, as above.
     pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
-    /// The pool of an object of `init_pool`; null when it was never initialised.
     pub(crate) pool_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustPool,
-    /// False when `buffer` is not an initialised `pyarrow.Buffer`.
     pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
-    /// The address of such a buffer, which is exposed by this; false as above.
     pub(crate) expose_address: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut u64) -> bool,
-    /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.
     pub(crate) allocate_host:
         unsafe extern "C" fn(size: i64, failure: *mut Failure) -> *mut PyObject,
-    /// Whether a `pyarrow.RecordBatch` was ever initialised.
-    pub(crate) has_batch: unsafe extern "C" fn(batch: *mut PyObject) -> bool,
-    /// Whether a `pyarrow.Schema` was ever initialised.
-    pub(crate) has_schema: unsafe extern "C" fn(schema: *mut PyObject) -> bool,
-    /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
-    pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
-    pub(crate) has_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
-    /// Whether any data of such an object, or of a `pyarrow.Buffer`, lies in device memory, whatever
-    /// the object reports.
+    pub(crate) is_initialised: unsafe extern "C" fn(object: *mut PyObject) -> bool,
+    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// The number of the device that the first such data lies on, -1 for none.
+    /// -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
-    /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
     pub(crate) has_devices: unsafe extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
-    /// Takes a batch that lies entirely on the host.
     pub(crate) payload_open:
         unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut CppPayload,
-    /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
     /// Does not require the GIL.
     pub(crate) payload_ranges: unsafe extern "C" fn(
         payload: *mut CppPayload,
@@ -646,9 +611,7 @@ pub(crate) struct BridgeApi {
     ) -> bool,
     /// Requires the GIL.
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
-    /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
-    /// the metadata.  Takes ownership of `body`, a slice of the buffer, even on failure.  `memo`
-    /// may be null.
+    /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
         buffer: *mut PyObject,
         schema: *mut PyObject,
@@ -659,9 +622,7 @@ pub(crate) struct BridgeApi {
         body: *mut RustBuffer,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// Gives a reader of `init_reader` the metadata at `position`, which Rust has copied and
-    /// checked.  Reads at that position return these bytes, until another call passes null for
-    /// `metadata`.
+    /// Reads at that position return these bytes, until another call passes null for `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
         reader: *mut PyObject,
         position: i64,
@@ -671,24 +632,16 @@ pub(crate) struct BridgeApi {
         failure: *mut Failure,
     ) -> bool,
 
-    // The C Device interface: events, null counts and checks that libarrow lacks.
-    /// Before pyarrow exports `object`, a RecordBatch if it `is_batch`, else an Array: counts unknown
-    /// nulls, which libarrow itself would count on the host.  Returns a new reference to the
-    /// replacement, all of it on one device, or null without a failure if the object needs no change.
-    /// Fails for an object of another kind and for an uninitialised one.
+    // The C Device interface, and copies.  Null without a failure where an object needs no change.
     pub(crate) prepare: unsafe extern "C" fn(
         object: *mut PyObject,
         is_batch: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
     pub(crate) count_nulls:
         unsafe extern "C" fn(object: *mut PyObject, failure: *mut Failure) -> bool,
-    /// A copy (new reference) of `object`, of the class `kind`, in the memory of
-    /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
-    /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
-    /// copies, because neither the data nor the destination is on a GPU; and for a null `destination`, which only has the
-    /// object checked.
+    /// `destination` is a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager, or null to have
+    /// the object checked only; `stream` may be null.
     pub(crate) copy_to: unsafe extern "C" fn(
         object: *mut PyObject,
         kind: DataKind,
@@ -697,11 +650,9 @@ pub(crate) struct BridgeApi {
         stream: *const RustStream,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// The number of the GPU of such a destination, -1 for none.
+    /// -1 for none.
     pub(crate) destination_device:
         unsafe extern "C" fn(destination: *mut PyObject, is_device: bool) -> i32,
-    /// A copy (new reference) of a pyarrow.Buffer in the memory of such a destination, or if it
-    /// `is_view`, the same memory as the destination sees it.
     pub(crate) buffer_to: unsafe extern "C" fn(
         buffer: *mut PyObject,
         destination: *mut PyObject,
@@ -709,25 +660,14 @@ pub(crate) struct BridgeApi {
         is_view: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// A RecordBatch (new reference) that reports the device that its data lies on, and whose nulls are
-    /// counted; null without a failure if this one does, has none of its data there, or is another
-    /// object.
     pub(crate) placed:
         unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
-    /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
-    /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
-    /// `ArrowSchema` or null.
     pub(crate) finish_export: unsafe extern "C" fn(
         object: *mut PyObject,
         array: *mut c_void,
         schema: *mut c_void,
         failure: *mut Failure,
     ) -> bool,
-    /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
-    /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
-    /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
-    /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
-    /// null without a failure if libarrow does that.  On failure, releases both structures.
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
@@ -735,41 +675,28 @@ pub(crate) struct BridgeApi {
         is_batch: bool,
         failure: *mut Failure,
     ) -> *mut PyObject,
-    /// After libarrow has imported `object`: a new reference to the replacement, or null without a
-    /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
-    /// is read.
     pub(crate) finish_import: unsafe extern "C" fn(
         object: *mut PyObject,
         array: *const c_void,
         failure: *mut Failure,
     ) -> *mut PyObject,
-
-    /// Exports a Table, a ChunkedArray, or if it `is_reader` a RecordBatchReader, to `stream`, a
-    /// released `ArrowDeviceArrayStream`.  A reader is read up to the first batch with memory.
     pub(crate) export_stream: unsafe extern "C" fn(
         object: *mut PyObject,
         is_reader: bool,
         stream: *mut c_void,
         failure: *mut Failure,
     ) -> bool,
-    /// Initialises a fresh RecordBatchReader with the batches of an `ArrowDeviceArrayStream`, which is
-    /// taken over, also on failure.
     pub(crate) import_stream: unsafe extern "C" fn(
         fresh: *mut PyObject,
         stream: *mut c_void,
         failure: *mut Failure,
     ) -> bool,
-    /// A ChunkedArray (new reference) of the arrays of such a stream.
     pub(crate) import_chunks:
         unsafe extern "C" fn(stream: *mut c_void, failure: *mut Failure) -> *mut PyObject,
 
     // Pickling.
-    /// The array (new reference) without its data: an empty buffer replaces each buffer that is not
-    /// plain host memory, which becomes its parent.
     pub(crate) skeleton_of:
         unsafe extern "C" fn(array: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
-    /// A RecordBatch of arrays, or a Table of chunked arrays (new reference).  Checks only types
-    /// and lengths: libarrow's validation refuses empty device memory, whose address is 0.
     pub(crate) assemble: unsafe extern "C" fn(
         schema: *mut PyObject,
         columns: *const *mut PyObject,

@@ -1,7 +1,8 @@
 //! A record batch that is copied into device memory as a message.
 
 use crate::fault::Fault;
-use crate::ffi::{BridgeApi, CppPayload, Failure, Object};
+use crate::ffi::{BridgeApi, CppPayload, Failure};
+use crate::live::Live;
 use std::{ptr, slice};
 
 /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host, as ranges of memory:
@@ -21,10 +22,10 @@ impl Payload {
     /// # Safety
     ///
     /// As [`Bridge::payload`](crate::Bridge::payload).
-    pub(crate) unsafe fn open(api: &'static BridgeApi, batch: Object) -> Result<Self, Fault> {
+    pub(crate) unsafe fn open(api: &'static BridgeApi, batch: Live<'_>) -> Result<Self, Fault> {
         let mut failure = Failure::none();
         // SAFETY: guaranteed by the caller.
-        let payload = unsafe { (api.payload_open)(batch, &raw mut failure) };
+        let payload = unsafe { (api.payload_open)(batch.as_ptr(), &raw mut failure) };
         if payload.is_null() { Err(failure.into_fault()) } else { Ok(Self { payload, api }) }
     }
 

@@ -9,16 +9,15 @@
 
 namespace arrow_cuda {
 
-bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
-
-bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
-
-bool HasArraysEntry(PyObject* object) noexcept {
+bool IsInitialisedEntry(PyObject* object) noexcept {
   return UnwrapArray(object) != nullptr || UnwrapBatch(object) != nullptr ||
-         UnwrapChunkedArray(object) != nullptr || UnwrapTable(object) != nullptr;
+         UnwrapChunkedArray(object) != nullptr || UnwrapTable(object) != nullptr ||
+         UnwrapSchema(object) != nullptr;
 }
 
-bool HasReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
+bool IsInitialisedReaderEntry(PyObject* reader) noexcept {
+  return UnwrapReader(reader) != nullptr;
+}
 
 bool IsOnDeviceEntry(PyObject* object) noexcept {
   if (const auto array = UnwrapArray(object)) return IsOnDevice(*array->data());

@@ -7,6 +7,8 @@ mod object_state;
 mod objects;
 mod pickling;
 
+pub use objects::Contents;
+
 use crate::exports;
 use crate::fault::Fault;
 use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi};
@@ -15,8 +17,8 @@ use std::path::Path;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
-/// Objects are passed as raw `PyObject*`: this crate does not depend on Python.  All functions
-/// require the GIL and live objects.
+/// Objects are passed as raw `PyObject*`, since this crate does not depend on Python: those that it takes
+/// as [`Live`](crate::Live), and new references, which it returns, as [`Object`].
 pub struct Bridge {
     api: &'static BridgeApi,
 }

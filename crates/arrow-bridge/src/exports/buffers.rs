@@ -96,8 +96,8 @@ pub(super) extern "C" fn slice(
     attempt(failure, work)
 }
 
-pub(super) extern "C" fn facts(buffer: &RustBuffer, out: &mut BufferFacts) {
-    *out = BufferFacts {
+pub(super) extern "C" fn facts(buffer: &RustBuffer) -> BufferFacts {
+    BufferFacts {
         address: match address_exposure::is_exposed_on_request() {
             true => buffer.private_address(),
             false => buffer.address(),
@@ -105,15 +105,11 @@ pub(super) extern "C" fn facts(buffer: &RustBuffer, out: &mut BufferFacts) {
         size: buffer.size().cast_signed(),
         device: buffer.context().device().number().cast_signed(),
         is_mutable: buffer.is_mutable(),
-    };
+    }
 }
 
 pub(super) extern "C" fn expose(buffer: &RustBuffer) {
     buffer.expose();
-}
-
-pub(super) extern "C" fn release(buffer: Box<RustBuffer>) {
-    drop(buffer);
 }
 
 const _: () = assert!(
@@ -177,13 +173,9 @@ pub(super) extern "C" fn copy_from_device(
     attempt(failure, work).is_some()
 }
 
-pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer, out: &mut HostFacts) {
+pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer) -> HostFacts {
     // Python gives the address to anybody, so it has leaked.
-    *out = HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 };
-}
-
-pub(super) extern "C" fn host_release(buffer: Box<RustHostBuffer>) {
-    drop(buffer);
+    HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 }
 }
 
 pub(super) extern "C" fn host_address(

@@ -47,24 +47,16 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     Ok(event)
 }
 
-pub(super) extern "C" fn release(event: Box<RustEvent>) {
-    drop(event);
-}
-
-pub(super) extern "C" fn place(event: &RustEvent) -> *mut *mut c_void {
-    event.place()
-}
-
 pub(super) extern "C" fn record(
     event: &RustEvent,
     stream: &RustStream,
     failure: Option<&mut Failure>,
 ) -> bool {
-    attempt(failure, || Ok(event.event().record(stream.stream())?)).is_some()
+    attempt(failure, || Ok(event.object().record(stream.object())?)).is_some()
 }
 
 pub(super) extern "C" fn wait(event: &RustEvent, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(event.event().synchronize().map(drop)?)).is_some()
+    attempt(failure, || Ok(event.object().synchronize().map(drop)?)).is_some()
 }
 
 pub(super) unsafe extern "C" fn pending(
@@ -78,7 +70,7 @@ pub(super) unsafe extern "C" fn pending(
         // SAFETY: `count` live events.
         let events: Vec<&Event> = unsafe {
             let events = if count == 0 { &[] } else { slice::from_raw_parts(events, count) };
-            events.iter().map(|event| (**event).event()).collect()
+            events.iter().map(|event| (**event).object()).collect()
         };
         Ok(match context(device)?.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),

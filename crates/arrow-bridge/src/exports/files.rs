@@ -1,16 +1,12 @@
 //! Files over device memory for C++.
 
 use super::buffers::{host, host_mut};
-use crate::fault::{Fault, attempt, attempt_into, unsigned};
+use crate::fault::{Fault, attempt, unsigned};
 use crate::ffi::{Failure, Kind, RustBuffer, RustReader, RustWriter};
 use std::ffi::c_void;
 
 pub(super) extern "C" fn reader_open(buffer: &RustBuffer) -> Box<RustReader> {
     Box::new(RustReader::open(buffer.clone()))
-}
-
-pub(super) extern "C" fn reader_release(reader: Box<RustReader>) {
-    drop(reader);
 }
 
 pub(super) extern "C" fn reader_close(reader: &RustReader) {
@@ -21,20 +17,12 @@ pub(super) extern "C" fn reader_is_closed(reader: &RustReader) -> bool {
     reader.is_closed()
 }
 
-pub(super) extern "C" fn reader_tell(
-    reader: &RustReader,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(reader.tell()?.cast_signed()))
+pub(super) extern "C" fn reader_tell(reader: &RustReader, failure: Option<&mut Failure>) -> i64 {
+    attempt(failure, || Ok(reader.tell()?.cast_signed())).unwrap_or(-1)
 }
 
-pub(super) extern "C" fn reader_size(
-    reader: &RustReader,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(reader.size()?.cast_signed()))
+pub(super) extern "C" fn reader_size(reader: &RustReader, failure: Option<&mut Failure>) -> i64 {
+    attempt(failure, || Ok(reader.size()?.cast_signed())).unwrap_or(-1)
 }
 
 pub(super) extern "C" fn reader_seek(
@@ -113,10 +101,6 @@ pub(super) extern "C" fn writer_open(
     attempt(failure, || Ok(Box::new(RustWriter::open(buffer.clone())?)))
 }
 
-pub(super) extern "C" fn writer_release(writer: Box<RustWriter>) {
-    drop(writer);
-}
-
 pub(super) extern "C" fn writer_close(writer: &RustWriter, failure: Option<&mut Failure>) -> bool {
     attempt(failure, || Ok(writer.close()?)).is_some()
 }
@@ -125,12 +109,8 @@ pub(super) extern "C" fn writer_is_closed(writer: &RustWriter) -> bool {
     writer.is_closed()
 }
 
-pub(super) extern "C" fn writer_tell(
-    writer: &RustWriter,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(writer.tell()?.cast_signed()))
+pub(super) extern "C" fn writer_tell(writer: &RustWriter, failure: Option<&mut Failure>) -> i64 {
+    attempt(failure, || Ok(writer.tell()?.cast_signed())).unwrap_or(-1)
 }
 
 pub(super) extern "C" fn writer_seek(

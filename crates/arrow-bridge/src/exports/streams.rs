@@ -47,24 +47,16 @@ pub(super) unsafe extern "C" fn wrap(
     attempt(failure, work)
 }
 
-pub(super) extern "C" fn release(stream: Box<RustStream>) {
-    drop(stream);
-}
-
-pub(super) extern "C" fn place(stream: &RustStream) -> *mut *mut c_void {
-    stream.place()
-}
-
 pub(super) extern "C" fn wait_event(
     stream: &RustStream,
     event: &RustEvent,
     failure: Option<&mut Failure>,
 ) -> bool {
-    attempt(failure, || Ok(stream.stream().wait_for(event.event())?)).is_some()
+    attempt(failure, || Ok(stream.object().wait_for(event.object())?)).is_some()
 }
 
 pub(super) extern "C" fn synchronize(stream: &RustStream, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(stream.stream().synchronize().map(drop)?)).is_some()
+    attempt(failure, || Ok(stream.object().synchronize().map(drop)?)).is_some()
 }
 
 pub(super) unsafe extern "C" fn await_for(
@@ -76,7 +68,7 @@ pub(super) unsafe extern "C" fn await_for(
     let work = || {
         // SAFETY: C++ passes `count` live buffers.
         let buffers = unsafe { borrowed(buffers, count) };
-        Ok(await_stream_of(stream.stream(), &buffers).map(drop)?)
+        Ok(await_stream_of(stream.object(), &buffers).map(drop)?)
     };
     attempt(failure, work).is_some()
 }
