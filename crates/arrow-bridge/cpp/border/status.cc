@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace arrow_cuda {
 namespace {
@@ -16,49 +17,32 @@ class PythonErrorDetail : public arrow::StatusDetail {
   std::string ToString() const override { return "a Python exception is set"; }
 };
 
+// The kinds that have a status code of their own; all others are invalid.
+constexpr std::pair<Kind, arrow::StatusCode> kCodes[] = {
+    {Kind::kIo, arrow::StatusCode::IOError},
+    {Kind::kType, arrow::StatusCode::TypeError},
+    {Kind::kNotImplemented, arrow::StatusCode::NotImplemented},
+    {Kind::kMemory, arrow::StatusCode::OutOfMemory},
+    {Kind::kIndex, arrow::StatusCode::IndexError},
+    {Kind::kKey, arrow::StatusCode::KeyError},
+    {Kind::kCapacity, arrow::StatusCode::CapacityError},
+};
+
 Kind KindOf(const arrow::Status& status) {
   if (status.detail() != nullptr && status.detail()->type_id() == kPythonDetail) {
     return Kind::kPython;
   }
-  switch (status.code()) {
-    case arrow::StatusCode::IOError:
-      return Kind::kIo;
-    case arrow::StatusCode::TypeError:
-      return Kind::kType;
-    case arrow::StatusCode::NotImplemented:
-      return Kind::kNotImplemented;
-    case arrow::StatusCode::OutOfMemory:
-      return Kind::kMemory;
-    case arrow::StatusCode::IndexError:
-      return Kind::kIndex;
-    case arrow::StatusCode::KeyError:
-      return Kind::kKey;
-    case arrow::StatusCode::CapacityError:
-      return Kind::kCapacity;
-    default:
-      return Kind::kInvalid;
+  for (const auto& [kind, code] : kCodes) {
+    if (code == status.code()) return kind;
   }
+  return Kind::kInvalid;
 }
 
-arrow::StatusCode CodeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kIo:
-      return arrow::StatusCode::IOError;
-    case Kind::kType:
-      return arrow::StatusCode::TypeError;
-    case Kind::kNotImplemented:
-      return arrow::StatusCode::NotImplemented;
-    case Kind::kMemory:
-      return arrow::StatusCode::OutOfMemory;
-    case Kind::kIndex:
-      return arrow::StatusCode::IndexError;
-    case Kind::kKey:
-      return arrow::StatusCode::KeyError;
-    case Kind::kCapacity:
-      return arrow::StatusCode::CapacityError;
-    default:
-      return arrow::StatusCode::Invalid;
+arrow::StatusCode CodeOf(Kind wanted) {
+  for (const auto& [kind, code] : kCodes) {
+    if (kind == wanted) return code;
   }
+  return arrow::StatusCode::Invalid;
 }
 
 // The longest prefix of `text` that fits in `capacity` bytes and ends at a UTF-8 boundary.

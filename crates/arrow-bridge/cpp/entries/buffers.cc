@@ -26,7 +26,7 @@ bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
                     Failure* failure) noexcept {
   Handle<RustBuffer> rust(raw);
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(parent));
+    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(parent));
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
   });
@@ -47,20 +47,20 @@ bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure)
 bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
                         Failure* failure) noexcept {
   return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(const auto whole, RequireBuffer(host_buffer));
+    ARROW_ASSIGN_OR_RAISE(const auto whole, Require<arrow::Buffer>(host_buffer));
     ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
     return InitBuffer(fresh, part);
   });
 }
 
 const RustBuffer* BufferOfEntry(PyObject* object) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   const auto* ours = buffer == nullptr ? nullptr : AsDeviceBuffer(*buffer);
   return ours == nullptr ? nullptr : ours->rust();
 }
 
 bool SpanOfEntry(PyObject* object, Span* out) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   const bool is_cpu = buffer->is_cpu() && !IsOnDevice(*buffer);
   *out = Span{buffer->address(),
@@ -73,7 +73,7 @@ bool SpanOfEntry(PyObject* object, Span* out) noexcept {
 }
 
 bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   Expose(*buffer);
   *out = buffer->address();
@@ -83,7 +83,7 @@ bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
 PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
-    return WrapBuffer(buffer);
+    return Wrap(buffer);
   });
 }
 

@@ -36,21 +36,10 @@ bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexce
   return succeeded;
 }
 
-arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::Array>& array) {
-  return WrapArray(array);
-}
-arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::RecordBatch>& batch) {
-  return WrapBatch(batch);
-}
-
 // The replacement that `make` makes of the data without the GIL, null if that is the data itself.
 template <typename Data, typename Make>
 arrow::Result<PyObject*> Replaced(const Data& data, Make&& make) {
-  Data made;
-  {
-    WithoutGil unlocked;
-    ARROW_ASSIGN_OR_RAISE(made, make(data));
-  }
+  ARROW_ASSIGN_OR_RAISE(const Data made, Unlocked([&] { return make(data); }));
   if (made == data) return nullptr;
   return Wrap(made);
 }
@@ -63,10 +52,10 @@ arrow::Result<PyObject*> Prepared(const Data& data, const arrow::ArrayDataVector
 
 arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
   if (is_batch) {
-    ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
+    ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
     return Prepared(batch, batch->column_data());
   }
-  ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
+  ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
   return Prepared(array, {array->data()});
 }
 
@@ -77,9 +66,9 @@ arrow::Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyOb
     ARROW_RETURN_NOT_OK(CheckStructure(*schema));
     return CheckStructure(array, *schema, reads);
   }
-  auto type = UnwrapType(described);
+  auto type = Unwrap<arrow::DataType>(described);
   if (is_batch) {
-    const auto fields = UnwrapSchema(described);
+    const auto fields = Unwrap<arrow::Schema>(described);
     type = fields == nullptr ? nullptr : arrow::struct_(fields->fields());
   }
   return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, reads);
@@ -93,18 +82,18 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
                                                                      PyObject** consumed) {
   std::vector<std::shared_ptr<arrow::DataType>> types;
   if (!is_batch) {
-    auto type = UnwrapType(described);
+    auto type = Unwrap<arrow::DataType>(described);
     if (schema != nullptr) {
       ARROW_ASSIGN_OR_RAISE(type, arrow::ImportType(schema));
-      ARROW_ASSIGN_OR_RAISE(*consumed, WrapType(type));
+      ARROW_ASSIGN_OR_RAISE(*consumed, Wrap(type));
     }
     if (type != nullptr) types.push_back(std::move(type));
     return types;
   }
-  auto fields = UnwrapSchema(described);
+  auto fields = Unwrap<arrow::Schema>(described);
   if (schema != nullptr) {
     ARROW_ASSIGN_OR_RAISE(fields, arrow::ImportSchema(schema));
-    ARROW_ASSIGN_OR_RAISE(*consumed, WrapSchema(fields));
+    ARROW_ASSIGN_OR_RAISE(*consumed, Wrap(fields));
   }
   if (fields == nullptr) return types;
   for (const auto& field : fields->fields()) types.push_back(field->type());
@@ -174,10 +163,10 @@ PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* fai
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
     const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
-    if (const auto array = UnwrapArray(object)) {
+    if (const auto array = Unwrap<arrow::Array>(object)) {
       return Replaced(array, with_empty_buffers);
     }
-    const auto batch = UnwrapBatch(object);
+    const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
     return Replaced(batch, with_empty_buffers);
   });
@@ -185,7 +174,7 @@ PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* fai
 
 PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    const auto batch = UnwrapBatch(object);
+    const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr || !IsOnDevice(*batch)) return nullptr;
     if (HasUncountedNulls(batch->column_data())) {
       WithoutGil unlocked;
@@ -193,7 +182,7 @@ PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
     }
     const auto type = DeviceTypeOf(*batch);
     if (batch->device_type() == type) return nullptr;
-    return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
+    return Wrap(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
                                               batch->column_data(), type, batch->GetSyncEvent()));
   });
 }

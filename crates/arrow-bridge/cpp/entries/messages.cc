@@ -17,7 +17,7 @@ namespace arrow_cuda {
 Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
   Payload* payload = nullptr;
   Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto batch, RequireBatch(object));
+    ARROW_ASSIGN_OR_RAISE(auto batch, Require<arrow::RecordBatch>(object));
     payload = new Payload(std::move(batch));
     return arrow::Status::OK();
   });
@@ -41,16 +41,15 @@ PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* me
                          const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept {
   Handle<RustBuffer> rust(raw);
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(const auto schema, RequireSchema(schema_object));
-    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(buffer));
+    ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
+    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
-      WithoutGil unlocked;
       return ReadBatch(schema, UnwrapMemo(memo), {metadata, metadata_size}, std::move(body),
                        facts->is_compressed);
     };
-    ARROW_ASSIGN_OR_RAISE(const auto batch, read_it());
-    return WrapBatch(batch);
+    ARROW_ASSIGN_OR_RAISE(const auto batch, Unlocked(read_it));
+    return Wrap(batch);
   });
 }
 

@@ -21,8 +21,8 @@ bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
                        Failure* failure) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
   return Guard(failure, [&]() -> arrow::Status {
-    const auto table = UnwrapTable(object);
-    const auto chunks = UnwrapChunkedArray(object);
+    const auto table = Unwrap<arrow::Table>(object);
+    const auto chunks = Unwrap<arrow::ChunkedArray>(object);
     auto reader = is_reader ? UnwrapReader(object) : nullptr;
     if (table == nullptr && chunks == nullptr && reader == nullptr) {
       return arrow::Status::TypeError("expected an initialised Table, ChunkedArray or reader");
@@ -38,11 +38,7 @@ bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
 bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
   return Guard(failure, [&]() -> arrow::Status {
-    std::shared_ptr<arrow::RecordBatchReader> reader;
-    {
-      WithoutGil unlocked;
-      ARROW_ASSIGN_OR_RAISE(reader, ImportBatches(stream));
-    }
+    ARROW_ASSIGN_OR_RAISE(auto reader, Unlocked([&] { return ImportBatches(stream); }));
     InitReader(fresh, std::move(reader));
     return arrow::Status::OK();
   });
@@ -51,12 +47,8 @@ bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexce
 PyObject* ImportChunksEntry(void* exported, Failure* failure) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
   return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    std::shared_ptr<arrow::ChunkedArray> array;
-    {
-      WithoutGil unlocked;
-      ARROW_ASSIGN_OR_RAISE(array, ImportChunks(stream));
-    }
-    return WrapChunkedArray(array);
+    ARROW_ASSIGN_OR_RAISE(const auto array, Unlocked([&] { return ImportChunks(stream); }));
+    return Wrap(array);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "exchange/view_sizes.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
+#include "messages/check.h"
 #include "border/calls.h"
 
 namespace arrow_cuda {

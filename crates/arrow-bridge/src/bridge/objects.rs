@@ -8,7 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
 
-/// What a new object of a pyarrow subclass is to have.
+/// The contents of a new object of a pyarrow subclass.
 pub enum Contents<'a> {
     /// For a `pyarrow.Buffer`: a device buffer.
     Buffer(DeviceBuffer),
