@@ -33,7 +33,7 @@ _FLAGS = 2**32 - 1
 class _WithHandle(WithStatus):
     """An event or a stream of the current device, or none if it could not be created."""
 
-    # What makes the object of the driver, and the class of the pointer to it.
+    # The function that makes it, and the class of the pointer to it.
     _kind: tuple[Callable[[_native.Context, int], Any], type[Pointer]]
 
     def __init__(self, flags: int = 0) -> None:

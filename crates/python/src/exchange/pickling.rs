@@ -3,7 +3,7 @@
 
 use crate::bounded_sequences::objects;
 use crate::contexts::argument::context_argument;
-use crate::errors::{OrRaise, available};
+use crate::errors::{OrRaise, allocating};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, live,
@@ -54,10 +54,7 @@ pub(crate) fn new_packed_buffer<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
     let context = context_argument(context)?.context();
-    let buffer = py
-        .detach(|| DeviceBuffer::allocate_packed(context, nbytes))
-        .or_raise_explained(py, available(py, context))?;
-    wrap_buffer(py, buffer)
+    wrap_buffer(py, allocating(py, context, || DeviceBuffer::allocate_packed(context, nbytes))?)
 }
 
 /// The same memory, which may not be written to through the result.

@@ -1,10 +1,10 @@
 //! Converts Rust values to pyarrow's objects.
 
-use crate::errors::{OrRaise, expected};
+use crate::errors::{OrRaise, expected, incorrect_type};
 use crate::interpreter;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::cython_subclass::{check_bases, new_instance};
-use crate::pyarrow::from_pyarrow::{live, span};
+use crate::pyarrow::from_pyarrow::{is_cuda_buffer, live, span};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_bridge::{Bridge, Contents, Fault, Live, Object};
 use arrow_cuda_buffer::DeviceBuffer;
@@ -84,12 +84,16 @@ unsafe fn filled<'py>(
     Ok(object)
 }
 
-/// A `BufferReader` or `BufferWriter` object over a `CudaBuffer`.
+/// A `BufferReader` or `BufferWriter` object over the `CudaBuffer` that an argument has to be.
 pub(crate) fn open_file<'py>(
     class: &Bound<'py, PyType>,
     buffer: &Bound<'py, PyAny>,
+    argument: &str,
     for_writing: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if !is_cuda_buffer(buffer)? {
+        return Err(incorrect_type(argument, "pyarrow._cuda.CudaBuffer", buffer));
+    }
     let py = class.py();
     let pyarrow = pyarrow(py)?;
     let classes = classes(py)?;
