@@ -21,7 +21,6 @@ mod handles;
 mod live;
 mod message_facts;
 mod payload;
-mod truncate;
 
 pub use address_exposure::watch_addresses;
 pub use bridge::{Bridge, Contents};

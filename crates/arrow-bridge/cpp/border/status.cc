@@ -1,10 +1,10 @@
 #include "border/status.h"
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include "border/rust.h"
 
 namespace arrow_cuda {
 namespace {
@@ -45,32 +45,23 @@ arrow::StatusCode CodeOf(Kind wanted) {
   return arrow::StatusCode::Invalid;
 }
 
-// The longest prefix of `text` that fits in `capacity` bytes and ends at a UTF-8 boundary.
-size_t FittingSize(std::string_view text, size_t capacity) {
-  if (text.size() <= capacity) return text.size();
-  size_t size = capacity;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  return size;
-}
-
 }  // namespace
 
-void Fail(Failure* failure, Kind kind, std::string_view text) {
-  if (failure == nullptr) return;
-  const size_t size = FittingSize(text, sizeof(failure->text) - 1);
-  std::memcpy(failure->text, text.data(), size);
-  failure->text[size] = '\0';
-  failure->kind = kind;
+RustFault* Fault(Kind kind, std::string_view text) noexcept {
+  return Rust().fault_new(kind, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-void ToFailure(const arrow::Status& status, Failure* failure) {
-  Fail(failure, KindOf(status), status.message());
+RustFault* ToFault(const arrow::Status& status) noexcept {
+  return status.ok() ? nullptr : Fault(KindOf(status), status.message());
 }
 
-arrow::Status ToStatus(const Failure& failure) {
-  if (failure.kind == Kind::kPython) return PythonError();
-  const auto* end = std::find(failure.text, failure.text + sizeof(failure.text), '\0');
-  return arrow::Status(CodeOf(failure.kind), std::string(failure.text, end));
+arrow::Status ToStatus(RustFault* failure) {
+  if (failure == nullptr) return arrow::Status::OK();
+  const Handle<RustFault> fault(failure);
+  const auto [kind, text] = Rust().fault_facts(fault.get());
+  if (kind == Kind::kPython) return PythonError();
+  return arrow::Status(CodeOf(kind),
+                       std::string(reinterpret_cast<const char*>(text.data), text.size));
 }
 
 arrow::Status PythonError() {

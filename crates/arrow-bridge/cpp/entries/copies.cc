@@ -131,9 +131,9 @@ arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& t
 
 }  // namespace
 
-PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
-                      const RustStream* stream, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destination,
+                               bool is_device, const RustStream* stream) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
   });
 }
@@ -144,9 +144,9 @@ int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
   return static_cast<int32_t>((*manager)->device()->device_id());
 }
 
-PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
-                        Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> BufferToEntry(PyObject* object, PyObject* destination, bool is_device,
+                                 bool is_view) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
     const Destination destination_of{destination, is_device};
     ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());

@@ -28,12 +28,9 @@ namespace {
 static_assert(sizeof(ArrowDeviceArray) == 128 && sizeof(ArrowSchema) == 72);
 
 // Releases both structures after a failed export or import.
-bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
-  if (!succeeded) {
-    ArrowArrayRelease(&array->array);
-    if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
-  }
-  return succeeded;
+void ReleaseBoth(ArrowDeviceArray* array, void* schema) noexcept {
+  ArrowArrayRelease(&array->array);
+  if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
 }
 
 // The replacement that `make` makes of the data without the GIL, null if that is the data itself.
@@ -109,32 +106,33 @@ arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
 
 }  // namespace
 
-PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> PrepareEntry(PyObject* object, bool is_batch) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     return Prepared(object, is_batch);
   });
 }
 
-bool CountNullsEntry(PyObject* object, Failure* failure) noexcept {
-  return Guard(failure, [&] { return CountNulls(ColumnsOf(object)); });
+Failure CountNullsEntry(PyObject* object) noexcept {
+  return Guard([&] { return CountNulls(ColumnsOf(object)); });
 }
 
-bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
+Failure FinishExportEntry(PyObject* object, void* exported, void* schema) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
-  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+  const Failure failure = Guard([&]() -> arrow::Status {
     const auto columns = IsOnGpu(*array) ? ColumnsOf(object) : arrow::ArrayDataVector{};
     if (columns.empty()) return FinishExport(columns, array);
     WithoutGil unlocked;
     return FinishExport(columns, array);
   });
-  return ReleaseUnless(succeeded, array, schema);
+  if (failure != nullptr) ReleaseBoth(array, schema);
+  return failure;
 }
 
-PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
-                             Failure* failure) noexcept {
+Outcome<PyObject*> PrepareImportEntry(void* imported, void* schema, PyObject* described,
+                                      bool is_batch) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(imported);
   PyObject* consumed = nullptr;
-  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+  const Failure failure = Guard([&]() -> arrow::Status {
     ReadOnHost reads;
     ARROW_RETURN_NOT_OK(CheckStructures(&array->array, static_cast<const ArrowSchema*>(schema),
                                         described, is_batch, &reads));
@@ -152,15 +150,17 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
     WithoutGil unlocked;
     return PrepareImport(is_batch, is_read, reads, array);
   });
-  if (ReleaseUnless(succeeded, array, schema)) return consumed;
-  if (consumed != nullptr) Pyarrow().decref(consumed);
-  return nullptr;
+  if (failure != nullptr) {
+    ReleaseBoth(array, schema);
+    if (consumed != nullptr) Pyarrow().decref(consumed);
+  }
+  return {consumed, failure};
 }
 
-PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
+Outcome<PyObject*> FinishImportEntry(PyObject* object, const void* imported) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
-  if (!IsOnGpu(origin)) return nullptr;
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+  if (!IsOnGpu(origin)) return {};
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
     const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
     if (const auto array = Unwrap<arrow::Array>(object)) {
@@ -172,8 +172,8 @@ PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* fai
   });
 }
 
-PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> PlacedEntry(PyObject* object) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr || !IsOnDevice(*batch)) return nullptr;
     if (HasUncountedNulls(batch->column_data())) {

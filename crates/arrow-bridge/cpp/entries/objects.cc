@@ -10,8 +10,10 @@
 namespace arrow_cuda {
 
 bool IsInitialisedEntry(PyObject* object) noexcept {
-  return Unwrap<arrow::Array>(object) != nullptr || Unwrap<arrow::RecordBatch>(object) != nullptr ||
-         Unwrap<arrow::ChunkedArray>(object) != nullptr || Unwrap<arrow::Table>(object) != nullptr ||
+  return Unwrap<arrow::Array>(object) != nullptr ||
+         Unwrap<arrow::RecordBatch>(object) != nullptr ||
+         Unwrap<arrow::ChunkedArray>(object) != nullptr ||
+         Unwrap<arrow::Table>(object) != nullptr ||
          Unwrap<arrow::Schema>(object) != nullptr;
 }
 

@@ -107,16 +107,16 @@ arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* obje
 
 }  // namespace
 
-PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> SkeletonOfEntry(PyObject* object) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
     return Wrap(arrow::MakeArray(SkeletonOf(*array->data())));
   });
 }
 
-PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
-                        Failure* failure) noexcept {
-  return GuardObject(failure, [&] { return Assemble(schema, columns, count); });
+Outcome<PyObject*> AssembleEntry(PyObject* schema, PyObject* const* columns,
+                                 size_t count) noexcept {
+  return GuardValue([&] { return Assemble(schema, columns, count); });
 }
 
 }  // namespace arrow_cuda

@@ -40,7 +40,8 @@ class HostSlice : public arrow::Buffer {
 
 arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
     Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent) {
-  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(Rust().buffer_facts(rust.get()).device, parent.get()));
+  ARROW_ASSIGN_OR_RAISE(auto manager,
+                        ManagerOf(Rust().buffer_facts(rust.get()).device, parent.get()));
   return std::make_unique<DeviceBuffer>(std::move(rust), std::move(manager), std::move(parent));
 }
 

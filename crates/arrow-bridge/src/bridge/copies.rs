@@ -1,6 +1,6 @@
 //! Copies between the host and devices.
 
-use super::{Bridge, made, made_or_none};
+use super::{Bridge, made_or_none};
 use crate::fault::Fault;
 use crate::ffi::{DataKind, Object, RustStream};
 use crate::live::{Destination, Live};
@@ -33,9 +33,7 @@ impl Bridge {
         let (to, is_device) =
             destination.map_or((ptr::null_mut(), false), |to| (to.object.as_ptr(), to.is_device));
         // SAFETY: live objects, of their classes; the stream is read during the call only.
-        made_or_none(|failure| unsafe {
-            (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream, failure)
-        })
+        made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream) })
     }
 
     /// A new reference to a copy of a `pyarrow.Buffer` in the memory of `destination`, or if it
@@ -54,9 +52,7 @@ impl Bridge {
     ) -> Result<Object, Fault> {
         let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
         // SAFETY: live objects, the destination of its class.
-        made(|failure| unsafe {
-            (self.api.buffer_to)(buffer.as_ptr(), to, is_device, is_view, failure)
-        })
+        unsafe { (self.api.buffer_to)(buffer.as_ptr(), to, is_device, is_view) }.into_result()
     }
 
     /// The number of the GPU that a destination of copies names; `None` for other destinations, and for

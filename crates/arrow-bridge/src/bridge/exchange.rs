@@ -1,7 +1,7 @@
 //! The C Device interface: arrays and batches, and streams of them.
 
-use super::{Bridge, filled, made, made_or_none};
-use crate::fault::Fault;
+use super::{Bridge, made_or_none};
+use crate::fault::{Fault, done};
 use crate::ffi::Object;
 use crate::live::Live;
 use std::ffi::c_void;
@@ -19,7 +19,7 @@ impl Bridge {
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn prepare(&self, object: Live<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
         // SAFETY: a live object.
-        made_or_none(|failure| unsafe { (self.api.prepare)(object.as_ptr(), is_batch, failure) })
+        made_or_none(unsafe { (self.api.prepare)(object.as_ptr(), is_batch) })
     }
 
     /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
@@ -30,7 +30,7 @@ impl Bridge {
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn count_nulls(&self, object: Live<'_>) -> Result<(), Fault> {
         // SAFETY: a live object.
-        filled(|failure| unsafe { (self.api.count_nulls)(object.as_ptr(), failure) })
+        done(unsafe { (self.api.count_nulls)(object.as_ptr()) })
     }
 
     /// A new reference to a `pyarrow.RecordBatch` that reports the device that its data lies on; `None`
@@ -42,7 +42,7 @@ impl Bridge {
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn placed(&self, batch: Live<'_>) -> Result<Option<Object>, Fault> {
         // SAFETY: a live object.
-        made_or_none(|failure| unsafe { (self.api.placed)(batch.as_ptr(), failure) })
+        made_or_none(unsafe { (self.api.placed)(batch.as_ptr()) })
     }
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
@@ -64,7 +64,7 @@ impl Bridge {
     ) -> Result<(), Fault> {
         let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.finish_export)(object, array, schema, failure)) }
+        done(unsafe { (self.api.finish_export)(object, array, schema) })
     }
 
     /// Waits for an array's event if libarrow reads the data during the import, and counts unknown
@@ -92,9 +92,7 @@ impl Bridge {
     ) -> Result<Option<Object>, Fault> {
         let described = described.map_or(ptr::null_mut(), Live::as_ptr);
         // SAFETY: guaranteed by the caller.
-        made_or_none(|failure| unsafe {
-            (self.api.prepare_import)(array, schema, described, is_batch, failure)
-        })
+        made_or_none(unsafe { (self.api.prepare_import)(array, schema, described, is_batch) })
     }
 
     /// A new reference to the replacement of the array or record batch that libarrow has imported
@@ -117,7 +115,7 @@ impl Bridge {
     ) -> Result<Option<Object>, Fault> {
         let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { made_or_none(|failure| (self.api.finish_import)(object, array, failure)) }
+        made_or_none(unsafe { (self.api.finish_import)(object, array) })
     }
 
     /// Exports a `pyarrow.Table`, a `pyarrow.ChunkedArray`, or if it `is_reader` a
@@ -140,7 +138,7 @@ impl Bridge {
     ) -> Result<(), Fault> {
         let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.export_stream)(object, is_reader, stream, failure)) }
+        done(unsafe { (self.api.export_stream)(object, is_reader, stream) })
     }
 
     /// Initialises a fresh `pyarrow.RecordBatchReader` with the batches of a stream of the C Device
@@ -155,7 +153,7 @@ impl Bridge {
     /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`.
     pub unsafe fn import_stream(&self, fresh: Live<'_>, stream: *mut c_void) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.import_stream)(fresh.as_ptr(), stream, failure)) }
+        done(unsafe { (self.api.import_stream)(fresh.as_ptr(), stream) })
     }
 
     /// A new reference to a `pyarrow.ChunkedArray` of all arrays of such a stream.
@@ -169,6 +167,6 @@ impl Bridge {
     /// `stream` must be such a stream; the GIL must be held.
     pub unsafe fn import_chunks(&self, stream: *mut c_void) -> Result<Object, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { made(|failure| (self.api.import_chunks)(stream, failure)) }
+        unsafe { (self.api.import_chunks)(stream) }.into_result()
     }
 }

@@ -1,8 +1,8 @@
 //! Messages in device memory.
 
+use super::Bridge;
 use super::objects::given;
-use super::{Bridge, filled, made};
-use crate::fault::Fault;
+use crate::fault::{Fault, done};
 use crate::ffi::{MessageFacts, Object};
 use crate::live::Live;
 use crate::payload::Payload;
@@ -53,9 +53,8 @@ impl Bridge {
         let facts = &raw const facts;
         // SAFETY: guaranteed by the caller; metadata and facts are read during the call only, and the
         // body is handed over.
-        made(|failure| unsafe {
-            (self.api.read_batch)(buffer, schema, memo, data, size, facts, body, failure)
-        })
+        unsafe { (self.api.read_batch)(buffer, schema, memo, data, size, facts, body) }
+            .into_result()
     }
 
     /// Runs pyarrow's own code over a file with a reader, which meanwhile has the
@@ -80,9 +79,7 @@ impl Bridge {
         let position = (position + message.frame.metadata_offset).cast_signed();
         let expect = |position, data, size, facts| {
             // SAFETY: guaranteed by the caller; metadata and facts are read during the call only.
-            filled(|failure| unsafe {
-                (self.api.expect_metadata)(file, position, data, size, facts, failure)
-            })
+            done(unsafe { (self.api.expect_metadata)(file, position, data, size, facts) })
         };
         expect(position, data, size, &raw const facts)?;
         let outcome = read();

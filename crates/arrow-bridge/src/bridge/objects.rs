@@ -1,7 +1,7 @@
 //! Objects of pyarrow over this project's buffers, and the buffers behind them.
 
-use super::{Bridge, filled, made};
-use crate::fault::Fault;
+use super::Bridge;
+use crate::fault::{Fault, done};
 use crate::ffi::{Object, Span};
 use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -44,24 +44,20 @@ impl Bridge {
     pub unsafe fn init(&self, fresh: Live<'_>, contents: Contents<'_>) -> Result<(), Fault> {
         let (api, fresh) = (self.api, fresh.as_ptr());
         // SAFETY: guaranteed by the caller; buffers are handed over, and a pool lives forever.
-        filled(|failure| unsafe {
+        done(unsafe {
             match contents {
-                Contents::Buffer(buffer) => (api.init_buffer)(fresh, given(buffer), failure),
+                Contents::Buffer(buffer) => (api.init_buffer)(fresh, given(buffer)),
                 Contents::Slice(parent, slice) => {
-                    (api.init_slice)(fresh, parent.as_ptr(), given(slice), failure)
+                    (api.init_slice)(fresh, parent.as_ptr(), given(slice))
                 }
-                Contents::MemoryOf(buffer) => {
-                    (api.init_from_buffer)(fresh, buffer.as_ptr(), failure)
-                }
-                Contents::HostBuffer(buffer) => {
-                    (api.init_host_buffer)(fresh, given(buffer), failure)
-                }
+                Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer.as_ptr()),
+                Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, given(buffer)),
                 Contents::HostSlice(whole, offset, size) => {
-                    (api.init_host_slice)(fresh, whole.as_ptr(), offset, size, failure)
+                    (api.init_host_slice)(fresh, whole.as_ptr(), offset, size)
                 }
-                Contents::Pool(pool) => (api.init_pool)(fresh, pool, failure),
-                Contents::Reader(buffer) => (api.init_reader)(fresh, buffer.as_ptr(), failure),
-                Contents::Writer(buffer) => (api.init_writer)(fresh, buffer.as_ptr(), failure),
+                Contents::Pool(pool) => (api.init_pool)(fresh, pool),
+                Contents::Reader(buffer) => (api.init_reader)(fresh, buffer.as_ptr()),
+                Contents::Writer(buffer) => (api.init_writer)(fresh, buffer.as_ptr()),
             }
         })
     }
@@ -77,7 +73,7 @@ impl Bridge {
     /// The GIL must be held.
     pub unsafe fn allocate_host(&self, size: i64) -> Result<Object, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { made(|failure| (self.api.allocate_host)(size, failure)) }
+        unsafe { (self.api.allocate_host)(size) }.into_result()
     }
 
     /// The device buffer behind an object that [`init`](Self::init) has given one; `None` for others.

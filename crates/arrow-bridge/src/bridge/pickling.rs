@@ -1,6 +1,6 @@
 //! Arrays without their data, and batches and tables of arrays, for pickles.
 
-use super::{Bridge, made};
+use super::Bridge;
 use crate::fault::Fault;
 use crate::ffi::Object;
 use crate::live::Live;
@@ -14,7 +14,7 @@ impl Bridge {
     /// [`Kind::Type`](crate::Kind::Type) for another object, and for an uninitialised array.
     pub fn skeleton_of(&self, array: Live<'_>) -> Result<Object, Fault> {
         // SAFETY: a live object.
-        made(|failure| unsafe { (self.api.skeleton_of)(array.as_ptr(), failure) })
+        unsafe { (self.api.skeleton_of)(array.as_ptr()) }.into_result()
     }
 
     /// A new reference to a `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked
@@ -29,6 +29,6 @@ impl Bridge {
         let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr()).collect();
         let (first, count) = (pointers.as_ptr(), pointers.len());
         // SAFETY: live objects; the columns are read during the call only.
-        made(|failure| unsafe { (self.api.assemble)(schema.as_ptr(), first, count, failure) })
+        unsafe { (self.api.assemble)(schema.as_ptr(), first, count) }.into_result()
     }
 }

@@ -1,31 +1,27 @@
 //! Events for C++.
 
 use super::context;
-use crate::fault::{Fault, attempt, attempt_into};
+use crate::fault::{Fault, Outcome, attempt, attempted, made};
 use crate::ffi::{Failure, Kind, RustEvent, RustStream};
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
 use std::slice;
 
-pub(super) extern "C" fn create(
-    device: i32,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustEvent>> {
-    let work = || Ok(Box::new(RustEvent::new(Event::new(&context(device)?)?)));
-    attempt(failure, work)
+pub(super) extern "C" fn create(device: i32) -> Outcome<Option<Box<RustEvent>>> {
+    let work = || Ok(RustEvent::new(Event::new(&context(device)?)?));
+    made(work)
 }
 
 pub(super) unsafe extern "C" fn wrap(
     device: i32,
     place: *const *mut c_void,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustEvent>> {
+) -> Outcome<Option<Box<RustEvent>>> {
     let work = || {
         let (context, handle) = (context(device)?, handle_at(place)?);
         // SAFETY: the producer promises that the event exists and stays alive.
-        Ok(Box::new(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) })))
+        Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
     };
-    attempt(failure, work)
+    made(work)
 }
 
 /// The handle that a producer has stored at `place`.
@@ -47,25 +43,19 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     Ok(event)
 }
 
-pub(super) extern "C" fn record(
-    event: &RustEvent,
-    stream: &RustStream,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt(failure, || Ok(event.object().record(stream.object())?)).is_some()
+pub(super) extern "C" fn record(event: &RustEvent, stream: &RustStream) -> Failure {
+    attempted(|| Ok(event.object().record(stream.object())?))
 }
 
-pub(super) extern "C" fn wait(event: &RustEvent, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(event.object().synchronize().map(drop)?)).is_some()
+pub(super) extern "C" fn wait(event: &RustEvent) -> Failure {
+    attempted(|| Ok(event.object().synchronize().map(drop)?))
 }
 
 pub(super) unsafe extern "C" fn pending(
     device: i32,
     events: *const *const RustEvent,
     count: usize,
-    out: &mut Option<Box<RustEvent>>,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Outcome<Option<Box<RustEvent>>> {
     let work = || {
         // SAFETY: `count` live events.
         let events: Vec<&Event> = unsafe {
@@ -77,7 +67,7 @@ pub(super) unsafe extern "C" fn pending(
             _ => None,
         })
     };
-    attempt_into(out, failure, work)
+    attempt(work)
 }
 
 #[cfg(test)]

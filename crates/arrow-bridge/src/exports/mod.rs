@@ -1,23 +1,26 @@
 //! Rust's functions for the C++ classes, which `RustApi` lists.
 //!
 //! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
-//! table and are live, other pointers are valid for their use, and `Failure*` is writable.
+//! table and are live, and other pointers are valid for their use.
 
 mod batch_copies;
 mod buffers;
 mod events;
+mod faults;
 mod files;
 mod metadata;
 mod pools;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, Kind, RustApi};
+use crate::ffi::{Kind, RustApi};
 use crate::handles::place;
 use arrow_cuda_context::Context;
 
 pub(crate) static API: RustApi = RustApi {
-    abi_version: ABI_VERSION,
+    fault_new: faults::new,
+    fault_facts: faults::facts,
+    fault_release: release,
     device_name: buffers::device_name,
     buffer_allocate: buffers::allocate,
     buffer_view: buffers::view,

@@ -134,7 +134,7 @@ fn exception(
             Kind::NotImplemented => pyarrow_exception(py, "ArrowNotImplementedError", text),
             Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
             Kind::Python => PyErr::fetch(py),
-            Kind::Io | Kind::None => PyOSError::new_err(text),
+            Kind::Io => PyOSError::new_err(text),
         },
         Failure::File(code, text) => error_of_file(code, text, None),
         Failure::Array(error) => match error {
