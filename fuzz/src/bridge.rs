@@ -1,7 +1,7 @@
 //! The bridge, and objects that it takes for pyarrow's.
 
 use crate::abi::{DeviceArray, Schema};
-use arrow_cuda_bridge::{Bridge, DataKind, Object, PyarrowApi};
+use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, Live, Object, PyarrowApi};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::DeviceMessage;
@@ -82,6 +82,11 @@ impl Reference {
     pub fn object(&self) -> Object {
         self.0.as_ptr()
     }
+
+    fn live(&self) -> Live<'_> {
+        // SAFETY: our own reference; there is no GIL here.
+        unsafe { Live::new(self.object()) }
+    }
 }
 
 impl Drop for Reference {
@@ -150,7 +155,7 @@ impl Pyarrow {
                 }
                 schema = null_mut();
             }
-            let described = object_of(kind.as_ref());
+            let described = kind.as_ref().map(Reference::live);
             let prepared =
                 self.bridge.prepare_import(array.cast(), schema.cast(), described, is_batch);
             if let Some(consumed) = prepared.ok()? {
@@ -159,7 +164,7 @@ impl Pyarrow {
             let described = object_of(kind.as_ref());
             let object = (self.methods.import)(array, schema, described, is_batch);
             let imported = Reference::new(object)?;
-            let finished = self.bridge.finish_import(imported.object(), array.cast());
+            let finished = self.bridge.finish_import(imported.live(), array.cast());
             Some(finished.ok()?.and_then(Reference::new).unwrap_or(imported))
         }
     }
@@ -168,17 +173,17 @@ impl Pyarrow {
     fn export(&self, object: &Reference, is_batch: bool) -> bool {
         // SAFETY: live objects and structures.
         unsafe {
-            let Ok(prepared) = self.bridge.prepare(object.object(), is_batch) else {
+            let Ok(prepared) = self.bridge.prepare(object.live(), is_batch) else {
                 return false;
             };
             let prepared = prepared.and_then(Reference::new);
-            let exported = object_of(prepared.as_ref().or(Some(object)));
+            let exported = prepared.as_ref().unwrap_or(object);
             let (mut array, mut schema) = (DeviceArray::default(), Schema::default());
-            if !(self.methods.export)(exported, &raw mut array, &raw mut schema) {
+            if !(self.methods.export)(exported.object(), &raw mut array, &raw mut schema) {
                 return true;
             }
             let (place, described) = ((&raw mut array).cast(), (&raw mut schema).cast());
-            self.bridge.finish_export(exported, place, described).ok();
+            self.bridge.finish_export(exported.live(), place, described).ok();
             array.release();
             schema.release();
             true
@@ -190,21 +195,22 @@ impl Pyarrow {
     pub fn work_with(&self, object: &Reference, is_batch: bool) {
         // SAFETY: live objects.
         unsafe {
-            self.bridge.is_on_device(object.object());
+            self.bridge.is_on_device(object.live());
             let is_counted = self.export(object, is_batch);
             if !is_batch {
-                drop(self.bridge.skeleton_of(object.object()).ok().map(Reference::new));
+                drop(self.bridge.skeleton_of(object.live()).ok().map(Reference::new));
             }
             // Of maps, libarrow counts the nulls itself, on the host wherever they are.
             let is_valid = is_counted && (self.methods.is_valid)(object.object(), false);
             let manager = Reference::new((self.methods.host)()).unwrap();
             let kind = if is_batch { DataKind::Batch } else { DataKind::Array };
-            let copy = self.bridge.copy_to(object.object(), kind, manager.object(), false, None);
+            let host = Destination::new(manager.live(), false);
+            let copy = self.bridge.copy_to(object.live(), kind, Some(host), None);
             // None says that everything lies on the host.
             let Ok(copy) = copy else { return };
             let copy = copy.and_then(Reference::new);
             let on_host = copy.as_ref().unwrap_or(object);
-            if is_batch && let Ok(mut payload) = self.bridge.payload(on_host.object()) {
+            if is_batch && let Ok(mut payload) = self.bridge.payload(on_host.live()) {
                 let message = payload.ranges().map(|ranges| ranges.concat()).ok();
                 std::hint::black_box(message);
             }
@@ -221,7 +227,7 @@ impl Pyarrow {
         // SAFETY: a fresh object.
         unsafe {
             let fresh = Reference::new((self.methods.new_buffer)()).unwrap();
-            self.bridge.init_buffer(fresh.object(), memory).unwrap();
+            self.bridge.init(fresh.live(), Contents::Buffer(memory)).unwrap();
             fresh
         }
     }
@@ -231,7 +237,7 @@ impl Pyarrow {
         // SAFETY: a fresh object.
         unsafe {
             let fresh = Reference::new((self.methods.new_file)()).unwrap();
-            self.bridge.init_reader(fresh.object(), buffer.object()).unwrap();
+            self.bridge.init(fresh.live(), Contents::Reader(buffer.live())).unwrap();
             fresh
         }
     }
@@ -252,8 +258,8 @@ impl Pyarrow {
         schema: &Reference,
         message: DeviceMessage,
     ) -> Option<Reference> {
-        let (buffer, schema) = (buffer.object(), schema.object());
-        // SAFETY: live objects.
+        let (buffer, schema) = (buffer.live(), schema.live());
+        // SAFETY: no memo.
         unsafe { self.bridge.read_batch(buffer, schema, None, message) }
             .ok()
             .and_then(Reference::new)
@@ -269,10 +275,8 @@ impl Pyarrow {
     ) -> Option<Reference> {
         // SAFETY: live objects.
         unsafe {
-            self.bridge.expect_message(file.object(), 0, known).unwrap();
-            let batch = (self.methods.read_message)(file.object(), schema.object());
-            self.bridge.forget_message(file.object()).unwrap();
-            Reference::new(batch)
+            let read = || (self.methods.read_message)(file.object(), schema.object());
+            Reference::new(self.bridge.with_message(file.live(), 0, known, read).unwrap())
         }
     }
 

@@ -13,7 +13,7 @@ from ._devices import current_context
 from ._dtypes import supported
 from ._host_memory import Host, described
 from ._pointers import POINTERS, TypedPointer
-from ._status import cudaError_t
+from ._status import WithStatusProperty
 from ._typed_allocators import pinned
 
 __all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
@@ -102,7 +102,7 @@ class HostAllocator(HostMemory):
         self._shape, self._dtype = self._array.shape, self._array.dtype
 
 
-class PagelockedAllocator(HostMemory):
+class PagelockedAllocator(HostMemory, WithStatusProperty):
     """Pinned memory of the host for the host's side of a `GPUArray`.
 
     Copies between it and a device are the fastest.  Kernels can use its address; so an
@@ -141,24 +141,6 @@ class PagelockedAllocator(HostMemory):
         self._array = None
         if self._buffer is not None:
             self._array = np.ndarray(self._shape, self._dtype, self._buffer)
-
-    @property
-    def last_status(self) -> cudaError_t:
-        """The status of the allocation.
-
-        Returns
-        -------
-        cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if so much memory cannot be pinned.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.PagelockedAllocator(3, np.float32).last_status
-        <cudaError: code=0>
-        """
-        return self._status
 
 
 class Allocator:

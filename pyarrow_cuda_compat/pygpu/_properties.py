@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .. import _native
 from ._devices import ordinal
-from ._status import answer, cudaError_t
+from ._status import WithStatus, answer
 
 __all__ = ["cudaDeviceProp"]
+
+_T = TypeVar("_T", int, str)
 
 # The fields of the runtime's structure that are attributes of the driver, by their numbers there.
 _ATTRIBUTES = {
@@ -45,7 +48,32 @@ def _properties(number: int) -> dict[str, Any]:
     return found
 
 
-class cudaDeviceProp:
+def _field(name: str, otherwise: _T, text: str) -> Callable[[cudaDeviceProp], _T]:
+    """The method that returns a property, or the other value on failure."""
+
+    def field(self: cudaDeviceProp) -> _T:
+        found: _T = self._found.get(name, otherwise)
+        return found
+
+    field.__name__, field.__qualname__ = name, f"cudaDeviceProp.{name}"
+    field.__doc__ = f"""Return {text}.
+
+        Returns
+        -------
+        {name} : {type(otherwise).__name__}
+            {otherwise!r} on failure.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> properties = gpuarray.cudaDeviceProp(0)
+        >>> properties.{name}() == properties.get()["{name}"]
+        True
+        """
+    return field
+
+
+class cudaDeviceProp(WithStatus):
     """The properties of a device.
 
     Parameters
@@ -62,6 +90,8 @@ class cudaDeviceProp:
     <cudaError: code=0>
     >>> len(properties.uuid())
     32
+    >>> gpuarray.cudaDeviceProp(1000).last_status()
+    <cudaError: code=101>
     """
 
     def __init__(self, device: int) -> None:
@@ -88,93 +118,8 @@ class cudaDeviceProp:
         """
         return dict(self._found)
 
-    def name(self) -> str:
-        """Return the name of the device's model.
-
-        Returns
-        -------
-        name : str
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaDeviceProp(0).name() != ""
-        True
-        """
-        return str(self._found.get("name", ""))
-
-    def uuid(self) -> str:
-        """Return what identifies the device in every process.
-
-        Returns
-        -------
-        uuid : str
-            16 bytes as hexadecimal digits.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> len(bytes.fromhex(gpuarray.cudaDeviceProp(0).uuid()))
-        16
-        """
-        return str(self._found.get("uuid", ""))
-
-    def pciBusID(self) -> int:
-        """Return the number of the device's PCI bus.
-
-        Returns
-        -------
-        number : int
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaDeviceProp(0).pciBusID() >= 0
-        True
-        """
-        return int(self._found.get("pciBusID", -1))
-
-    def pciDeviceID(self) -> int:
-        """Return the device's number on its PCI bus.
-
-        Returns
-        -------
-        number : int
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaDeviceProp(0).pciDeviceID() >= 0
-        True
-        """
-        return int(self._found.get("pciDeviceID", -1))
-
-    def pciDomainID(self) -> int:
-        """Return the number of the device's PCI domain.
-
-        Returns
-        -------
-        number : int
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaDeviceProp(0).pciDomainID() >= 0
-        True
-        """
-        return int(self._found.get("pciDomainID", -1))
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of the query.
-
-        Returns
-        -------
-        status : cudaError_t
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaDeviceProp(1000).last_status()
-        <cudaError: code=101>
-        """
-        return self._status
+    name = _field("name", "", "the name of the device's model")
+    uuid = _field("uuid", "", "what identifies the device in every process, in hexadecimal digits")
+    pciBusID = _field("pciBusID", -1, "the number of the device's PCI bus")
+    pciDeviceID = _field("pciDeviceID", -1, "the device's number on its PCI bus")
+    pciDomainID = _field("pciDomainID", -1, "the number of the device's PCI domain")

@@ -83,6 +83,52 @@ INVALID_VALUE = cudaError_t(1)
 INVALID_RESOURCE_HANDLE = cudaError_t(400)
 
 
+class WithStatus:
+    """An object of the low-level interface that keeps the status of its calls."""
+
+    _status = SUCCESS
+
+    def last_status(self) -> cudaError_t:
+        """Return the status of the object's last call of the device.
+
+        Returns
+        -------
+        status : cudaError_t
+            Success before the first one.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.cudaStream_t(7).last_status()
+        <cudaError: code=1>
+        """
+        return self._status
+
+
+class WithStatusProperty:
+    """An object of the high-level interface that keeps the status of its calls."""
+
+    _status = SUCCESS
+
+    @property
+    def last_status(self) -> cudaError_t:
+        """The status of the object's last call of the device.
+
+        Returns
+        -------
+        cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if there is not so much memory, or so much cannot be
+            pinned.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.GPUArray((2, 3)).last_status
+        <cudaError: code=0>
+        """
+        return self._status
+
+
 class _Last(threading.local):
     """The thread's last failure, as the runtime keeps it."""
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
 from .. import _native
 from ._devices import current_context
-from ._pointers import EventPointer, StreamPointer
-from ._status import INVALID_RESOURCE_HANDLE, answer, attempt, cudaError_t, noted
+from ._pointers import EventPointer, Pointer, StreamPointer
+from ._status import (
+    INVALID_RESOURCE_HANDLE,
+    WithStatus,
+    answer,
+    attempt,
+    cudaError_t,
+    noted,
+)
 
 __all__ = [
     "cudaEventElapsedTime",
@@ -22,7 +30,35 @@ __all__ = [
 _FLAGS = 2**32 - 1
 
 
-class cudaEvent_t:
+class _WithHandle(WithStatus):
+    """An event or a stream of the current device, or none if it could not be created."""
+
+    # The function that makes it, and the class of the pointer to it.
+    _kind: tuple[Callable[[_native.Context, int], Any], type[Pointer]]
+
+    def __init__(self, flags: int = 0) -> None:
+        wanted = index(flags) & _FLAGS
+        self._object, self._status = answer(lambda: self._kind[0](current_context(), wanted), None)
+
+    def get(self) -> Pointer:
+        """Return the handle, for a C function.
+
+        Returns
+        -------
+        handle : pointer
+            Null if the object could not be created, which it retains otherwise.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> int(gpuarray.cudaEvent_t().get()) > 0
+        True
+        """
+        made = self._object
+        return self._kind[1]._of(0 if made is None else made.handle, made)
+
+
+class cudaEvent_t(_WithHandle):
     """A point in the work of a stream, created on the current device.
 
     `cudaEventRecord` records it.
@@ -43,43 +79,10 @@ class cudaEvent_t:
     <cudaError: code=0>
     """
 
-    def __init__(self, flags: int = 0) -> None:
-        wanted = index(flags) & _FLAGS
-        self._event, self._status = answer(lambda: _native._event(current_context(), wanted), None)
-
-    def get(self) -> EventPointer:
-        """Return the event's handle, for a C function.
-
-        Returns
-        -------
-        handle : pointer
-            Null if the event could not be created.  It retains the event.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> int(gpuarray.cudaEvent_t().get()) > 0
-        True
-        """
-        return EventPointer._of(0 if self._event is None else self._event.handle, self._event)
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of the event's creation.
-
-        Returns
-        -------
-        status : cudaError_t
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaEvent_t(4).last_status()  # without 2
-        <cudaError: code=1>
-        """
-        return self._status
+    _kind = (_native._event, EventPointer)
 
 
-class cudaStream_t:
+class cudaStream_t(_WithHandle):
     """A queue of work that a device runs in order, created on the current device.
 
     It has the protocol ``__cuda_stream__``, so other libraries accept it, and so do the copies
@@ -99,46 +102,13 @@ class cudaStream_t:
     <cudaError: code=0>
     """
 
-    def __init__(self, flags: int = 0) -> None:
-        wanted = index(flags) & _FLAGS
-        made = answer(lambda: _native._stream(current_context(), wanted), None)
-        self._stream, self._status = made
-
-    def get(self) -> StreamPointer:
-        """Return the stream's handle, for a C function.
-
-        Returns
-        -------
-        handle : pointer
-            Null if the stream could not be created.  It retains the stream.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> int(gpuarray.cudaStream_t().get()) > 0
-        True
-        """
-        return StreamPointer._of(0 if self._stream is None else self._stream.handle, self._stream)
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of the stream's creation.
-
-        Returns
-        -------
-        status : cudaError_t
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.cudaStream_t(7).last_status()
-        <cudaError: code=1>
-        """
-        return self._status
+    _kind = (_native._stream, StreamPointer)
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        if self._stream is None:
+        if self._object is None:
             raise ValueError(f"the stream could not be created: {self._status}")
-        return self._stream.__cuda_stream__()
+        handle: tuple[int, int] = self._object.__cuda_stream__()
+        return handle
 
 
 def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
@@ -165,7 +135,7 @@ def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
     <cudaError: code=0>
     """
     recorded = _event_of(event)
-    queue = stream._stream if isinstance(stream, cudaStream_t) else stream
+    queue = stream._object if isinstance(stream, cudaStream_t) else stream
     if recorded is None or (queue is None and stream is not None):
         return noted(INVALID_RESOURCE_HANDLE)
     try:
@@ -240,4 +210,5 @@ def cudaEventElapsedTime(start: cudaEvent_t, end: cudaEvent_t) -> tuple[float, c
 def _event_of(event: cudaEvent_t) -> _native.Event | None:
     if not isinstance(event, cudaEvent_t):
         raise TypeError(f"expected a cudaEvent_t, got {type(event).__name__}")
-    return event._event
+    made: _native.Event | None = event._object
+    return made

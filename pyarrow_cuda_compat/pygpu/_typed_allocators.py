@@ -82,7 +82,44 @@ class TypedHostAllocator(_TypedAllocator):
         self._pointer = self._pointer._to(np.empty(size, self._dtype))
 
 
-class TypedPagelockedAllocator(_TypedAllocator):
+class _DriversAllocator(_TypedAllocator):
+    """What the allocators have that call the driver."""
+
+    def allocate(self, size: int) -> cudaError_t:
+        """Allocate memory, and release what the allocator had before.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements, which are not initialised.
+
+        Returns
+        -------
+        status : cudaError_t
+            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory, or so
+            much cannot be pinned.
+
+        Raises
+        ------
+        ValueError
+            If `size` is negative.
+
+        Examples
+        --------
+        >>> import pyarrow_cuda_compat.pygpu as gpuarray
+        >>> gpuarray.DeviceAllocator_int64().allocate(3)
+        <cudaError: code=0>
+        """
+        shape, nbytes = described(size, self._dtype)
+        self._pointer = type(self._pointer)()
+        return self._fill(shape, nbytes)
+
+    def _fill(self, shape: tuple[int, ...], nbytes: int) -> cudaError_t:
+        """Has the pointer, which is null, point to new memory."""
+        raise NotImplementedError
+
+
+class TypedPagelockedAllocator(_DriversAllocator):
     """Allocates pinned memory of the host for elements of type ``int64``.
 
     Copies between it and a device are the fastest, and kernels can use its address.
@@ -97,39 +134,14 @@ class TypedPagelockedAllocator(_TypedAllocator):
     (3,)
     """
 
-    def allocate(self, size: int) -> cudaError_t:
-        """Allocate memory, and release what the allocator had before.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Returns
-        -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if so much memory cannot be pinned.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.PagelockedAllocator_int64().allocate(3)
-        <cudaError: code=0>
-        """
-        shape, nbytes = described(size, self._dtype)
-        self._pointer = type(self._pointer)()
+    def _fill(self, shape: tuple[int, ...], nbytes: int) -> cudaError_t:
         memory, status = pinned(nbytes)
         if memory is not None:
-            self._pointer = self._pointer._to(np.ndarray(shape, self._dtype, memory))
+            self._pointer._point_to(np.ndarray(shape, self._dtype, memory))
         return status
 
 
-class TypedDeviceAllocator(_TypedAllocator):
+class TypedDeviceAllocator(_DriversAllocator):
     """Allocates memory of the current device for elements of type ``int64``.
 
     Examples
@@ -142,33 +154,9 @@ class TypedDeviceAllocator(_TypedAllocator):
     (True, False)
     """
 
-    def allocate(self, size: int) -> cudaError_t:
-        """Allocate memory, and release what the allocator had before.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Returns
-        -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.DeviceAllocator_int64().allocate(3)
-        <cudaError: code=0>
-        """
-        self._pointer = type(self._pointer)()
+    def _fill(self, shape: tuple[int, ...], nbytes: int) -> cudaError_t:
         memory, status = answer(
-            lambda: _native.DeviceArray.empty(size, self._dtype, context=current_context()), None
+            lambda: _native.DeviceArray.empty(shape, self._dtype, context=current_context()), None
         )
         if memory is not None:
             self._pointer = self._pointer._of(memory.address, memory)

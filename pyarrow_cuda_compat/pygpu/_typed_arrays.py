@@ -14,10 +14,10 @@ from ._dtypes import Typed, for_each_type
 from ._host_and_device import HostAndDevice
 from ._host_memory import Host, host_array, host_at, order_of
 from ._pointers import TypedPointer
-from ._status import cudaError_t
+from ._status import WithStatus
 
 
-class TypedArray(Typed, HostAndDevice):
+class TypedArray(Typed, HostAndDevice, WithStatus):
     """An array of ``int64`` with a side on the host and a side on the device.
 
     The side on the device is dense: in Fortran order if that on the host is, and else in C order.
@@ -194,23 +194,6 @@ class TypedArray(Typed, HostAndDevice):
         True
         """
         return self._device_pointer()
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of the array's last call of the device.
-
-        Returns
-        -------
-        status : cudaError_t
-            Success before the first one.
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> array = gpuarray.DeviceArray_int64(3)
-        >>> array.allocate() == array.last_status()
-        True
-        """
-        return self._status
 
     def allocated(self) -> bool:
         """Return whether there is memory on the device.

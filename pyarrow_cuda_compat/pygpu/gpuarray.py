@@ -14,7 +14,7 @@ from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice
 from ._host_memory import Host, described, host_array, order_of
 from ._pointers import TypedPointer
-from ._status import SUCCESS, cudaError_t
+from ._status import SUCCESS, WithStatusProperty, cudaError_t
 
 __all__ = [
     "SUPPORTED_DTYPES",
@@ -31,7 +31,7 @@ __all__ = [
 _HOST = 1
 
 
-class GPUArray(HostAndDevice):
+class GPUArray(HostAndDevice, WithStatusProperty):
     """An array with a side on the host and a side on the current device, which is allocated.
 
     Nothing is copied unasked: `to_gpu` copies the host's side to the device, and `get` the
@@ -206,22 +206,6 @@ class GPUArray(HostAndDevice):
         0
         """
         return int(self._is_c_contiguous())
-
-    @property
-    def last_status(self) -> cudaError_t:
-        """The status of the array's last call of the device.
-
-        Returns
-        -------
-        cudaError_t
-
-        Examples
-        --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
-        >>> gpuarray.GPUArray((2, 3)).last_status
-        <cudaError: code=0>
-        """
-        return self._status
 
     @property
     def host_data(self) -> TypedPointer:

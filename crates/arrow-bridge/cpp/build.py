@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-EXPORT = "arrow_cuda_bridge"
+EXPORT = "arrow_cuda_bridge_api"
 JOBS = 2
 COMPILE = [
     "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",

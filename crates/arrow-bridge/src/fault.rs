@@ -1,12 +1,10 @@
 //! Failures that cross between the languages.
 
 use crate::ffi::{Failure, Kind};
-use crate::truncate::length_within;
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
-use std::ffi::c_char;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -71,45 +69,43 @@ impl From<IpcError> for Fault {
     }
 }
 
-impl Failure {
-    pub(crate) fn none() -> Self {
-        Self { kind: Kind::None, text: [0; 1020] }
-    }
+/// What a function of the border returns: a value, or why there is none.
+#[repr(C)]
+pub(crate) struct Outcome<T> {
+    /// Without a meaning beside a failure.
+    pub(crate) value: T,
+    pub(crate) failure: Failure,
+}
 
-    fn fill(&mut self, fault: &Fault) {
-        self.kind = fault.kind;
-        let most = self.text.len() - 1;
-        let cut = length_within(&fault.text, most);
-        let bytes = fault.text.bytes().take(cut).chain([0]);
-        for (place, byte) in self.text.iter_mut().zip(bytes) {
-            *place = byte as c_char;
-        }
-    }
-
-    pub(crate) fn into_fault(self) -> Fault {
-        let bytes: Vec<u8> =
-            self.text.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
-        Fault { kind: self.kind, text: String::from_utf8_lossy(&bytes).into_owned() }
+impl<T> Outcome<T> {
+    pub(crate) fn into_result(self) -> Result<T, Fault> {
+        done(self.failure).map(|()| self.value)
     }
 }
 
-/// Runs a call from C++.  Any failure, including a panic, is written into `failure`.
-pub(crate) fn attempt<T>(
-    failure: Option<&mut Failure>,
-    work: impl FnOnce() -> Result<T, Fault>,
-) -> Option<T> {
-    let outcome = catch_unwind(AssertUnwindSafe(work))
+/// The result of a function of the border that has no value.
+pub(crate) fn done(failure: Failure) -> Result<(), Fault> {
+    failure.map_or(Ok(()), |fault| Err(*fault))
+}
+
+/// Runs a call from C++.  Any failure, including a panic, is returned.
+pub(crate) fn attempt<T: Default>(work: impl FnOnce() -> Result<T, Fault>) -> Outcome<T> {
+    let result = catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(Fault::new(Kind::Io, "a panic in Rust, see standard error")));
-    outcome.map_err(|fault| failure.map(|failure| failure.fill(&fault))).ok()
+    match result {
+        Ok(value) => Outcome { value, failure: None },
+        Err(fault) => Outcome { value: T::default(), failure: Some(Box::new(fault)) },
+    }
 }
 
-/// Runs a call from C++ whose result is stored in `out`.  Returns whether it succeeded.
-pub(crate) fn attempt_into<T>(
-    out: &mut T,
-    failure: Option<&mut Failure>,
-    work: impl FnOnce() -> Result<T, Fault>,
-) -> bool {
-    attempt(failure, work).map(|value| *out = value).is_some()
+/// Runs a call from C++ for what it does.
+pub(crate) fn attempted(work: impl FnOnce() -> Result<(), Fault>) -> Failure {
+    attempt(work).failure
+}
+
+/// Runs a call from C++ for a new object.
+pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Outcome<Option<Box<T>>> {
+    attempt(|| work().map(|object| Some(Box::new(object))))
 }
 
 /// A size or position that C++ passes as a signed number.
@@ -123,19 +119,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
-        let mut failure = Failure::none();
-        failure.fill(&Fault::new(Kind::Io, "ä".repeat(2000)));
-        let fault = failure.into_fault();
-        assert_eq!(fault.text.chars().count(), 509);
-        assert!(fault.text.chars().all(|character| character == 'ä'));
-    }
-
-    #[test]
     fn a_panic_is_a_failure() {
-        let mut failure = Failure::none();
-        let outcome: Option<()> = attempt(Some(&mut failure), || panic!("on purpose"));
-        assert!(outcome.is_none());
-        assert_eq!(failure.into_fault().kind, Kind::Io);
+        let outcome = attempt(|| -> Result<bool, Fault> { panic!("on purpose") });
+        assert_eq!(outcome.into_result().expect_err("a panic").kind, Kind::Io);
     }
 }

@@ -10,12 +10,13 @@
 //! C++ passes live objects for references, and initialised places for mutable ones.  Sizes, offsets and positions are
 //! in bytes.
 //!
-//! Failure: a function that can fail takes a [`Failure`] last, fills it, and returns false, -1 or
-//! null.  Neither side lets an exception or a panic cross the border.
+//! Failure: a function that can fail returns a [`Failure`], or an [`Outcome`] if it has a value.  Neither
+//! side lets an exception or a panic cross the border.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
+pub(crate) use crate::fault::{Fault as RustFault, Outcome};
 pub(crate) use crate::handles::{RustEvent, RustStream};
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::HostPool as RustPool;
@@ -25,14 +26,12 @@ pub(crate) use arrow_cuda_host_io::{
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 12;
+pub const ABI_VERSION: u32 = 14;
 
 /// The kind of exception that Python raises for a failure.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No failure.
-    None = 0,
     /// `pyarrow.ArrowInvalid`.
     Invalid = 1,
     /// `OSError`.
@@ -53,11 +52,14 @@ pub enum Kind {
     Capacity = 9,
 }
 
+/// Why a function failed; null if it did not.
+pub(crate) type Failure = Option<Box<RustFault>>;
+
 #[repr(C)]
-pub(crate) struct Failure {
+pub(crate) struct FaultFacts {
     pub(crate) kind: Kind,
-    /// UTF-8, NUL-terminated, cut when too long.
-    pub(crate) text: [c_char; 1020],
+    /// UTF-8, valid as long as the fault exists.
+    pub(crate) text: HostRange,
 }
 
 /// CPython's object, which is opaque to both sides of the border.
@@ -174,6 +176,14 @@ pub(crate) struct HostRange {
     pub(crate) size: usize,
 }
 
+/// Ranges of host memory to read.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct HostRanges {
+    pub(crate) first: *const HostRange,
+    pub(crate) count: usize,
+}
+
 /// A range of host memory to write.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -186,24 +196,21 @@ pub(crate) struct HostTarget {
 /// Rust's functions for C++.
 #[repr(C)]
 pub(crate) struct RustApi {
-    pub(crate) abi_version: u32,
+    // Failures.
+    /// `text` is UTF-8.
+    pub(crate) fault_new: unsafe extern "C" fn(kind: Kind, text: HostRange) -> Box<RustFault>,
+    pub(crate) fault_facts: unsafe extern "C" fn(fault: &RustFault) -> FaultFacts,
+    pub(crate) fault_release: unsafe extern "C" fn(fault: Box<RustFault>),
 
     // Devices.
-    /// Fails for a number that no device has.
-    pub(crate) device_name: unsafe extern "C" fn(
-        device: i32,
-        out: *mut c_char,
-        capacity: usize,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    /// NUL-terminated.  Fails for a number that no device has.
+    pub(crate) device_name:
+        unsafe extern "C" fn(device: i32, out: *mut c_char, capacity: usize) -> Failure,
 
     // Buffers.
     /// Allocates in the device's primary context.
-    pub(crate) buffer_allocate: unsafe extern "C" fn(
-        device: i32,
-        size: i64,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustBuffer>>,
+    pub(crate) buffer_allocate:
+        unsafe extern "C" fn(device: i32, size: i64) -> Outcome<Option<Box<RustBuffer>>>,
     /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
     pub(crate) buffer_view: unsafe extern "C" fn(
         device: i32,
@@ -211,16 +218,14 @@ pub(crate) struct RustApi {
         size: i64,
         is_mutable: bool,
         owner: Owner,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustBuffer>>,
+    ) -> Outcome<Option<Box<RustBuffer>>>,
     pub(crate) buffer_slice: unsafe extern "C" fn(
         buffer: &RustBuffer,
         offset: i64,
         size: i64,
         is_mutable: bool,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustBuffer>>,
-    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer, out: &mut BufferFacts),
+    ) -> Outcome<Option<Box<RustBuffer>>>,
+    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer) -> BufferFacts,
     /// The address is about to reach other libraries.
     pub(crate) buffer_expose: unsafe extern "C" fn(buffer: &RustBuffer),
     pub(crate) buffer_release: unsafe extern "C" fn(buffer: Box<RustBuffer>),
@@ -236,21 +241,15 @@ pub(crate) struct RustApi {
         position: i64,
         out: *mut c_void,
         size: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
     pub(crate) copy_from_host: unsafe extern "C" fn(
         to: &RustBuffer,
         position: i64,
         data: *const c_void,
         size: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) copy_from_device: unsafe extern "C" fn(
-        to: &RustBuffer,
-        position: i64,
-        from: &RustBuffer,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
+    pub(crate) copy_from_device:
+        unsafe extern "C" fn(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure,
     /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
     /// copied together: now, or in the order of a stream of that context, which is waited for unless all
     /// ranges are pinned.  Stores `count` buffers at `out`, to be released at their places, or none on
@@ -262,8 +261,7 @@ pub(crate) struct RustApi {
         count: usize,
         owner: Owner,
         out: *mut BufferPlace,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
     /// As `copies_of_host`, with the bytes of other buffers, whose memory `owner` keeps valid.  The
     /// stream may belong to the context of the copies or to that of the buffers.
     pub(crate) copies_of_buffers: unsafe extern "C" fn(
@@ -273,26 +271,22 @@ pub(crate) struct RustApi {
         count: usize,
         owner: Owner,
         out: *mut BufferPlace,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
     /// Waits for a stream that belongs to the context of each buffer.
     pub(crate) stream_await_for: unsafe extern "C" fn(
         stream: &RustStream,
         buffers: *const *const RustBuffer,
         count: usize,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
     /// Copies `count` buffers to the host together, each to a target of its size.
     pub(crate) copy_all_to_host: unsafe extern "C" fn(
         buffers: *const *const RustBuffer,
         targets: *const HostTarget,
         count: usize,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Failure,
 
     // Pinned host memory.
-    pub(crate) host_buffer_facts:
-        unsafe extern "C" fn(buffer: &RustHostBuffer, out: &mut HostFacts),
+    pub(crate) host_buffer_facts: unsafe extern "C" fn(buffer: &RustHostBuffer) -> HostFacts,
     pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: Box<RustHostBuffer>),
     /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
     /// may be called on any thread, and neither need the GIL nor give it up.
@@ -300,8 +294,7 @@ pub(crate) struct RustApi {
         pool: &RustPool,
         size: i64,
         alignment: i64,
-        failure: Option<&mut Failure>,
-    ) -> Option<NonNull<u8>>,
+    ) -> Outcome<Option<NonNull<u8>>>,
     /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
     pub(crate) pool_reallocate: unsafe extern "C" fn(
         pool: &RustPool,
@@ -309,184 +302,109 @@ pub(crate) struct RustApi {
         old_size: i64,
         new_size: i64,
         alignment: i64,
-        failure: Option<&mut Failure>,
-    ) -> Option<NonNull<u8>>,
+    ) -> Outcome<Option<NonNull<u8>>>,
     pub(crate) pool_free: unsafe extern "C" fn(pool: &RustPool, data: *mut u8, size: i64),
     pub(crate) pool_release_unused: unsafe extern "C" fn(pool: &RustPool),
-    /// The host address of pinned memory that is mapped at a device address; null, without a
-    /// failure, for an address without a mapping.
-    pub(crate) host_address: unsafe extern "C" fn(
-        device: i32,
-        device_address: u64,
-        out: &mut *mut c_void,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    /// The host address of pinned memory that is mapped at a device address; null for an address without
+    /// a mapping.
+    pub(crate) host_address:
+        unsafe extern "C" fn(device: i32, device_address: u64) -> Outcome<Option<NonNull<u8>>>,
     /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
-    pub(crate) is_device_memory: unsafe extern "C" fn(
-        device: i32,
-        address: u64,
-        out: &mut bool,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    /// The device address that pinned memory is mapped at; 0, without a failure, for memory without a mapping.
-    pub(crate) device_address: unsafe extern "C" fn(
-        device: i32,
-        host_address: *const c_void,
-        out: &mut u64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    pub(crate) is_device_memory: unsafe extern "C" fn(device: i32, address: u64) -> Outcome<bool>,
+    /// The device address that pinned memory is mapped at; 0 for memory without a mapping.
+    pub(crate) device_address:
+        unsafe extern "C" fn(device: i32, host_address: *const c_void) -> Outcome<u64>,
 
     // Events.
     /// An event of the device's primary context.
-    pub(crate) event_create:
-        unsafe extern "C" fn(device: i32, failure: Option<&mut Failure>) -> Option<Box<RustEvent>>,
+    pub(crate) event_create: unsafe extern "C" fn(device: i32) -> Outcome<Option<Box<RustEvent>>>,
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
     pub(crate) event_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustEvent>>,
+    ) -> Outcome<Option<Box<RustEvent>>>,
     pub(crate) event_release: unsafe extern "C" fn(event: Box<RustEvent>),
     /// The address of the event's `CUevent`, valid as long as `event` exists.
     pub(crate) event_place: unsafe extern "C" fn(event: &RustEvent) -> *mut *mut c_void,
-    pub(crate) event_record: unsafe extern "C" fn(
-        event: &RustEvent,
-        stream: &RustStream,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) event_wait:
-        unsafe extern "C" fn(event: &RustEvent, failure: Option<&mut Failure>) -> bool,
+    pub(crate) event_record:
+        unsafe extern "C" fn(event: &RustEvent, stream: &RustStream) -> Failure,
+    pub(crate) event_wait: unsafe extern "C" fn(event: &RustEvent) -> Failure,
     /// An event for the work in flight before the given events, on the default stream and on the
-    /// streams that are ordered with it.  Stores null if there is no such work.
+    /// streams that are ordered with it; null if there is no such work.
     pub(crate) event_pending: unsafe extern "C" fn(
         device: i32,
         events: *const *const RustEvent,
         count: usize,
-        out: &mut Option<Box<RustEvent>>,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    ) -> Outcome<Option<Box<RustEvent>>>,
 
     // Streams.
     /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
-    pub(crate) stream_create: unsafe extern "C" fn(
-        device: i32,
-        flags: u32,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustStream>>,
+    pub(crate) stream_create:
+        unsafe extern "C" fn(device: i32, flags: u32) -> Outcome<Option<Box<RustStream>>>,
     /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
     /// the default stream for null.
     pub(crate) stream_wrap: unsafe extern "C" fn(
         device: i32,
         place: *const *mut c_void,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustStream>>,
+    ) -> Outcome<Option<Box<RustStream>>>,
     pub(crate) stream_release: unsafe extern "C" fn(stream: Box<RustStream>),
     /// The address of the stream's `CUstream`, valid as long as `stream` exists.
     pub(crate) stream_place: unsafe extern "C" fn(stream: &RustStream) -> *mut *mut c_void,
-    pub(crate) stream_wait_event: unsafe extern "C" fn(
-        stream: &RustStream,
-        event: &RustEvent,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) stream_synchronize:
-        unsafe extern "C" fn(stream: &RustStream, failure: Option<&mut Failure>) -> bool,
+    pub(crate) stream_wait_event:
+        unsafe extern "C" fn(stream: &RustStream, event: &RustEvent) -> Failure,
+    pub(crate) stream_synchronize: unsafe extern "C" fn(stream: &RustStream) -> Failure,
 
     // Reading.
     pub(crate) reader_open: unsafe extern "C" fn(buffer: &RustBuffer) -> Box<RustReader>,
     pub(crate) reader_release: unsafe extern "C" fn(reader: Box<RustReader>),
     pub(crate) reader_close: unsafe extern "C" fn(reader: &RustReader),
     pub(crate) reader_is_closed: unsafe extern "C" fn(reader: &RustReader) -> bool,
-    pub(crate) reader_tell: unsafe extern "C" fn(
-        reader: &RustReader,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) reader_size: unsafe extern "C" fn(
-        reader: &RustReader,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) reader_seek: unsafe extern "C" fn(
-        reader: &RustReader,
-        position: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) reader_read: unsafe extern "C" fn(
-        reader: &RustReader,
-        size: i64,
-        out: *mut c_void,
-        failure: Option<&mut Failure>,
-    ) -> i64,
+    pub(crate) reader_tell: unsafe extern "C" fn(reader: &RustReader) -> Outcome<i64>,
+    pub(crate) reader_size: unsafe extern "C" fn(reader: &RustReader) -> Outcome<i64>,
+    pub(crate) reader_seek: unsafe extern "C" fn(reader: &RustReader, position: i64) -> Failure,
+    pub(crate) reader_read:
+        unsafe extern "C" fn(reader: &RustReader, size: i64, out: *mut c_void) -> Outcome<i64>,
     pub(crate) reader_read_at: unsafe extern "C" fn(
         reader: &RustReader,
         position: i64,
         size: i64,
         out: *mut c_void,
-        failure: Option<&mut Failure>,
-    ) -> i64,
-    pub(crate) reader_read_buffer: unsafe extern "C" fn(
-        reader: &RustReader,
-        size: i64,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustBuffer>>,
+    ) -> Outcome<i64>,
+    pub(crate) reader_read_buffer:
+        unsafe extern "C" fn(reader: &RustReader, size: i64) -> Outcome<Option<Box<RustBuffer>>>,
     pub(crate) reader_read_buffer_at: unsafe extern "C" fn(
         reader: &RustReader,
         position: i64,
         size: i64,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustBuffer>>,
+    ) -> Outcome<Option<Box<RustBuffer>>>,
     /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
     /// message.
-    pub(crate) message_facts: unsafe extern "C" fn(
-        metadata: *const u8,
-        size: usize,
-        is_footer: bool,
-        out: &mut MessageFacts,
-    ),
+    pub(crate) message_facts:
+        unsafe extern "C" fn(metadata: *const u8, size: usize, is_footer: bool) -> MessageFacts,
 
     // Writing.
-    pub(crate) writer_open: unsafe extern "C" fn(
-        buffer: &RustBuffer,
-        failure: Option<&mut Failure>,
-    ) -> Option<Box<RustWriter>>,
+    pub(crate) writer_open:
+        unsafe extern "C" fn(buffer: &RustBuffer) -> Outcome<Option<Box<RustWriter>>>,
     /// Flushes buffered bytes.
     pub(crate) writer_release: unsafe extern "C" fn(writer: Box<RustWriter>),
-    pub(crate) writer_close:
-        unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> bool,
+    pub(crate) writer_close: unsafe extern "C" fn(writer: &RustWriter) -> Failure,
     pub(crate) writer_is_closed: unsafe extern "C" fn(writer: &RustWriter) -> bool,
-    pub(crate) writer_tell: unsafe extern "C" fn(
-        writer: &RustWriter,
-        out: &mut i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) writer_seek: unsafe extern "C" fn(
-        writer: &RustWriter,
-        position: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) writer_write: unsafe extern "C" fn(
-        writer: &RustWriter,
-        data: *const c_void,
-        size: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) writer_write_device: unsafe extern "C" fn(
-        writer: &RustWriter,
-        data: &RustBuffer,
-        failure: Option<&mut Failure>,
-    ) -> bool,
+    pub(crate) writer_tell: unsafe extern "C" fn(writer: &RustWriter) -> Outcome<i64>,
+    pub(crate) writer_seek: unsafe extern "C" fn(writer: &RustWriter, position: i64) -> Failure,
+    pub(crate) writer_write:
+        unsafe extern "C" fn(writer: &RustWriter, data: *const c_void, size: i64) -> Failure,
+    pub(crate) writer_write_device:
+        unsafe extern "C" fn(writer: &RustWriter, data: &RustBuffer) -> Failure,
     pub(crate) writer_write_at: unsafe extern "C" fn(
         writer: &RustWriter,
         position: i64,
         data: *const c_void,
         size: i64,
-        failure: Option<&mut Failure>,
-    ) -> bool,
-    pub(crate) writer_flush:
-        unsafe extern "C" fn(writer: &RustWriter, failure: Option<&mut Failure>) -> bool,
+    ) -> Failure,
+    pub(crate) writer_flush: unsafe extern "C" fn(writer: &RustWriter) -> Failure,
     pub(crate) writer_set_buffer_size:
-        unsafe extern "C" fn(writer: &RustWriter, size: i64, failure: Option<&mut Failure>) -> bool,
+        unsafe extern "C" fn(writer: &RustWriter, size: i64) -> Failure,
 }
 
 /// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,
@@ -537,118 +455,71 @@ pub struct PyarrowApi {
     pub restore_thread: unsafe extern "C" fn(state: *mut c_void),
 }
 
-/// C++'s functions for Rust.  Each function that takes a `PyObject` requires the GIL.
+/// C++'s functions for Rust, which the methods of [`Bridge`](crate::Bridge) document.  Each function that
+/// takes a `PyObject` requires the GIL.  A `PyObject` that is returned is a new reference.
 #[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
     pub(crate) arrow_major: i32,
+    /// Called once, before the other functions.  Both tables live forever.
+    pub(crate) start: unsafe extern "C" fn(rust: &RustApi, pyarrow: &PyarrowApi) -> Failure,
 
     // New objects.
-    /// In each `init_*`, `fresh` is an object of a subtype of `pyarrow.Buffer` or
-    /// `pyarrow.NativeFile` whose base `tp_new` has run.  The function takes ownership of opaque
-    /// pointers, even on failure.
-    pub(crate) init_buffer: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        buffer: *mut RustBuffer,
-        failure: *mut Failure,
-    ) -> bool,
-    /// With a slice of `parent`: the slice keeps the C++ buffer behind `parent` alive.
+    /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
+    /// run.  The function takes ownership of opaque pointers, even on failure.
+    pub(crate) init_buffer:
+        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut RustBuffer) -> Failure,
+    /// The slice keeps the C++ buffer behind `parent` alive.
     pub(crate) init_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         parent: *mut PyObject,
         slice: *mut RustBuffer,
-        failure: *mut Failure,
-    ) -> bool,
-    /// From any `pyarrow.Buffer` within device memory.  Fails with `buffer is not backed by a
-    /// CudaBuffer`.
-    pub(crate) init_from_buffer: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        buffer: *mut PyObject,
-        failure: *mut Failure,
-    ) -> bool,
-    pub(crate) init_host_buffer: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        buffer: *mut RustHostBuffer,
-        failure: *mut Failure,
-    ) -> bool,
-    /// From a slice of a `pyarrow.Buffer` over pinned memory; its device type is CUDA_HOST too.
+    ) -> Failure,
+    pub(crate) init_from_buffer:
+        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
+    pub(crate) init_host_buffer:
+        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut RustHostBuffer) -> Failure,
     pub(crate) init_host_slice: unsafe extern "C" fn(
         fresh: *mut PyObject,
         host_buffer: *mut PyObject,
         offset: i64,
         size: i64,
-        failure: *mut Failure,
-    ) -> bool,
-    pub(crate) init_reader: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        buffer: *mut PyObject,
-        failure: *mut Failure,
-    ) -> bool,
-    pub(crate) init_writer: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        buffer: *mut PyObject,
-        failure: *mut Failure,
-    ) -> bool,
-
-    /// From a pool, which is never dropped; `fresh` is an object of a subtype of `pyarrow.MemoryPool`.
-    pub(crate) init_pool: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        pool: *const RustPool,
-        failure: *mut Failure,
-    ) -> bool,
+    ) -> Failure,
+    pub(crate) init_reader:
+        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
+    pub(crate) init_writer:
+        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
+    pub(crate) init_pool:
+        unsafe extern "C" fn(fresh: *mut PyObject, pool: *const RustPool) -> Failure,
 
     // The contents of an object.
-    /// Borrowed: valid while the object lives.  Takes any Python object; null when it is not a
-    /// device buffer or was never initialised.
+    /// Borrowed: valid while the object lives.
     pub(crate) buffer_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustBuffer,
-    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    /// Borrowed, as above.
     pub(crate) reader_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustReader,
-    /// Borrowed, as above.  Takes any `pyarrow.NativeFile`.
+    /// Borrowed, as above.
     pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
-    /// The pool of an object of `init_pool`; null when it was never initialised.
     pub(crate) pool_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustPool,
-    /// False when `buffer` is not an initialised `pyarrow.Buffer`.
     pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
-    /// The address of such a buffer, which is exposed by this; false as above.
     pub(crate) expose_address: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut u64) -> bool,
-    /// A `pyarrow.Buffer` (new reference) over host memory of the default pool, uninitialised.
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.
-    pub(crate) allocate_host:
-        unsafe extern "C" fn(size: i64, failure: *mut Failure) -> *mut PyObject,
-    /// Whether a `pyarrow.RecordBatch` was ever initialised.
-    pub(crate) has_batch: unsafe extern "C" fn(batch: *mut PyObject) -> bool,
-    /// Whether a `pyarrow.Schema` was ever initialised.
-    pub(crate) has_schema: unsafe extern "C" fn(schema: *mut PyObject) -> bool,
-    /// Whether an Array, ChunkedArray, RecordBatch or Table was ever initialised.
-    pub(crate) has_arrays: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// Whether a `pyarrow.RecordBatchReader`, by its class, was ever initialised.
-    pub(crate) has_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
-    /// Whether any data of such an object, or of a `pyarrow.Buffer`, lies in device memory, whatever
-    /// the object reports.
+    pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<*mut PyObject>,
+    pub(crate) is_initialised: unsafe extern "C" fn(object: *mut PyObject) -> bool,
+    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    /// The number of the device that the first such data lies on, -1 for none.
+    /// -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
-    /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
     pub(crate) has_devices: unsafe extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
-    /// Takes a batch that lies entirely on the host.
-    pub(crate) payload_open:
-        unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut CppPayload,
-    /// Lays out the message: the concatenation of the ranges, which are valid until the next call.
+    pub(crate) payload_open: unsafe extern "C" fn(batch: *mut PyObject) -> Outcome<*mut CppPayload>,
     /// Does not require the GIL.
-    pub(crate) payload_ranges: unsafe extern "C" fn(
-        payload: *mut CppPayload,
-        ranges: *mut *const HostRange,
-        count: *mut usize,
-        failure: *mut Failure,
-    ) -> bool,
+    pub(crate) payload_ranges:
+        unsafe extern "C" fn(payload: *mut CppPayload) -> Outcome<HostRanges>,
     /// Requires the GIL.
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
-    /// The batch (new reference) of a message that lies in `buffer`.  Rust has copied and checked
-    /// the metadata.  Takes ownership of `body`, a slice of the buffer, even on failure.  `memo`
-    /// may be null.
+    /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
         buffer: *mut PyObject,
         schema: *mut PyObject,
@@ -657,130 +528,69 @@ pub(crate) struct BridgeApi {
         metadata_size: usize,
         facts: *const MessageFacts,
         body: *mut RustBuffer,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-    /// Gives a reader of `init_reader` the metadata at `position`, which Rust has copied and
-    /// checked.  Reads at that position return these bytes, until another call passes null for
-    /// `metadata`.
+    ) -> Outcome<*mut PyObject>,
+    /// Reads at that position return these bytes, until another call passes null for `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
         reader: *mut PyObject,
         position: i64,
         metadata: *const u8,
         metadata_size: usize,
         facts: *const MessageFacts,
-        failure: *mut Failure,
-    ) -> bool,
+    ) -> Failure,
 
-    // The C Device interface: events, null counts and checks that libarrow lacks.
-    /// Before pyarrow exports `object`, a RecordBatch if it `is_batch`, else an Array: counts unknown
-    /// nulls, which libarrow itself would count on the host.  Returns a new reference to the
-    /// replacement, all of it on one device, or null without a failure if the object needs no change.
-    /// Fails for an object of another kind and for an uninitialised one.
-    pub(crate) prepare: unsafe extern "C" fn(
-        object: *mut PyObject,
-        is_batch: bool,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-    /// Counts the unknown nulls of an Array or RecordBatch, wherever it lies, and stores the counts.
-    pub(crate) count_nulls:
-        unsafe extern "C" fn(object: *mut PyObject, failure: *mut Failure) -> bool,
-    /// A copy (new reference) of `object`, of the class `kind`, in the memory of
-    /// `destination`, a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager; in the order of
-    /// `stream`, unless that is null.  Null without a failure for an array or batch that libarrow itself
-    /// copies, because neither the data nor the destination is on a GPU; and for a null `destination`, which only has the
-    /// object checked.
+    // The C Device interface, and copies.  The value is null where an object needs no change.
+    pub(crate) prepare:
+        unsafe extern "C" fn(object: *mut PyObject, is_batch: bool) -> Outcome<*mut PyObject>,
+    pub(crate) count_nulls: unsafe extern "C" fn(object: *mut PyObject) -> Failure,
+    /// `destination` is a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager, or null to have
+    /// the object checked only; `stream` may be null.
     pub(crate) copy_to: unsafe extern "C" fn(
         object: *mut PyObject,
         kind: DataKind,
         destination: *mut PyObject,
         is_device: bool,
         stream: *const RustStream,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-    /// The number of the GPU of such a destination, -1 for none.
+    ) -> Outcome<*mut PyObject>,
+    /// -1 for none.
     pub(crate) destination_device:
         unsafe extern "C" fn(destination: *mut PyObject, is_device: bool) -> i32,
-    /// A copy (new reference) of a pyarrow.Buffer in the memory of such a destination, or if it
-    /// `is_view`, the same memory as the destination sees it.
     pub(crate) buffer_to: unsafe extern "C" fn(
         buffer: *mut PyObject,
         destination: *mut PyObject,
         is_device: bool,
         is_view: bool,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-    /// A RecordBatch (new reference) that reports the device that its data lies on, and whose nulls are
-    /// counted; null without a failure if this one does, has none of its data there, or is another
-    /// object.
-    pub(crate) placed:
-        unsafe extern "C" fn(batch: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
-    /// After pyarrow has exported `object`, an Array or RecordBatch: adds an event for pending work
-    /// to `array`, an `ArrowDeviceArray`.  On failure, releases `array` and `schema`, an
-    /// `ArrowSchema` or null.
+    ) -> Outcome<*mut PyObject>,
+    pub(crate) placed: unsafe extern "C" fn(batch: *mut PyObject) -> Outcome<*mut PyObject>,
     pub(crate) finish_export: unsafe extern "C" fn(
         object: *mut PyObject,
         array: *mut c_void,
         schema: *mut c_void,
-        failure: *mut Failure,
-    ) -> bool,
-    /// Before libarrow imports: waits if the import itself reads the data, and counts the nulls of
-    /// an array that becomes a batch.  `array` is an `ArrowDeviceArray`; its type is that of
-    /// `schema`, an `ArrowSchema`, or if that is null, of `described`, a pyarrow.DataType or
-    /// pyarrow.Schema.  Returns a new reference to the type or schema that was made of `schema`, or
-    /// null without a failure if libarrow does that.  On failure, releases both structures.
+    ) -> Failure,
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
         described: *mut PyObject,
         is_batch: bool,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-    /// After libarrow has imported `object`: a new reference to the replacement, or null without a
-    /// failure if the object needs no change.  Only the device of `array`, an `ArrowDeviceArray`,
-    /// is read.
-    pub(crate) finish_import: unsafe extern "C" fn(
-        object: *mut PyObject,
-        array: *const c_void,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
-
-    /// Exports a Table, a ChunkedArray, or if it `is_reader` a RecordBatchReader, to `stream`, a
-    /// released `ArrowDeviceArrayStream`.  A reader is read up to the first batch with memory.
+    ) -> Outcome<*mut PyObject>,
+    pub(crate) finish_import:
+        unsafe extern "C" fn(object: *mut PyObject, array: *const c_void) -> Outcome<*mut PyObject>,
     pub(crate) export_stream: unsafe extern "C" fn(
         object: *mut PyObject,
         is_reader: bool,
         stream: *mut c_void,
-        failure: *mut Failure,
-    ) -> bool,
-    /// Initialises a fresh RecordBatchReader with the batches of an `ArrowDeviceArrayStream`, which is
-    /// taken over, also on failure.
-    pub(crate) import_stream: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        stream: *mut c_void,
-        failure: *mut Failure,
-    ) -> bool,
-    /// A ChunkedArray (new reference) of the arrays of such a stream.
-    pub(crate) import_chunks:
-        unsafe extern "C" fn(stream: *mut c_void, failure: *mut Failure) -> *mut PyObject,
+    ) -> Failure,
+    pub(crate) import_stream:
+        unsafe extern "C" fn(fresh: *mut PyObject, stream: *mut c_void) -> Failure,
+    pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<*mut PyObject>,
 
     // Pickling.
-    /// The array (new reference) without its data: an empty buffer replaces each buffer that is not
-    /// plain host memory, which becomes its parent.
-    pub(crate) skeleton_of:
-        unsafe extern "C" fn(array: *mut PyObject, failure: *mut Failure) -> *mut PyObject,
-    /// A RecordBatch of arrays, or a Table of chunked arrays (new reference).  Checks only types
-    /// and lengths: libarrow's validation refuses empty device memory, whose address is 0.
+    pub(crate) skeleton_of: unsafe extern "C" fn(array: *mut PyObject) -> Outcome<*mut PyObject>,
     pub(crate) assemble: unsafe extern "C" fn(
         schema: *mut PyObject,
         columns: *const *mut PyObject,
         count: usize,
-        failure: *mut Failure,
-    ) -> *mut PyObject,
+    ) -> Outcome<*mut PyObject>,
 }
 
-/// The library's one export.  Both tables must outlive the process's use of the library.
-pub(crate) type Entry = unsafe extern "C" fn(
-    rust: *const RustApi,
-    pyarrow: *const PyarrowApi,
-    failure: *mut Failure,
-) -> *const BridgeApi;
+/// The library's one export.  `start` is called before any other function.
+pub(crate) type Entry = unsafe extern "C" fn() -> &'static BridgeApi;

@@ -4,46 +4,34 @@
 use arrow_cuda_context::{Event, Stream};
 use std::ffi::c_void;
 
-/// An event, and its handle at a stable address.
-pub(crate) struct RustEvent {
-    event: Event,
+/// An event or a stream, and its handle at a stable address.
+pub(crate) struct Placed<T> {
+    object: T,
     handle: *mut c_void,
+}
+
+pub(crate) type RustEvent = Placed<Event>;
+pub(crate) type RustStream = Placed<Stream>;
+
+impl<T> Placed<T> {
+    pub(crate) fn object(&self) -> &T {
+        &self.object
+    }
 }
 
 impl RustEvent {
     pub(crate) fn new(event: Event) -> Self {
-        let handle = event.as_raw();
-        Self { event, handle }
+        Self { handle: event.as_raw(), object: event }
     }
-
-    pub(crate) fn event(&self) -> &Event {
-        &self.event
-    }
-
-    /// Where the handle is.
-    pub(crate) fn place(&self) -> *mut *mut c_void {
-        (&raw const self.handle).cast_mut()
-    }
-}
-
-/// A stream, and its handle at a stable address.
-pub(crate) struct RustStream {
-    stream: Stream,
-    handle: *mut c_void,
 }
 
 impl RustStream {
     pub(crate) fn new(stream: Stream) -> Self {
-        let handle = stream.as_raw();
-        Self { stream, handle }
+        Self { handle: stream.as_raw(), object: stream }
     }
+}
 
-    pub(crate) fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// Where the handle is.
-    pub(crate) fn place(&self) -> *mut *mut c_void {
-        (&raw const self.handle).cast_mut()
-    }
+/// Where the handle is.
+pub(crate) extern "C" fn place<T>(placed: &Placed<T>) -> *mut *mut c_void {
+    (&raw const placed.handle).cast_mut()
 }

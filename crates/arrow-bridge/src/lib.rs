@@ -18,12 +18,13 @@ mod exports;
 mod fault;
 mod ffi;
 mod handles;
+mod live;
 mod message_facts;
 mod payload;
-mod truncate;
 
 pub use address_exposure::watch_addresses;
-pub use bridge::Bridge;
+pub use bridge::{Bridge, Contents};
 pub use fault::Fault;
 pub use ffi::{DataKind, Kind, Object, PyObject, PyarrowApi, Span};
+pub use live::{Destination, Live};
 pub use payload::Payload;

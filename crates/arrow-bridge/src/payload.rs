@@ -1,8 +1,9 @@
 //! A record batch that is copied into device memory as a message.
 
 use crate::fault::Fault;
-use crate::ffi::{BridgeApi, CppPayload, Failure, Object};
-use std::{ptr, slice};
+use crate::ffi::{BridgeApi, CppPayload};
+use crate::live::Live;
+use std::slice;
 
 /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host, as ranges of memory:
 /// most of them are the batch's own memory.
@@ -21,11 +22,10 @@ impl Payload {
     /// # Safety
     ///
     /// As [`Bridge::payload`](crate::Bridge::payload).
-    pub(crate) unsafe fn open(api: &'static BridgeApi, batch: Object) -> Result<Self, Fault> {
-        let mut failure = Failure::none();
+    pub(crate) unsafe fn open(api: &'static BridgeApi, batch: Live<'_>) -> Result<Self, Fault> {
         // SAFETY: guaranteed by the caller.
-        let payload = unsafe { (api.payload_open)(batch, &raw mut failure) };
-        if payload.is_null() { Err(failure.into_fault()) } else { Ok(Self { payload, api }) }
+        let payload = unsafe { (api.payload_open)(batch.as_ptr()) }.into_result()?;
+        Ok(Self { payload, api })
     }
 
     /// Lays out the message: the concatenation of these non-empty ranges.  Does not require the
@@ -37,25 +37,12 @@ impl Payload {
     /// libarrow's errors for the batch, and [`Kind::Invalid`](crate::Kind::Invalid) if its offsets
     /// lead outside its data.
     pub fn ranges(&mut self) -> Result<Vec<&[u8]>, Fault> {
-        let mut failure = Failure::none();
-        let mut ranges = ptr::null();
-        let mut count = 0;
-        // SAFETY: our own object, and places for the results.
-        let is_done = unsafe {
-            (self.api.payload_ranges)(
-                self.payload,
-                &raw mut ranges,
-                &raw mut count,
-                &raw mut failure,
-            )
-        };
-        if !is_done {
-            return Err(failure.into_fault());
-        }
-        // SAFETY: a message has at least one range, so there are `count` of them; they and their
-        // non-empty memory are valid until the next call.
+        // SAFETY: our own object.
+        let found = unsafe { (self.api.payload_ranges)(self.payload) }.into_result()?;
+        // SAFETY: a message has at least one range; they and their non-empty memory are valid until
+        // the next call.
         Ok(unsafe {
-            slice::from_raw_parts(ranges, count)
+            slice::from_raw_parts(found.first, found.count)
                 .iter()
                 .map(|range| slice::from_raw_parts(range.data, range.size))
                 .collect()

@@ -1,4 +1,4 @@
-// The two tables given to `arrow_cuda_bridge`, and owning handles for Rust's objects.
+// The two tables given to `start`, and owning handles for Rust's objects.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@ const PyarrowApi& Pyarrow();
 void SetTables(const RustApi* rust, const PyarrowApi* pyarrow);
 
 struct Release {
+  void operator()(RustFault* fault) const { Rust().fault_release(fault); }
   void operator()(RustBuffer* buffer) const { Rust().buffer_release(buffer); }
   void operator()(RustHostBuffer* buffer) const { Rust().host_buffer_release(buffer); }
   void operator()(RustEvent* event) const { Rust().event_release(event); }

@@ -1,9 +1,10 @@
 #include "border/status.h"
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+
+#include "border/rust.h"
 
 namespace arrow_cuda {
 namespace {
@@ -16,77 +17,51 @@ class PythonErrorDetail : public arrow::StatusDetail {
   std::string ToString() const override { return "a Python exception is set"; }
 };
 
+// The kinds that have a status code of their own; all others are invalid.
+constexpr std::pair<Kind, arrow::StatusCode> kCodes[] = {
+    {Kind::kIo, arrow::StatusCode::IOError},
+    {Kind::kType, arrow::StatusCode::TypeError},
+    {Kind::kNotImplemented, arrow::StatusCode::NotImplemented},
+    {Kind::kMemory, arrow::StatusCode::OutOfMemory},
+    {Kind::kIndex, arrow::StatusCode::IndexError},
+    {Kind::kKey, arrow::StatusCode::KeyError},
+    {Kind::kCapacity, arrow::StatusCode::CapacityError},
+};
+
 Kind KindOf(const arrow::Status& status) {
   if (status.detail() != nullptr && status.detail()->type_id() == kPythonDetail) {
     return Kind::kPython;
   }
-  switch (status.code()) {
-    case arrow::StatusCode::IOError:
-      return Kind::kIo;
-    case arrow::StatusCode::TypeError:
-      return Kind::kType;
-    case arrow::StatusCode::NotImplemented:
-      return Kind::kNotImplemented;
-    case arrow::StatusCode::OutOfMemory:
-      return Kind::kMemory;
-    case arrow::StatusCode::IndexError:
-      return Kind::kIndex;
-    case arrow::StatusCode::KeyError:
-      return Kind::kKey;
-    case arrow::StatusCode::CapacityError:
-      return Kind::kCapacity;
-    default:
-      return Kind::kInvalid;
+  for (const auto& [kind, code] : kCodes) {
+    if (code == status.code()) return kind;
   }
+  return Kind::kInvalid;
 }
 
-arrow::StatusCode CodeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kIo:
-      return arrow::StatusCode::IOError;
-    case Kind::kType:
-      return arrow::StatusCode::TypeError;
-    case Kind::kNotImplemented:
-      return arrow::StatusCode::NotImplemented;
-    case Kind::kMemory:
-      return arrow::StatusCode::OutOfMemory;
-    case Kind::kIndex:
-      return arrow::StatusCode::IndexError;
-    case Kind::kKey:
-      return arrow::StatusCode::KeyError;
-    case Kind::kCapacity:
-      return arrow::StatusCode::CapacityError;
-    default:
-      return arrow::StatusCode::Invalid;
+arrow::StatusCode CodeOf(Kind wanted) {
+  for (const auto& [kind, code] : kCodes) {
+    if (kind == wanted) return code;
   }
-}
-
-// The longest prefix of `text` that fits in `capacity` bytes and ends at a UTF-8 boundary.
-size_t FittingSize(std::string_view text, size_t capacity) {
-  if (text.size() <= capacity) return text.size();
-  size_t size = capacity;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  return size;
+  return arrow::StatusCode::Invalid;
 }
 
 }  // namespace
 
-void Fail(Failure* failure, Kind kind, std::string_view text) {
-  if (failure == nullptr) return;
-  const size_t size = FittingSize(text, sizeof(failure->text) - 1);
-  std::memcpy(failure->text, text.data(), size);
-  failure->text[size] = '\0';
-  failure->kind = kind;
+RustFault* Fault(Kind kind, std::string_view text) noexcept {
+  return Rust().fault_new(kind, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-void ToFailure(const arrow::Status& status, Failure* failure) {
-  Fail(failure, KindOf(status), status.message());
+RustFault* ToFault(const arrow::Status& status) noexcept {
+  return status.ok() ? nullptr : Fault(KindOf(status), status.message());
 }
 
-arrow::Status ToStatus(const Failure& failure) {
-  if (failure.kind == Kind::kPython) return PythonError();
-  const auto* end = std::find(failure.text, failure.text + sizeof(failure.text), '\0');
-  return arrow::Status(CodeOf(failure.kind), std::string(failure.text, end));
+arrow::Status ToStatus(RustFault* failure) {
+  if (failure == nullptr) return arrow::Status::OK();
+  const Handle<RustFault> fault(failure);
+  const auto [kind, text] = Rust().fault_facts(fault.get());
+  if (kind == Kind::kPython) return PythonError();
+  return arrow::Status(CodeOf(kind),
+                       std::string(reinterpret_cast<const char*>(text.data), text.size));
 }
 
 arrow::Status PythonError() {

@@ -1,4 +1,4 @@
-// The one place that converts failures: arrow::Status <-> Failure.
+// The one place that converts failures: arrow::Status <-> RustFault.
 #pragma once
 
 #include <exception>
@@ -11,45 +11,35 @@
 
 namespace arrow_cuda {
 
-void Fail(Failure* failure, Kind kind, std::string_view text);
-void ToFailure(const arrow::Status& status, Failure* failure);
-arrow::Status ToStatus(const Failure& failure);
+RustFault* Fault(Kind kind, std::string_view text) noexcept;
+// Null if it is OK.
+RustFault* ToFault(const arrow::Status& status) noexcept;
+// Takes the failure over; OK for null.
+arrow::Status ToStatus(RustFault* failure);
 
 // The status of a call that has set a Python exception, which must reach Python unchanged.
 arrow::Status PythonError();
 
-// Runs one call into Rust: `call(Failure*)` returns whether it succeeded.
-template <typename Call>
-arrow::Status Try(Call&& call) {
-  Failure failure;
-  failure.kind = Kind::kNone;
-  failure.text[0] = '\0';
-  return call(&failure) ? arrow::Status::OK() : ToStatus(failure);
-}
-
 // Runs the body of one entry of `BridgeApi`, and catches all exceptions.
 template <typename Body>
-bool Guard(Failure* failure, Body&& body) noexcept {
+RustFault* Guard(Body&& body) noexcept {
   try {
-    const arrow::Status status = body();
-    if (status.ok()) return true;
-    ToFailure(status, failure);
+    return ToFault(body());
   } catch (const std::bad_alloc&) {
-    Fail(failure, Kind::kMemory, "out of host memory");
+    return Fault(Kind::kMemory, "out of host memory");
   } catch (const std::exception& error) {
-    Fail(failure, Kind::kInvalid, error.what());
+    return Fault(Kind::kInvalid, error.what());
   } catch (...) {
-    Fail(failure, Kind::kInvalid, "unknown C++ exception");
+    return Fault(Kind::kInvalid, "unknown C++ exception");
   }
-  return false;
 }
 
-// Runs the body of an entry that returns an object, null on failure, and catches all exceptions.
+// Runs the body of an entry with a value, and catches all exceptions.
 template <typename Body>
-PyObject* GuardObject(Failure* failure, Body&& body) noexcept {
-  PyObject* object = nullptr;
-  Guard(failure, [&]() -> arrow::Status { return body().Value(&object); });
-  return object;
+auto GuardValue(Body&& body) noexcept {
+  Outcome<typename decltype(body())::ValueType> outcome{};
+  outcome.failure = Guard([&]() -> arrow::Status { return body().Value(&outcome.value); });
+  return outcome;
 }
 
 }  // namespace arrow_cuda

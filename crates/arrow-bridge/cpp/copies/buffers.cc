@@ -113,7 +113,7 @@ class MadeBuffers {
   template <typename Make>
   static arrow::Result<MadeBuffers> By(size_t count, Make&& make) {
     std::vector<BufferPlace> places(count);
-    ARROW_RETURN_NOT_OK(Try([&](Failure* failure) { return make(places.data(), failure); }));
+    ARROW_RETURN_NOT_OK(make(places.data()));
     return MadeBuffers(std::move(places));
   }
 
@@ -161,9 +161,9 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, co
   for (const auto* source : sources.buffers) {
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
-  const auto make = [&](BufferPlace* made, Failure* failure) {
-    return Rust().copies_of_host(device, order.stream, ranges.data(), ranges.size(), Share(order),
-                                 made, failure);
+  const auto make = [&](BufferPlace* made) {
+    return Call(Rust().copies_of_host, device, order.stream, ranges.data(), ranges.size(),
+                Share(order), made);
   };
   return Store(sources.numbers, to, make, copies);
 }
@@ -171,9 +171,9 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, co
 Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to, const Order& order,
                std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
-  const auto make = [&](BufferPlace* made, Failure* failure) {
-    return Rust().copies_of_buffers(device, order.stream, from.data(), from.size(), Share(order),
-                                    made, failure);
+  const auto make = [&](BufferPlace* made) {
+    return Call(Rust().copies_of_buffers, device, order.stream, from.data(), from.size(),
+                Share(order), made);
   };
   return Store(sources.numbers, to, make, copies);
 }

@@ -14,53 +14,52 @@
 
 namespace arrow_cuda {
 
-bool InitBufferEntry(PyObject* fresh, RustBuffer* raw, Failure* failure) noexcept {
+Failure InitBufferEntry(PyObject* fresh, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return Guard(failure, [&]() -> arrow::Status {
+  return Guard([&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust)));
     return InitBuffer(fresh, std::move(buffer));
   });
 }
 
-bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
-                    Failure* failure) noexcept {
+Failure InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(parent));
+  return Guard([&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(parent));
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
   });
 }
 
-bool InitFromBufferEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
+Failure InitFromBufferEntry(PyObject* fresh, PyObject* buffer) noexcept {
+  return Guard([&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     return InitBuffer(fresh, std::move(ours));
   });
 }
 
-bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure) noexcept {
+Failure InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw) noexcept {
   Handle<RustHostBuffer> rust(raw);
-  return Guard(failure, [&] { return InitBuffer(fresh, HostBuffer::Make(std::move(rust))); });
+  return Guard([&] { return InitBuffer(fresh, HostBuffer::Make(std::move(rust))); });
 }
 
-bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
-                        Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(const auto whole, RequireBuffer(host_buffer));
+Failure InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset,
+                           int64_t size) noexcept {
+  return Guard([&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto whole, Require<arrow::Buffer>(host_buffer));
     ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
     return InitBuffer(fresh, part);
   });
 }
 
 const RustBuffer* BufferOfEntry(PyObject* object) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   const auto* ours = buffer == nullptr ? nullptr : AsDeviceBuffer(*buffer);
   return ours == nullptr ? nullptr : ours->rust();
 }
 
 bool SpanOfEntry(PyObject* object, Span* out) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   const bool is_cpu = buffer->is_cpu() && !IsOnDevice(*buffer);
   *out = Span{buffer->address(),
@@ -73,22 +72,22 @@ bool SpanOfEntry(PyObject* object, Span* out) noexcept {
 }
 
 bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
-  const auto buffer = UnwrapBuffer(object);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   Expose(*buffer);
   *out = buffer->address();
   return true;
 }
 
-PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> AllocateHostEntry(int64_t size) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
-    return WrapBuffer(buffer);
+    return Wrap(buffer);
   });
 }
 
-bool InitPoolEntry(PyObject* fresh, const RustPool* pool, Failure* failure) noexcept {
-  return Guard(failure, [&] { return InitPool(fresh, PinnedPool::Of(pool)); });
+Failure InitPoolEntry(PyObject* fresh, const RustPool* pool) noexcept {
+  return Guard([&] { return InitPool(fresh, PinnedPool::Of(pool)); });
 }
 
 const RustPool* PoolOfEntry(PyObject* object) noexcept {

@@ -71,25 +71,21 @@ arrow::Result<std::optional<ArrayDataVector>> CopyAnyhow(const ArrayDataVector& 
 }
 
 arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
+  ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, Copy({array->data()}, target));
   if (!copies.has_value()) return nullptr;
-  return WrapArray(arrow::MakeArray(copies->front()));
+  return Wrap(arrow::MakeArray(copies->front()));
 }
 
 arrow::Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
   ARROW_ASSIGN_OR_RAISE(auto copies, Copy(batch->column_data(), target));
   if (!copies.has_value()) return nullptr;
   // As libarrow's own copy says it: the place of the first column.
   const auto place =
       copies->empty() ? arrow::DeviceAllocationType::kCPU : copies->front()->device_type();
-  return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
+  return Wrap(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
                                             std::move(*copies), place));
-}
-
-void AddChunks(const arrow::ChunkedArray& array, ArrayDataVector* columns) {
-  for (const auto& chunk : array.chunks()) columns->push_back(chunk->data());
 }
 
 // A chunked array like `array`, of the copies from `next` on.
@@ -101,26 +97,22 @@ ChunkedPtr OfCopies(const arrow::ChunkedArray& array, ArrayDataVector::const_ite
 }
 
 arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto array, RequireChunkedArray(object));
-  ArrayDataVector columns;
-  AddChunks(*array, &columns);
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
+  ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
-  return WrapChunkedArray(OfCopies(*array, &next));
+  return Wrap(OfCopies(*array, &next));
 }
 
 arrow::Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto table, RequireTable(object));
-  ArrayDataVector columns;
-  for (const auto& column : table->columns()) AddChunks(*column, &columns);
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
+  ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
   std::vector<ChunkedPtr> copied;
   copied.reserve(table->columns().size());
   for (const auto& column : table->columns()) copied.push_back(OfCopies(*column, &next));
-  return WrapTable(arrow::Table::Make(table->schema(), std::move(copied), table->num_rows()));
+  return Wrap(arrow::Table::Make(table->schema(), std::move(copied), table->num_rows()));
 }
 
 arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) {
@@ -139,9 +131,9 @@ arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& t
 
 }  // namespace
 
-PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
-                      const RustStream* stream, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destination,
+                               bool is_device, const RustStream* stream) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
   });
 }
@@ -152,18 +144,18 @@ int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
   return static_cast<int32_t>((*manager)->device()->device_id());
 }
 
-PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
-                        Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
+Outcome<PyObject*> BufferToEntry(PyObject* object, PyObject* destination, bool is_device,
+                                 bool is_view) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
     const Destination destination_of{destination, is_device};
     ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());
-    {
-      WithoutGil unlocked;
-      ARROW_ASSIGN_OR_RAISE(buffer, is_view ? arrow::Buffer::View(std::move(buffer), to)
-                                            : arrow::Buffer::Copy(std::move(buffer), to));
-    }
-    return WrapBuffer(buffer);
+    const auto bring = [&] {
+      return is_view ? arrow::Buffer::View(std::move(buffer), to)
+                     : arrow::Buffer::Copy(std::move(buffer), to);
+    };
+    ARROW_ASSIGN_OR_RAISE(const auto brought, Unlocked(bring));
+    return Wrap(brought);
   });
 }
 

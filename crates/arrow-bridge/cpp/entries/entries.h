@@ -1,81 +1,61 @@
-// The functions of `BridgeApi`, each with the name of its row; src/ffi.rs documents them.
+// The functions of `BridgeApi`, each with the row that it fills; src/ffi.rs has their types.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include "border/ffi.h"
 
+#define ARROW_CUDA_ROWS(ROW)                              \
+  ROW(init_buffer, InitBufferEntry)                       \
+  ROW(init_slice, InitSliceEntry)                         \
+  ROW(init_from_buffer, InitFromBufferEntry)              \
+  ROW(init_host_buffer, InitHostBufferEntry)              \
+  ROW(init_host_slice, InitHostSliceEntry)                \
+  ROW(init_reader, InitReaderEntry)                       \
+  ROW(init_writer, InitWriterEntry)                       \
+  ROW(init_pool, InitPoolEntry)                           \
+  ROW(buffer_of, BufferOfEntry)                           \
+  ROW(reader_of, ReaderOfEntry)                           \
+  ROW(writer_of, WriterOfEntry)                           \
+  ROW(pool_of, PoolOfEntry)                               \
+  ROW(span_of, SpanOfEntry)                               \
+  ROW(expose_address, ExposeAddressEntry)                 \
+  ROW(allocate_host, AllocateHostEntry)                   \
+  ROW(is_initialised, IsInitialisedEntry)                 \
+  ROW(is_initialised_reader, IsInitialisedReaderEntry)    \
+  ROW(is_on_device, IsOnDeviceEntry)                      \
+  ROW(device_of, DeviceOfEntry)                           \
+  ROW(has_devices, HasDevicesEntry)                       \
+  ROW(payload_open, PayloadOpenEntry)                     \
+  ROW(payload_ranges, PayloadRangesEntry)                 \
+  ROW(payload_release, PayloadReleaseEntry)               \
+  ROW(read_batch, ReadBatchEntry)                         \
+  ROW(expect_metadata, ExpectMetadataEntry)               \
+  ROW(prepare, PrepareEntry)                              \
+  ROW(count_nulls, CountNullsEntry)                       \
+  ROW(copy_to, CopyToEntry)                               \
+  ROW(destination_device, DestinationDeviceEntry)         \
+  ROW(buffer_to, BufferToEntry)                           \
+  ROW(placed, PlacedEntry)                                \
+  ROW(finish_export, FinishExportEntry)                   \
+  ROW(prepare_import, PrepareImportEntry)                 \
+  ROW(finish_import, FinishImportEntry)                   \
+  ROW(export_stream, ExportStreamEntry)                   \
+  ROW(import_stream, ImportStreamEntry)                   \
+  ROW(import_chunks, ImportChunksEntry)                   \
+  ROW(skeleton_of, SkeletonOfEntry)                       \
+  ROW(assemble, AssembleEntry)
+
 namespace arrow_cuda {
 
-// entries/buffers.cc
-bool InitBufferEntry(PyObject* fresh, RustBuffer* raw, Failure* failure) noexcept;
-bool InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw,
-                    Failure* failure) noexcept;
-bool InitFromBufferEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
-bool InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw, Failure* failure) noexcept;
-bool InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset, int64_t size,
-                        Failure* failure) noexcept;
-const RustBuffer* BufferOfEntry(PyObject* object) noexcept;
-bool SpanOfEntry(PyObject* object, Span* out) noexcept;
-bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept;
-PyObject* AllocateHostEntry(int64_t size, Failure* failure) noexcept;
-bool InitPoolEntry(PyObject* fresh, const RustPool* pool, Failure* failure) noexcept;
-const RustPool* PoolOfEntry(PyObject* object) noexcept;
+// The type of the functions that a row of the table points to, none of which throws.
+template <typename Row>
+struct EntryOf;
+template <typename Result, typename... Parameters>
+struct EntryOf<Result (*)(Parameters...)> {
+  using Type = Result(Parameters...) noexcept;
+};
 
-// entries/files.cc
-bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
-bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept;
-RustReader* ReaderOfEntry(PyObject* object) noexcept;
-RustWriter* WriterOfEntry(PyObject* object) noexcept;
-bool ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
-                         size_t metadata_size, const MessageFacts* facts,
-                         Failure* failure) noexcept;
-
-// entries/objects.cc
-bool HasBatchEntry(PyObject* object) noexcept;
-bool HasSchemaEntry(PyObject* object) noexcept;
-bool HasArraysEntry(PyObject* object) noexcept;
-bool HasReaderEntry(PyObject* reader) noexcept;
-bool IsOnDeviceEntry(PyObject* object) noexcept;
-int32_t DeviceOfEntry(PyObject* object) noexcept;
-bool HasDevicesEntry() noexcept;
-
-// entries/messages.cc
-Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept;
-bool PayloadRangesEntry(Payload* payload, const HostRange** ranges, size_t* count,
-                       Failure* failure) noexcept;
-void PayloadReleaseEntry(Payload* payload) noexcept;
-PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
-                         const uint8_t* metadata, size_t metadata_size,
-                         const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept;
-
-// entries/exchange.cc
-PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept;
-bool CountNullsEntry(PyObject* object, Failure* failure) noexcept;
-bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept;
-PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
-                             Failure* failure) noexcept;
-PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept;
-
-PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept;
-
-// entries/streams.cc
-bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
-                       Failure* failure) noexcept;
-bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexcept;
-PyObject* ImportChunksEntry(void* exported, Failure* failure) noexcept;
-
-// entries/copies.cc
-PyObject* CopyToEntry(PyObject* object, DataKind kind, PyObject* destination, bool is_device,
-                      const RustStream* stream, Failure* failure) noexcept;
-int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept;
-PyObject* BufferToEntry(PyObject* object, PyObject* destination, bool is_device, bool is_view,
-                        Failure* failure) noexcept;
-
-// entries/pickling.cc
-PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept;
-PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
-                        Failure* failure) noexcept;
+#define ARROW_CUDA_DECLARE(row, Entry) EntryOf<decltype(BridgeApi::row)>::Type Entry;
+ARROW_CUDA_ROWS(ARROW_CUDA_DECLARE)
+#undef ARROW_CUDA_DECLARE
 
 }  // namespace arrow_cuda

@@ -28,29 +28,15 @@ namespace {
 static_assert(sizeof(ArrowDeviceArray) == 128 && sizeof(ArrowSchema) == 72);
 
 // Releases both structures after a failed export or import.
-bool ReleaseUnless(bool succeeded, ArrowDeviceArray* array, void* schema) noexcept {
-  if (!succeeded) {
-    ArrowArrayRelease(&array->array);
-    if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
-  }
-  return succeeded;
-}
-
-arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::Array>& array) {
-  return WrapArray(array);
-}
-arrow::Result<PyObject*> Wrap(const std::shared_ptr<arrow::RecordBatch>& batch) {
-  return WrapBatch(batch);
+void ReleaseBoth(ArrowDeviceArray* array, void* schema) noexcept {
+  ArrowArrayRelease(&array->array);
+  if (schema != nullptr) ArrowSchemaRelease(static_cast<ArrowSchema*>(schema));
 }
 
 // The replacement that `make` makes of the data without the GIL, null if that is the data itself.
 template <typename Data, typename Make>
 arrow::Result<PyObject*> Replaced(const Data& data, Make&& make) {
-  Data made;
-  {
-    WithoutGil unlocked;
-    ARROW_ASSIGN_OR_RAISE(made, make(data));
-  }
+  ARROW_ASSIGN_OR_RAISE(const Data made, Unlocked([&] { return make(data); }));
   if (made == data) return nullptr;
   return Wrap(made);
 }
@@ -63,10 +49,10 @@ arrow::Result<PyObject*> Prepared(const Data& data, const arrow::ArrayDataVector
 
 arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
   if (is_batch) {
-    ARROW_ASSIGN_OR_RAISE(const auto batch, RequireBatch(object));
+    ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
     return Prepared(batch, batch->column_data());
   }
-  ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
+  ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
   return Prepared(array, {array->data()});
 }
 
@@ -77,9 +63,9 @@ arrow::Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyOb
     ARROW_RETURN_NOT_OK(CheckStructure(*schema));
     return CheckStructure(array, *schema, reads);
   }
-  auto type = UnwrapType(described);
+  auto type = Unwrap<arrow::DataType>(described);
   if (is_batch) {
-    const auto fields = UnwrapSchema(described);
+    const auto fields = Unwrap<arrow::Schema>(described);
     type = fields == nullptr ? nullptr : arrow::struct_(fields->fields());
   }
   return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, reads);
@@ -93,18 +79,18 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
                                                                      PyObject** consumed) {
   std::vector<std::shared_ptr<arrow::DataType>> types;
   if (!is_batch) {
-    auto type = UnwrapType(described);
+    auto type = Unwrap<arrow::DataType>(described);
     if (schema != nullptr) {
       ARROW_ASSIGN_OR_RAISE(type, arrow::ImportType(schema));
-      ARROW_ASSIGN_OR_RAISE(*consumed, WrapType(type));
+      ARROW_ASSIGN_OR_RAISE(*consumed, Wrap(type));
     }
     if (type != nullptr) types.push_back(std::move(type));
     return types;
   }
-  auto fields = UnwrapSchema(described);
+  auto fields = Unwrap<arrow::Schema>(described);
   if (schema != nullptr) {
     ARROW_ASSIGN_OR_RAISE(fields, arrow::ImportSchema(schema));
-    ARROW_ASSIGN_OR_RAISE(*consumed, WrapSchema(fields));
+    ARROW_ASSIGN_OR_RAISE(*consumed, Wrap(fields));
   }
   if (fields == nullptr) return types;
   for (const auto& field : fields->fields()) types.push_back(field->type());
@@ -120,32 +106,33 @@ arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
 
 }  // namespace
 
-PyObject* PrepareEntry(PyObject* object, bool is_batch, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+Outcome<PyObject*> PrepareEntry(PyObject* object, bool is_batch) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     return Prepared(object, is_batch);
   });
 }
 
-bool CountNullsEntry(PyObject* object, Failure* failure) noexcept {
-  return Guard(failure, [&] { return CountNulls(ColumnsOf(object)); });
+Failure CountNullsEntry(PyObject* object) noexcept {
+  return Guard([&] { return CountNulls(ColumnsOf(object)); });
 }
 
-bool FinishExportEntry(PyObject* object, void* exported, void* schema, Failure* failure) noexcept {
+Failure FinishExportEntry(PyObject* object, void* exported, void* schema) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
-  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+  const Failure failure = Guard([&]() -> arrow::Status {
     const auto columns = IsOnGpu(*array) ? ColumnsOf(object) : arrow::ArrayDataVector{};
     if (columns.empty()) return FinishExport(columns, array);
     WithoutGil unlocked;
     return FinishExport(columns, array);
   });
-  return ReleaseUnless(succeeded, array, schema);
+  if (failure != nullptr) ReleaseBoth(array, schema);
+  return failure;
 }
 
-PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, bool is_batch,
-                             Failure* failure) noexcept {
+Outcome<PyObject*> PrepareImportEntry(void* imported, void* schema, PyObject* described,
+                                      bool is_batch) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(imported);
   PyObject* consumed = nullptr;
-  const bool succeeded = Guard(failure, [&]() -> arrow::Status {
+  const Failure failure = Guard([&]() -> arrow::Status {
     ReadOnHost reads;
     ARROW_RETURN_NOT_OK(CheckStructures(&array->array, static_cast<const ArrowSchema*>(schema),
                                         described, is_batch, &reads));
@@ -163,29 +150,31 @@ PyObject* PrepareImportEntry(void* imported, void* schema, PyObject* described, 
     WithoutGil unlocked;
     return PrepareImport(is_batch, is_read, reads, array);
   });
-  if (ReleaseUnless(succeeded, array, schema)) return consumed;
-  if (consumed != nullptr) Pyarrow().decref(consumed);
-  return nullptr;
+  if (failure != nullptr) {
+    ReleaseBoth(array, schema);
+    if (consumed != nullptr) Pyarrow().decref(consumed);
+  }
+  return {consumed, failure};
 }
 
-PyObject* FinishImportEntry(PyObject* object, const void* imported, Failure* failure) noexcept {
+Outcome<PyObject*> FinishImportEntry(PyObject* object, const void* imported) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
-  if (!IsOnGpu(origin)) return nullptr;
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
+  if (!IsOnGpu(origin)) return {};
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
     const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
-    if (const auto array = UnwrapArray(object)) {
+    if (const auto array = Unwrap<arrow::Array>(object)) {
       return Replaced(array, with_empty_buffers);
     }
-    const auto batch = UnwrapBatch(object);
+    const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
     return Replaced(batch, with_empty_buffers);
   });
 }
 
-PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    const auto batch = UnwrapBatch(object);
+Outcome<PyObject*> PlacedEntry(PyObject* object) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
+    const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr || !IsOnDevice(*batch)) return nullptr;
     if (HasUncountedNulls(batch->column_data())) {
       WithoutGil unlocked;
@@ -193,7 +182,7 @@ PyObject* PlacedEntry(PyObject* object, Failure* failure) noexcept {
     }
     const auto type = DeviceTypeOf(*batch);
     if (batch->device_type() == type) return nullptr;
-    return WrapBatch(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
+    return Wrap(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
                                               batch->column_data(), type, batch->GetSyncEvent()));
   });
 }

@@ -13,16 +13,16 @@
 
 namespace arrow_cuda {
 
-bool InitReaderEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
+Failure InitReaderEntry(PyObject* fresh, PyObject* buffer) noexcept {
+  return Guard([&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto reader, Reader::Open<MessageReader>(std::move(ours)));
     return InitReadable(fresh, std::move(reader));
   });
 }
 
-bool InitWriterEntry(PyObject* fresh, PyObject* buffer, Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
+Failure InitWriterEntry(PyObject* fresh, PyObject* buffer) noexcept {
+  return Guard([&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
     return InitWritable(fresh, std::move(writer));
@@ -42,10 +42,9 @@ RustWriter* WriterOfEntry(PyObject* object) noexcept {
   return ours == nullptr ? nullptr : ours->rust();
 }
 
-bool ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
-                         size_t metadata_size, const MessageFacts* facts,
-                         Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
+Failure ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
+                            size_t metadata_size, const MessageFacts* facts) noexcept {
+  return Guard([&]() -> arrow::Status {
     const auto file = UnwrapFile(object);
     auto* reader = dynamic_cast<MessageReader*>(file.get());
     if (reader == nullptr) return arrow::Status::TypeError("expected an initialised BufferReader");

@@ -14,43 +14,36 @@
 
 namespace arrow_cuda {
 
-Payload* PayloadOpenEntry(PyObject* object, Failure* failure) noexcept {
-  Payload* payload = nullptr;
-  Guard(failure, [&]() -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto batch, RequireBatch(object));
-    payload = new Payload(std::move(batch));
-    return arrow::Status::OK();
+Outcome<Payload*> PayloadOpenEntry(PyObject* object) noexcept {
+  return GuardValue([&]() -> arrow::Result<Payload*> {
+    ARROW_ASSIGN_OR_RAISE(auto batch, Require<arrow::RecordBatch>(object));
+    return new Payload(std::move(batch));
   });
-  return payload;
 }
 
-bool PayloadRangesEntry(Payload* payload, const HostRange** ranges, size_t* count,
-                       Failure* failure) noexcept {
-  return Guard(failure, [&]() -> arrow::Status {
+Outcome<HostRanges> PayloadRangesEntry(Payload* payload) noexcept {
+  return GuardValue([&]() -> arrow::Result<HostRanges> {
     ARROW_ASSIGN_OR_RAISE(const auto found, payload->Ranges());
-    *ranges = found.data();
-    *count = found.size();
-    return arrow::Status::OK();
+    return HostRanges{found.data(), found.size()};
   });
 }
 
 void PayloadReleaseEntry(Payload* payload) noexcept { delete payload; }
 
-PyObject* ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
+Outcome<PyObject*> ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
                          const uint8_t* metadata, size_t metadata_size,
-                         const MessageFacts* facts, RustBuffer* raw, Failure* failure) noexcept {
+                         const MessageFacts* facts, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(const auto schema, RequireSchema(schema_object));
-    ARROW_ASSIGN_OR_RAISE(auto whole, RequireBuffer(buffer));
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
+    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
-      WithoutGil unlocked;
       return ReadBatch(schema, UnwrapMemo(memo), {metadata, metadata_size}, std::move(body),
                        facts->is_compressed);
     };
-    ARROW_ASSIGN_OR_RAISE(const auto batch, read_it());
-    return WrapBatch(batch);
+    ARROW_ASSIGN_OR_RAISE(const auto batch, Unlocked(read_it));
+    return Wrap(batch);
   });
 }
 

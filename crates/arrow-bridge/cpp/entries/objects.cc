@@ -9,23 +9,24 @@
 
 namespace arrow_cuda {
 
-bool HasBatchEntry(PyObject* object) noexcept { return UnwrapBatch(object) != nullptr; }
-
-bool HasSchemaEntry(PyObject* object) noexcept { return UnwrapSchema(object) != nullptr; }
-
-bool HasArraysEntry(PyObject* object) noexcept {
-  return UnwrapArray(object) != nullptr || UnwrapBatch(object) != nullptr ||
-         UnwrapChunkedArray(object) != nullptr || UnwrapTable(object) != nullptr;
+bool IsInitialisedEntry(PyObject* object) noexcept {
+  return Unwrap<arrow::Array>(object) != nullptr ||
+         Unwrap<arrow::RecordBatch>(object) != nullptr ||
+         Unwrap<arrow::ChunkedArray>(object) != nullptr ||
+         Unwrap<arrow::Table>(object) != nullptr ||
+         Unwrap<arrow::Schema>(object) != nullptr;
 }
 
-bool HasReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
+bool IsInitialisedReaderEntry(PyObject* reader) noexcept {
+  return UnwrapReader(reader) != nullptr;
+}
 
 bool IsOnDeviceEntry(PyObject* object) noexcept {
-  if (const auto array = UnwrapArray(object)) return IsOnDevice(*array->data());
-  if (const auto batch = UnwrapBatch(object)) return IsOnDevice(*batch);
-  if (const auto array = UnwrapChunkedArray(object)) return IsOnDevice(*array);
-  if (const auto table = UnwrapTable(object)) return IsOnDevice(*table);
-  const auto buffer = UnwrapBuffer(object);
+  if (const auto array = Unwrap<arrow::Array>(object)) return IsOnDevice(*array->data());
+  if (const auto batch = Unwrap<arrow::RecordBatch>(object)) return IsOnDevice(*batch);
+  if (const auto array = Unwrap<arrow::ChunkedArray>(object)) return IsOnDevice(*array);
+  if (const auto table = Unwrap<arrow::Table>(object)) return IsOnDevice(*table);
+  const auto buffer = Unwrap<arrow::Buffer>(object);
   return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
 }
 

@@ -69,12 +69,12 @@ arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
 
 // The C++ objects behind all columns; fails if one is of another kind.
 template <typename Column>
-arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(
-    std::shared_ptr<Column> (*unwrap)(PyObject*), PyObject* const* objects, size_t count) {
+arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(PyObject* const* objects,
+                                                              size_t count) {
   std::vector<std::shared_ptr<Column>> columns;
   columns.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    columns.push_back(unwrap(objects[i]));
+    columns.push_back(Unwrap<Column>(objects[i]));
     if (columns.back() == nullptr) {
       return Status::TypeError("expected columns that are all arrays, or all chunked arrays");
     }
@@ -85,10 +85,10 @@ arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(
 // A RecordBatch of arrays, or a Table of chunked arrays.  libarrow's own validation would refuse empty
 // device memory, whose address is 0.
 arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* objects, size_t count) {
-  ARROW_ASSIGN_OR_RAISE(const auto schema, RequireSchema(schema_object));
+  ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
   if (count == 0) return Status::TypeError("expected at least one column");
-  if (UnwrapArray(objects[0]) != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(const auto arrays, Unwrapped(UnwrapArray, objects, count));
+  if (Unwrap<arrow::Array>(objects[0]) != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const auto arrays, Unwrapped<arrow::Array>(objects, count));
     ARROW_ASSIGN_OR_RAISE(const auto length, CommonLength(*schema, arrays));
     std::vector<std::shared_ptr<arrow::ArrayData>> columns;
     columns.reserve(count);
@@ -96,27 +96,27 @@ arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* obje
     const bool is_there = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
       return IsOnDevice(*column);
     });
-    return WrapBatch(arrow::RecordBatch::Make(schema, length, std::move(columns),
+    return Wrap(arrow::RecordBatch::Make(schema, length, std::move(columns),
                                               is_there ? arrow::DeviceAllocationType::kCUDA
                                                        : arrow::DeviceAllocationType::kCPU));
   }
-  ARROW_ASSIGN_OR_RAISE(auto columns, Unwrapped(UnwrapChunkedArray, objects, count));
+  ARROW_ASSIGN_OR_RAISE(auto columns, Unwrapped<arrow::ChunkedArray>(objects, count));
   ARROW_ASSIGN_OR_RAISE(const auto length, CommonLength(*schema, columns));
-  return WrapTable(arrow::Table::Make(schema, std::move(columns), length));
+  return Wrap(arrow::Table::Make(schema, std::move(columns), length));
 }
 
 }  // namespace
 
-PyObject* SkeletonOfEntry(PyObject* object, Failure* failure) noexcept {
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(const auto array, RequireArray(object));
-    return WrapArray(arrow::MakeArray(SkeletonOf(*array->data())));
+Outcome<PyObject*> SkeletonOfEntry(PyObject* object) noexcept {
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
+    return Wrap(arrow::MakeArray(SkeletonOf(*array->data())));
   });
 }
 
-PyObject* AssembleEntry(PyObject* schema, PyObject* const* columns, size_t count,
-                        Failure* failure) noexcept {
-  return GuardObject(failure, [&] { return Assemble(schema, columns, count); });
+Outcome<PyObject*> AssembleEntry(PyObject* schema, PyObject* const* columns,
+                                 size_t count) noexcept {
+  return GuardValue([&] { return Assemble(schema, columns, count); });
 }
 
 }  // namespace arrow_cuda

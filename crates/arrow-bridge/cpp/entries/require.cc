@@ -17,30 +17,6 @@ arrow::Result<Pointer> Required(Pointer value, const char* name) {
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object) {
-  return Required(UnwrapBuffer(object), "Buffer");
-}
-
-arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object) {
-  return Required(UnwrapArray(object), "Array");
-}
-
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object) {
-  return Required(UnwrapBatch(object), "RecordBatch");
-}
-
-arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object) {
-  return Required(UnwrapChunkedArray(object), "ChunkedArray");
-}
-
-arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object) {
-  return Required(UnwrapTable(object), "Table");
-}
-
-arrow::Result<std::shared_ptr<arrow::Schema>> RequireSchema(PyObject* object) {
-  return Required(UnwrapSchema(object), "Schema");
-}
-
 arrow::Result<std::shared_ptr<arrow::MemoryManager>> Destination::Manager() const {
   if (object == nullptr) return nullptr;
   if (!is_device) return Required(UnwrapMemoryManager(object), "MemoryManager");
@@ -49,22 +25,22 @@ arrow::Result<std::shared_ptr<arrow::MemoryManager>> Destination::Manager() cons
 }
 
 arrow::ArrayDataVector ColumnsOf(PyObject* object) {
-  if (const auto array = UnwrapArray(object)) return {array->data()};
-  if (const auto batch = UnwrapBatch(object)) return batch->column_data();
+  if (const auto array = Unwrap<arrow::Array>(object)) return {array->data()};
+  if (const auto batch = Unwrap<arrow::RecordBatch>(object)) return batch->column_data();
   arrow::ArrayDataVector columns;
   const auto add = [&](const arrow::ChunkedArray& array) {
     for (const auto& chunk : array.chunks()) columns.push_back(chunk->data());
   };
-  if (const auto array = UnwrapChunkedArray(object)) {
+  if (const auto array = Unwrap<arrow::ChunkedArray>(object)) {
     add(*array);
-  } else if (const auto table = UnwrapTable(object)) {
+  } else if (const auto table = Unwrap<arrow::Table>(object)) {
     for (const auto& column : table->columns()) add(*column);
   }
   return columns;
 }
 
 arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object) {
-  ARROW_ASSIGN_OR_RAISE(auto buffer, RequireBuffer(object));
+  ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
   if (auto ours = AsDeviceBuffer(buffer)) return ours;
   // An imported buffer must wait for its producer.
   WithoutGil unlocked;

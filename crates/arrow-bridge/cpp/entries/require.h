@@ -13,22 +13,9 @@
 #include "arrow/table.h"
 #include "border/ffi.h"
 #include "memory/buffer.h"
+#include "pyarrow/objects.h"
 
 namespace arrow_cuda {
-
-// The buffer behind any initialised pyarrow.Buffer.
-arrow::Result<std::shared_ptr<arrow::Buffer>> RequireBuffer(PyObject* object);
-
-// The array behind any initialised pyarrow.Array.
-arrow::Result<std::shared_ptr<arrow::Array>> RequireArray(PyObject* object);
-
-// The batch behind any initialised pyarrow.RecordBatch.
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> RequireBatch(PyObject* object);
-
-// The objects behind an initialised pyarrow.ChunkedArray, pyarrow.Table and pyarrow.Schema.
-arrow::Result<std::shared_ptr<arrow::ChunkedArray>> RequireChunkedArray(PyObject* object);
-arrow::Result<std::shared_ptr<arrow::Table>> RequireTable(PyObject* object);
-arrow::Result<std::shared_ptr<arrow::Schema>> RequireSchema(PyObject* object);
 
 // The destination of a copy: a pyarrow.Device or pyarrow.MemoryManager.
 struct Destination {

@@ -17,12 +17,11 @@ namespace arrow_cuda {
 // Rust allocates structures of this size.
 static_assert(sizeof(ArrowDeviceArrayStream) == 48);
 
-bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
-                       Failure* failure) noexcept {
+Failure ExportStreamEntry(PyObject* object, bool is_reader, void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return Guard(failure, [&]() -> arrow::Status {
-    const auto table = UnwrapTable(object);
-    const auto chunks = UnwrapChunkedArray(object);
+  return Guard([&]() -> arrow::Status {
+    const auto table = Unwrap<arrow::Table>(object);
+    const auto chunks = Unwrap<arrow::ChunkedArray>(object);
     auto reader = is_reader ? UnwrapReader(object) : nullptr;
     if (table == nullptr && chunks == nullptr && reader == nullptr) {
       return arrow::Status::TypeError("expected an initialised Table, ChunkedArray or reader");
@@ -35,28 +34,20 @@ bool ExportStreamEntry(PyObject* object, bool is_reader, void* exported,
   });
 }
 
-bool ImportStreamEntry(PyObject* fresh, void* exported, Failure* failure) noexcept {
+Failure ImportStreamEntry(PyObject* fresh, void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return Guard(failure, [&]() -> arrow::Status {
-    std::shared_ptr<arrow::RecordBatchReader> reader;
-    {
-      WithoutGil unlocked;
-      ARROW_ASSIGN_OR_RAISE(reader, ImportBatches(stream));
-    }
+  return Guard([&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto reader, Unlocked([&] { return ImportBatches(stream); }));
     InitReader(fresh, std::move(reader));
     return arrow::Status::OK();
   });
 }
 
-PyObject* ImportChunksEntry(void* exported, Failure* failure) noexcept {
+Outcome<PyObject*> ImportChunksEntry(void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return GuardObject(failure, [&]() -> arrow::Result<PyObject*> {
-    std::shared_ptr<arrow::ChunkedArray> array;
-    {
-      WithoutGil unlocked;
-      ARROW_ASSIGN_OR_RAISE(array, ImportChunks(stream));
-    }
-    return WrapChunkedArray(array);
+  return GuardValue([&]() -> arrow::Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(const auto array, Unlocked([&] { return ImportChunks(stream); }));
+    return Wrap(array);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "exchange/view_sizes.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
+#include "messages/check.h"
 #include "border/calls.h"
 
 namespace arrow_cuda {
@@ -101,12 +102,11 @@ Status FinishExport(const std::vector<std::shared_ptr<ArrayData>>& columns,
   if (exported->sync_event != nullptr) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
   const Events events = EventsOf(columns);
-  RustEvent* pending = nullptr;
-  ARROW_RETURN_NOT_OK(Call(Rust().event_pending, device, events.data(), events.size(), &pending));
-  if (pending == nullptr) return Status::OK();
-  Handle<RustEvent> event(pending);
+  ARROW_ASSIGN_OR_RAISE(auto event,
+                        Call(Rust().event_pending, device, events.data(), events.size()));
+  if (event == nullptr) return Status::OK();
+  exported->sync_event = Rust().event_place(event.get());
   KeepAlive(std::move(event), &exported->array);
-  exported->sync_event = Rust().event_place(pending);
   return Status::OK();
 }
 

@@ -9,6 +9,7 @@
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
 #include "memory/traverse.h"
+#include "messages/check.h"
 
 namespace arrow_cuda {
 namespace {
@@ -30,8 +31,7 @@ bool LacksFirstOffset(const ArrayData& data, const Location& location) {
       data.buffers.size() < 2 || (data.buffers[1] != nullptr && data.buffers[1]->size() > 0)) {
     return false;
   }
-  const auto id = data.type->storage_id();
-  return arrow::is_base_binary_like(id) || arrow::is_var_length_list(id);
+  return HasEndOffset(data.type->storage_id());
 }
 
 // Before release 25, libarrow casts short strings to views with null in place of their characters, and

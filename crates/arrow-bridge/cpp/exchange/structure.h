@@ -9,9 +9,6 @@
 
 namespace arrow_cuda {
 
-// libarrow refuses deeper nesting.
-constexpr int kMaxDepth = 64;
-
 // The parts of an array that libarrow reads on the host during the import.
 struct ReadOnHost {
   // Keys and entries of maps, whose nulls it counts; it aborts where one is null.

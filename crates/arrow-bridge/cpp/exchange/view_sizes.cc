@@ -49,9 +49,7 @@ class HostSizes {
 };
 
 arrow::Result<bool> IsOnDevice(int32_t device, const void* address) {
-  bool is_there = false;
-  ARROW_RETURN_NOT_OK(Call(Rust().is_device_memory, device, reinterpret_cast<uint64_t>(address), &is_there));
-  return is_there;
+  return Call(Rust().is_device_memory, device, reinterpret_cast<uint64_t>(address));
 }
 
 arrow::Result<std::vector<int64_t>> Copied(const void* address, int64_t count, int32_t number) {

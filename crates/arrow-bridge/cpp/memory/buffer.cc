@@ -8,12 +8,6 @@
 namespace arrow_cuda {
 namespace {
 
-BufferFacts FactsOf(const RustBuffer* rust) {
-  BufferFacts facts{};
-  Rust().buffer_facts(rust, &facts);
-  return facts;
-}
-
 // A batch consists of hundreds of slices: reusing the parent's manager saves a look-up for each.
 arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
                                                                const arrow::Buffer* parent) {
@@ -46,19 +40,20 @@ class HostSlice : public arrow::Buffer {
 
 arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
     Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent) {
-  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(FactsOf(rust.get()).device, parent.get()));
+  ARROW_ASSIGN_OR_RAISE(auto manager,
+                        ManagerOf(Rust().buffer_facts(rust.get()).device, parent.get()));
   return std::make_unique<DeviceBuffer>(std::move(rust), std::move(manager), std::move(parent));
 }
 
 DeviceBuffer::DeviceBuffer(const BufferPlace& rust,
                            std::shared_ptr<arrow::MemoryManager> manager) noexcept
-    : DeviceBuffer(FactsOf(At(rust)), std::move(manager), nullptr) {
+    : DeviceBuffer(Rust().buffer_facts(At(rust)), std::move(manager), nullptr) {
   rust_ = rust;
 }
 
 DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, std::shared_ptr<arrow::MemoryManager> manager,
                            std::shared_ptr<arrow::Buffer> parent) noexcept
-    : DeviceBuffer(FactsOf(rust.get()), std::move(manager), std::move(parent)) {
+    : DeviceBuffer(Rust().buffer_facts(rust.get()), std::move(manager), std::move(parent)) {
   Rust().buffer_move(rust.release(), &rust_);
 }
 
@@ -91,8 +86,7 @@ std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer
 }
 
 std::shared_ptr<HostBuffer> HostBuffer::Make(Handle<RustHostBuffer> rust) {
-  HostFacts facts{};
-  Rust().host_buffer_facts(rust.get(), &facts);
+  const HostFacts facts = Rust().host_buffer_facts(rust.get());
   return std::shared_ptr<HostBuffer>(new HostBuffer(std::move(rust), facts));
 }
 

@@ -41,9 +41,9 @@ arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
     if (found != Devices().end()) return found->second;
   }
   // Calls Rust without the lock, so that a slow driver start blocks no other thread.
-  char name[256] = "";
+  char name[1024] = "";
   ARROW_RETURN_NOT_OK(Call(Rust().device_name, key, name, sizeof(name)));
-  std::shared_ptr<Device> device(new Device(key, std::string(name, strnlen(name, sizeof(name)))));
+  std::shared_ptr<Device> device(new Device(key, name));
   device->memory_manager_ = std::make_shared<MemoryManager>(device);
   std::lock_guard lock(DevicesMutex());
   const auto [place, inserted] = Devices().try_emplace(key, device);

@@ -109,8 +109,8 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferFrom(
   if (!from->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return AllocateBuffer(0);
-  uint64_t address = 0;
-  ARROW_RETURN_NOT_OK(Call(Rust().device_address, number_, buffer->data(), &address));
+  ARROW_ASSIGN_OR_RAISE(const uint64_t address,
+                        Call(Rust().device_address, number_, buffer->data()));
   if (address == 0) return nullptr;
   return std::make_shared<arrow::Buffer>(static_cast<uintptr_t>(address), buffer->size(),
                                          shared_from_this(), buffer);
@@ -122,13 +122,13 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferTo(
   if (!to->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return to->AllocateBuffer(0);
-  void* address = nullptr;
-  ARROW_RETURN_NOT_OK(Call(Rust().host_address, number_, buffer->address(), &address));
+  ARROW_ASSIGN_OR_RAISE(const uint8_t* address,
+                        Call(Rust().host_address, number_, buffer->address()));
   if (address == nullptr) return nullptr;
   // The view has no event for its reader to wait for, so wait here.
   ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));
-  return std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(address), buffer->size(), to,
-                                         buffer, arrow::DeviceAllocationType::kCUDA_HOST);
+  return std::make_shared<arrow::Buffer>(address, buffer->size(), to, buffer,
+                                         arrow::DeviceAllocationType::kCUDA_HOST);
 }
 
 }  // namespace arrow_cuda

@@ -4,8 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "border/rust.h"
-#include "border/status.h"
+#include "border/calls.h"
 
 namespace arrow_cuda {
 namespace {
@@ -31,11 +30,7 @@ arrow::Status PinnedPool::AllocateUncounted(int64_t size, int64_t alignment, uin
     *out = no_bytes;
     return arrow::Status::OK();
   }
-  Failure failure{};
-  uint8_t* const data = Rust().pool_allocate(pool_, size, alignment, &failure);
-  if (data == nullptr) return ToStatus(failure);
-  *out = data;
-  return arrow::Status::OK();
+  return Call(Rust().pool_allocate, pool_, size, alignment).Value(out);
 }
 
 arrow::Status PinnedPool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {
@@ -53,11 +48,8 @@ arrow::Status PinnedPool::Reallocate(int64_t old_size, int64_t new_size, int64_t
     Rust().pool_free(pool_, *ptr, old_size);
     *ptr = no_bytes;
   } else {
-    Failure failure{};
-    uint8_t* const moved =
-        Rust().pool_reallocate(pool_, *ptr, old_size, new_size, alignment, &failure);
-    if (moved == nullptr) return ToStatus(failure);
-    *ptr = moved;
+    ARROW_ASSIGN_OR_RAISE(
+        *ptr, Call(Rust().pool_reallocate, pool_, *ptr, old_size, new_size, alignment));
   }
   stats_.DidReallocateBytes(old_size, new_size);
   return arrow::Status::OK();

@@ -25,21 +25,13 @@ arrow::Status Reader::Close() {
 
 bool Reader::closed() const { return Rust().reader_is_closed(rust_.get()); }
 
-arrow::Result<int64_t> Reader::Tell() const {
-  int64_t position = 0;
-  ARROW_RETURN_NOT_OK(Call(Rust().reader_tell, rust_.get(), &position));
-  return position;
-}
+arrow::Result<int64_t> Reader::Tell() const { return Call(Rust().reader_tell, rust_.get()); }
 
 arrow::Status Reader::Seek(int64_t position) {
   return Call(Rust().reader_seek, rust_.get(), position);
 }
 
-arrow::Result<int64_t> Reader::GetSize() {
-  int64_t size = 0;
-  ARROW_RETURN_NOT_OK(Call(Rust().reader_size, rust_.get(), &size));
-  return size;
-}
+arrow::Result<int64_t> Reader::GetSize() { return Call(Rust().reader_size, rust_.get()); }
 
 arrow::Result<int64_t> Reader::Read(int64_t size, void* out) {
   ARROW_RETURN_NOT_OK(CheckRead(size, out));

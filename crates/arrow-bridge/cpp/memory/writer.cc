@@ -23,25 +23,17 @@ arrow::Status Writer::SetBufferSize(int64_t size) {
   return Call(Rust().writer_set_buffer_size, rust_.get(), size);
 }
 
-arrow::Status Writer::Close() {
-  return Call(Rust().writer_close, rust_.get());
-}
+arrow::Status Writer::Close() { return Call(Rust().writer_close, rust_.get()); }
 
 bool Writer::closed() const { return Rust().writer_is_closed(rust_.get()); }
 
-arrow::Result<int64_t> Writer::Tell() const {
-  int64_t position = 0;
-  ARROW_RETURN_NOT_OK(Call(Rust().writer_tell, rust_.get(), &position));
-  return position;
-}
+arrow::Result<int64_t> Writer::Tell() const { return Call(Rust().writer_tell, rust_.get()); }
 
 arrow::Status Writer::Seek(int64_t position) {
   return Call(Rust().writer_seek, rust_.get(), position);
 }
 
-arrow::Status Writer::Flush() {
-  return Call(Rust().writer_flush, rust_.get());
-}
+arrow::Status Writer::Flush() { return Call(Rust().writer_flush, rust_.get()); }
 
 arrow::Status Writer::Write(const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckWrite(data, size));

@@ -9,6 +9,7 @@
 #include "arrow/buffer.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
+#include "arrow/type_traits.h"
 
 namespace arrow_cuda {
 namespace {
@@ -18,22 +19,6 @@ using arrow::DataType;
 using arrow::DataTypeLayout;
 using arrow::Status;
 using arrow::Type;
-
-// These types have one more offset than values: the start of each value, and the last end.
-bool HasEndOffset(Type::type id) {
-  switch (id) {
-    case Type::BINARY:
-    case Type::STRING:
-    case Type::LARGE_BINARY:
-    case Type::LARGE_STRING:
-    case Type::LIST:
-    case Type::LARGE_LIST:
-    case Type::MAP:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // Error texts begin after the position in the batch, which the caller prepends: most arrays are
 // valid, so their position is never needed.
@@ -194,6 +179,10 @@ class Checker {
 };
 
 }  // namespace
+
+bool HasEndOffset(Type::type id) {
+  return arrow::is_base_binary_like(id) || arrow::is_var_length_list(id);
+}
 
 const DataType& StorageOf(const DataType& type) {
   const DataType* storage = &type;

@@ -8,6 +8,12 @@
 
 namespace arrow_cuda {
 
+// libarrow refuses deeper nesting.
+constexpr int kMaxDepth = 64;
+
+// Whether arrays of a type have one more offset than values: the start of each, and the last end.
+bool HasEndOffset(arrow::Type::type id);
+
 // Reads only sizes and no data, so it works for arrays on a device.
 arrow::Status CheckBatch(const arrow::RecordBatch& batch);
 

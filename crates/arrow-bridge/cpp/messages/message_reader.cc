@@ -27,9 +27,7 @@ std::span<const uint8_t> SpanOf(const arrow::Buffer& buffer) {
 }
 
 MessageFacts FactsOf(const arrow::Buffer& metadata, bool is_footer) {
-  MessageFacts facts{};
-  Rust().message_facts(metadata.data(), static_cast<size_t>(metadata.size()), is_footer, &facts);
-  return facts;
+  return Rust().message_facts(metadata.data(), static_cast<size_t>(metadata.size()), is_footer);
 }
 
 }  // namespace

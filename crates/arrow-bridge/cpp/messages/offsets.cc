@@ -13,9 +13,6 @@ using arrow::ArrayData;
 using arrow::Status;
 using arrow::Type;
 
-// libarrow refuses deeper nesting.
-constexpr int kMaxDepth = 64;
-
 // `count` values of a buffer from `offset` on, null when it is shorter.
 template <typename T>
 const T* Values(const ArrayData& data, size_t index, int64_t offset, int64_t count) {

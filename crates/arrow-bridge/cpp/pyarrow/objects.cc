@@ -10,12 +10,6 @@ namespace arrow_cuda {
 namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using SchemaPtr = std::shared_ptr<arrow::Schema>;
-using TypePtr = std::shared_ptr<arrow::DataType>;
-using ArrayPtr = std::shared_ptr<arrow::Array>;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
-using TablePtr = std::shared_ptr<arrow::Table>;
 using InputPtr = std::shared_ptr<arrow::io::InputStream>;
 using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
 using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
@@ -106,20 +100,6 @@ arrow::Status NotFresh(const char* name) {
   return arrow::Status::TypeError("not a new pyarrow.", name);
 }
 
-// Calls a function of pyarrow whose capsule names this signature.
-template <typename Pointer>
-Pointer Unwrap(void* function, PyObject* object) {
-  if (object == nullptr) return nullptr;
-  return reinterpret_cast<Pointer (*)(PyObject*)>(function)(object);
-}
-
-template <typename Pointer>
-arrow::Result<PyObject*> Wrap(void* function, const Pointer& value) {
-  auto* object = reinterpret_cast<PyObject* (*)(const Pointer&)>(function)(value);
-  if (object == nullptr) return PythonError();
-  return object;
-}
-
 // The setters return None, or null with a Python exception set.
 arrow::Status Finish(PyObject* none) {
   if (none == nullptr) return PythonError();
@@ -128,14 +108,6 @@ arrow::Status Finish(PyObject* none) {
 }
 
 }  // namespace
-
-BufferPtr UnwrapBuffer(PyObject* object) { return Unwrap<BufferPtr>(Pyarrow().unwrap_buffer, object); }
-ArrayPtr UnwrapArray(PyObject* object) { return Unwrap<ArrayPtr>(Pyarrow().unwrap_array, object); }
-BatchPtr UnwrapBatch(PyObject* object) { return Unwrap<BatchPtr>(Pyarrow().unwrap_batch, object); }
-ChunkedPtr UnwrapChunkedArray(PyObject* object) { return Unwrap<ChunkedPtr>(Pyarrow().unwrap_chunked_array, object); }
-TablePtr UnwrapTable(PyObject* object) { return Unwrap<TablePtr>(Pyarrow().unwrap_table, object); }
-SchemaPtr UnwrapSchema(PyObject* object) { return Unwrap<SchemaPtr>(Pyarrow().unwrap_schema, object); }
-TypePtr UnwrapType(PyObject* object) { return Unwrap<TypePtr>(Pyarrow().unwrap_type, object); }
 
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device) {
   return reinterpret_cast<const DeviceObject*>(device)->device;
@@ -167,26 +139,6 @@ arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo) {
   const auto* object = reinterpret_cast<const MemoObject*>(dictionary_memo);
   return object == nullptr ? nullptr : object->memo;
 }
-
-arrow::Result<PyObject*> WrapBuffer(const BufferPtr& buffer) {
-  return Wrap(Pyarrow().wrap_buffer, buffer);
-}
-arrow::Result<PyObject*> WrapArray(const ArrayPtr& array) {
-  return Wrap(Pyarrow().wrap_array, array);
-}
-arrow::Result<PyObject*> WrapBatch(const BatchPtr& batch) {
-  return Wrap(Pyarrow().wrap_batch, batch);
-}
-arrow::Result<PyObject*> WrapChunkedArray(const ChunkedPtr& chunked_array) {
-  return Wrap(Pyarrow().wrap_chunked_array, chunked_array);
-}
-arrow::Result<PyObject*> WrapTable(const TablePtr& table) {
-  return Wrap(Pyarrow().wrap_table, table);
-}
-arrow::Result<PyObject*> WrapSchema(const SchemaPtr& schema) {
-  return Wrap(Pyarrow().wrap_schema, schema);
-}
-arrow::Result<PyObject*> WrapType(const TypePtr& type) { return Wrap(Pyarrow().wrap_type, type); }
 
 arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
   auto* object = reinterpret_cast<BufferObject*>(fresh);

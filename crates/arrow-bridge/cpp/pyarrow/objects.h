@@ -14,18 +14,66 @@
 #include "arrow/memory_pool.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
-#include "border/ffi.h"
+#include "border/rust.h"
+#include "border/status.h"
 
 namespace arrow_cuda {
 
+// How pyarrow converts between objects of its class `name` and libarrow's.
+struct Conversion {
+  void* PyarrowApi::* unwrap;
+  void* PyarrowApi::* wrap;
+  const char* name;
+};
+
+template <typename T>
+constexpr Conversion kConversion;
+template <>
+inline constexpr Conversion kConversion<arrow::Buffer>{
+    &PyarrowApi::unwrap_buffer, &PyarrowApi::wrap_buffer, "Buffer"};
+template <>
+inline constexpr Conversion kConversion<arrow::Array>{
+    &PyarrowApi::unwrap_array, &PyarrowApi::wrap_array, "Array"};
+template <>
+inline constexpr Conversion kConversion<arrow::RecordBatch>{
+    &PyarrowApi::unwrap_batch, &PyarrowApi::wrap_batch, "RecordBatch"};
+template <>
+inline constexpr Conversion kConversion<arrow::ChunkedArray>{
+    &PyarrowApi::unwrap_chunked_array, &PyarrowApi::wrap_chunked_array, "ChunkedArray"};
+template <>
+inline constexpr Conversion kConversion<arrow::Table>{
+    &PyarrowApi::unwrap_table, &PyarrowApi::wrap_table, "Table"};
+template <>
+inline constexpr Conversion kConversion<arrow::Schema>{
+    &PyarrowApi::unwrap_schema, &PyarrowApi::wrap_schema, "Schema"};
+template <>
+inline constexpr Conversion kConversion<arrow::DataType>{
+    &PyarrowApi::unwrap_type, &PyarrowApi::wrap_type, "DataType"};
+
 // Null when the object is not of that kind, or was made by `__new__` and never filled.
-std::shared_ptr<arrow::Buffer> UnwrapBuffer(PyObject* object);
-std::shared_ptr<arrow::Array> UnwrapArray(PyObject* object);
-std::shared_ptr<arrow::RecordBatch> UnwrapBatch(PyObject* object);
-std::shared_ptr<arrow::ChunkedArray> UnwrapChunkedArray(PyObject* object);
-std::shared_ptr<arrow::Table> UnwrapTable(PyObject* object);
-std::shared_ptr<arrow::Schema> UnwrapSchema(PyObject* object);
-std::shared_ptr<arrow::DataType> UnwrapType(PyObject* object);
+template <typename T>
+std::shared_ptr<T> Unwrap(PyObject* object) {
+  if (object == nullptr) return nullptr;
+  using Function = std::shared_ptr<T>(PyObject*);
+  return reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.unwrap)(object);
+}
+
+// As `Unwrap`, for an object that has to be of that kind.
+template <typename T>
+arrow::Result<std::shared_ptr<T>> Require(PyObject* object) {
+  if (auto value = Unwrap<T>(object)) return value;
+  return arrow::Status::TypeError("expected an initialised pyarrow.", kConversion<T>.name);
+}
+
+// A new pyarrow object.
+template <typename T>
+arrow::Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
+  using Function = PyObject*(const std::shared_ptr<T>&);
+  auto* object = reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.wrap)(value);
+  if (object == nullptr) return PythonError();
+  return object;
+}
+
 // The caller has checked the class.
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
 std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
@@ -37,15 +85,6 @@ std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
 // The memo of a pyarrow.DictionaryMemo, which the caller has checked and which owns the result.
 // Does not require the GIL.  Null for null.
 arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
-
-// A new pyarrow object.
-arrow::Result<PyObject*> WrapBuffer(const std::shared_ptr<arrow::Buffer>& buffer);
-arrow::Result<PyObject*> WrapArray(const std::shared_ptr<arrow::Array>& array);
-arrow::Result<PyObject*> WrapBatch(const std::shared_ptr<arrow::RecordBatch>& batch);
-arrow::Result<PyObject*> WrapChunkedArray(const std::shared_ptr<arrow::ChunkedArray>& array);
-arrow::Result<PyObject*> WrapTable(const std::shared_ptr<arrow::Table>& table);
-arrow::Result<PyObject*> WrapSchema(const std::shared_ptr<arrow::Schema>& schema);
-arrow::Result<PyObject*> WrapType(const std::shared_ptr<arrow::DataType>& type);
 
 // Initialise an object that `__new__` has just created.
 arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
@@ -67,5 +106,12 @@ class WithoutGil {
  private:
   void* const state_;
 };
+
+// Does work that may block, without the GIL.
+template <typename Work>
+auto Unlocked(Work&& work) {
+  WithoutGil unlocked;
+  return work();
+}
 
 }  // namespace arrow_cuda

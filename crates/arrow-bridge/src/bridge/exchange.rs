@@ -1,9 +1,11 @@
 //! The C Device interface: arrays and batches, and streams of them.
 
-use super::{Bridge, filled, made, made_or_none};
-use crate::fault::Fault;
+use super::{Bridge, made_or_none};
+use crate::fault::{Fault, done};
 use crate::ffi::Object;
+use crate::live::Live;
 use std::ffi::c_void;
+use std::ptr;
 
 impl Bridge {
     /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export.  It counts unknown
@@ -15,13 +17,9 @@ impl Bridge {
     ///
     /// [`Kind::Type`](crate::Kind::Type) for another object and for an uninitialised one,
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn prepare(&self, object: Object, is_batch: bool) -> Result<Option<Object>, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { made_or_none(|failure| (self.api.prepare)(object, is_batch, failure)) }
+    pub fn prepare(&self, object: Live<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
+        // SAFETY: a live object.
+        made_or_none(unsafe { (self.api.prepare)(object.as_ptr(), is_batch) })
     }
 
     /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
@@ -30,13 +28,9 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn count_nulls(&self, object: Object) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.count_nulls)(object, failure)) }
+    pub fn count_nulls(&self, object: Live<'_>) -> Result<(), Fault> {
+        // SAFETY: a live object.
+        done(unsafe { (self.api.count_nulls)(object.as_ptr()) })
     }
 
     /// A new reference to a `pyarrow.RecordBatch` that reports the device that its data lies on; `None`
@@ -46,13 +40,9 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn placed(&self, batch: Object) -> Result<Option<Object>, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { made_or_none(|failure| (self.api.placed)(batch, failure)) }
+    pub fn placed(&self, batch: Live<'_>) -> Result<Option<Object>, Fault> {
+        // SAFETY: a live object.
+        made_or_none(unsafe { (self.api.placed)(batch.as_ptr()) })
     }
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
@@ -65,15 +55,16 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// `object` and the structures must be those of one export; the GIL must be held.
+    /// `object` and the structures must be those of one export.
     pub unsafe fn finish_export(
         &self,
-        object: Object,
+        object: Live<'_>,
         array: *mut c_void,
         schema: *mut c_void,
     ) -> Result<(), Fault> {
+        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.finish_export)(object, array, schema, failure)) }
+        done(unsafe { (self.api.finish_export)(object, array, schema) })
     }
 
     /// Waits for an array's event if libarrow reads the data during the import, and counts unknown
@@ -91,19 +82,17 @@ impl Bridge {
     /// # Safety
     ///
     /// The structures must be valid for import, of which only the array's own fields are trusted,
-    /// not its children; the GIL must be held.
+    /// not its children.
     pub unsafe fn prepare_import(
         &self,
         array: *mut c_void,
         schema: *mut c_void,
-        described: Object,
+        described: Option<Live<'_>>,
         is_batch: bool,
     ) -> Result<Option<Object>, Fault> {
-        let prepared = |failure| {
-            // SAFETY: guaranteed by the caller.
-            unsafe { (self.api.prepare_import)(array, schema, described, is_batch, failure) }
-        };
-        made_or_none(prepared)
+        let described = described.map_or(ptr::null_mut(), Live::as_ptr);
+        // SAFETY: guaranteed by the caller.
+        made_or_none(unsafe { (self.api.prepare_import)(array, schema, described, is_batch) })
     }
 
     /// A new reference to the replacement of the array or record batch that libarrow has imported
@@ -118,15 +107,15 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// `object` must be the import of the structure, of which only the device is read; the GIL must
-    /// be held.
+    /// `object` must be the import of the structure, of which only the device is read.
     pub unsafe fn finish_import(
         &self,
-        object: Object,
+        object: Live<'_>,
         array: *const c_void,
     ) -> Result<Option<Object>, Fault> {
+        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { made_or_none(|failure| (self.api.finish_import)(object, array, failure)) }
+        made_or_none(unsafe { (self.api.finish_import)(object, array) })
     }
 
     /// Exports a `pyarrow.Table`, a `pyarrow.ChunkedArray`, or if it `is_reader` a
@@ -140,16 +129,16 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// The object must be live, a reader of its class, and `stream` a released
-    /// `ArrowDeviceArrayStream`; the GIL must be held.
+    /// A reader must be of its class, and `stream` a released `ArrowDeviceArrayStream`.
     pub unsafe fn export_stream(
         &self,
-        object: Object,
+        object: Live<'_>,
         is_reader: bool,
         stream: *mut c_void,
     ) -> Result<(), Fault> {
+        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.export_stream)(object, is_reader, stream, failure)) }
+        done(unsafe { (self.api.export_stream)(object, is_reader, stream) })
     }
 
     /// Initialises a fresh `pyarrow.RecordBatchReader` with the batches of a stream of the C Device
@@ -161,11 +150,10 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`; the GIL must
-    /// be held.
-    pub unsafe fn import_stream(&self, fresh: Object, stream: *mut c_void) -> Result<(), Fault> {
+    /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`.
+    pub unsafe fn import_stream(&self, fresh: Live<'_>, stream: *mut c_void) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.import_stream)(fresh, stream, failure)) }
+        done(unsafe { (self.api.import_stream)(fresh.as_ptr(), stream) })
     }
 
     /// A new reference to a `pyarrow.ChunkedArray` of all arrays of such a stream.
@@ -176,9 +164,9 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// As [`import_stream`](Self::import_stream).
+    /// `stream` must be such a stream; the GIL must be held.
     pub unsafe fn import_chunks(&self, stream: *mut c_void) -> Result<Object, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { made(|failure| (self.api.import_chunks)(stream, failure)) }
+        unsafe { (self.api.import_chunks)(stream) }.into_result()
     }
 }

@@ -1,8 +1,10 @@
 //! Messages in device memory.
 
-use super::{Bridge, filled, made};
-use crate::fault::Fault;
+use super::Bridge;
+use super::objects::given;
+use crate::fault::{Fault, done};
 use crate::ffi::{MessageFacts, Object};
+use crate::live::Live;
 use crate::payload::Payload;
 use arrow_cuda_ipc::DeviceMessage;
 use std::ptr;
@@ -16,8 +18,8 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// The object must be live.  The GIL must be held, and again when the result is dropped.
-    pub unsafe fn payload(&self, batch: Object) -> Result<Payload, Fault> {
+    /// The GIL must be held when the result is dropped.
+    pub unsafe fn payload(&self, batch: Live<'_>) -> Result<Payload, Fault> {
         // SAFETY: guaranteed by the caller.
         unsafe { Payload::open(self.api, batch) }
     }
@@ -35,72 +37,53 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// The objects must be live, and `memo` must be of its class; the GIL must be held.
+    /// `memo` must be of its class.
     pub unsafe fn read_batch(
         &self,
-        buffer: Object,
-        schema: Object,
-        memo: Option<Object>,
+        buffer: Live<'_>,
+        schema: Live<'_>,
+        memo: Option<Live<'_>>,
         message: DeviceMessage,
     ) -> Result<Object, Fault> {
-        let memo = memo.unwrap_or(ptr::null_mut());
+        let (buffer, schema) = (buffer.as_ptr(), schema.as_ptr());
+        let memo = memo.map_or(ptr::null_mut(), Live::as_ptr);
         let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
         let (data, size) = (metadata.as_ptr(), metadata.len());
-        let body = Box::into_raw(Box::new(message.body));
-        let read = |failure| {
-            // SAFETY: guaranteed by the caller; metadata and facts are read during the call only, and
-            // the body is handed over.
-            unsafe {
-                let facts = &raw const facts;
-                (self.api.read_batch)(buffer, schema, memo, data, size, facts, body, failure)
-            }
-        };
-        made(read)
+        let body = given(message.body);
+        let facts = &raw const facts;
+        // SAFETY: guaranteed by the caller; metadata and facts are read during the call only, and the
+        // body is handed over.
+        unsafe { (self.api.read_batch)(buffer, schema, memo, data, size, facts, body) }
+            .into_result()
     }
 
-    /// Gives a `pyarrow.NativeFile` of [`init_reader`](Self::init_reader) the message at
-    /// `position`, which was read and checked already, so that pyarrow does not read it again.  It
-    /// is valid until [`forget_message`](Self::forget_message).
+    /// Runs pyarrow's own code over a file with a reader, which meanwhile has the
+    /// message at `position`: it was read and checked already, so that pyarrow does not read it again.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`](crate::Kind::Type) for another object.
+    /// [`Kind::Type`](crate::Kind::Type) for another file.
     ///
     /// # Safety
     ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn expect_message(
+    /// The object must be a `pyarrow.NativeFile`.
+    pub unsafe fn with_message<T>(
         &self,
-        reader: Object,
+        file: Live<'_>,
         position: u64,
         message: &DeviceMessage,
-    ) -> Result<(), Fault> {
-        let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
-        let (data, size) = (metadata.as_ptr(), metadata.len());
+        read: impl FnOnce() -> T,
+    ) -> Result<T, Fault> {
+        let (file, facts) = (file.as_ptr(), MessageFacts::of(&message.facts));
+        let (data, size) = (message.metadata.as_ptr(), message.metadata.len());
         let position = (position + message.frame.metadata_offset).cast_signed();
-        let told = |failure| {
+        let expect = |position, data, size, facts| {
             // SAFETY: guaranteed by the caller; metadata and facts are read during the call only.
-            unsafe {
-                let facts = &raw const facts;
-                (self.api.expect_metadata)(reader, position, data, size, facts, failure)
-            }
+            done(unsafe { (self.api.expect_metadata)(file, position, data, size, facts) })
         };
-        filled(told)
-    }
-
-    /// Discards the message of [`expect_message`](Self::expect_message): the file reads it itself
-    /// again.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Type`](crate::Kind::Type) for another object.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn forget_message(&self, reader: Object) -> Result<(), Fault> {
-        let (data, facts) = (ptr::null(), ptr::null());
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.expect_metadata)(reader, 0, data, 0, facts, failure)) }
+        expect(position, data, size, &raw const facts)?;
+        let outcome = read();
+        expect(0, ptr::null(), 0, ptr::null())?;
+        Ok(outcome)
     }
 }

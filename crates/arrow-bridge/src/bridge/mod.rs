@@ -7,16 +7,18 @@ mod object_state;
 mod objects;
 mod pickling;
 
+pub use objects::Contents;
+
 use crate::exports;
-use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Failure, Kind, Object, PyarrowApi};
+use crate::fault::{Fault, Outcome, done};
+use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Kind, Object, PyarrowApi};
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
-/// Objects are passed as raw `PyObject*`: this crate does not depend on Python.  All functions
-/// require the GIL and live objects.
+/// Objects are passed as raw `PyObject*`, since this crate does not depend on Python: those that it takes
+/// as [`Live`](crate::Live), and new references, which it returns, as [`Object`].
 pub struct Bridge {
     api: &'static BridgeApi,
 }
@@ -50,20 +52,18 @@ impl Bridge {
         // SAFETY: the caller names our own library; its initialisers only make constants.
         let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
         // SAFETY: entries/bridge.cc checks that the entry has this type.
-        let entry = *unsafe { library.get::<Entry>(b"arrow_cuda_bridge\0") }.map_err(failed)?;
+        let entry = *unsafe { library.get::<Entry>(b"arrow_cuda_bridge_api\0") }.map_err(failed)?;
         std::mem::forget(library);
-        let pyarrow = Box::leak(Box::new(pyarrow));
-        let mut failure = Failure::none();
-        // SAFETY: both tables live forever, and the failure is writable.
-        let api = unsafe { entry(&raw const exports::API, pyarrow, &raw mut failure).as_ref() };
-        match api {
-            Some(api) if api.abi_version == ABI_VERSION => Ok(Self { api }),
-            Some(api) => Err(Fault::new(
-                Kind::Io,
-                format!("the Arrow bridge has version {}, not {ABI_VERSION}", api.abi_version),
-            )),
-            None => Err(failure.into_fault()),
+        // SAFETY: it takes nothing.
+        let api = unsafe { entry() };
+        if api.abi_version != ABI_VERSION {
+            let text =
+                format!("the Arrow bridge has version {}, not {ABI_VERSION}", api.abi_version);
+            return Err(Fault::new(Kind::Io, text));
         }
+        // SAFETY: both tables live forever.
+        done(unsafe { (api.start)(&exports::API, Box::leak(Box::new(pyarrow))) })?;
+        Ok(Self { api })
     }
 
     /// The major version of the Arrow that the library was built for.
@@ -72,25 +72,7 @@ impl Bridge {
     }
 }
 
-/// Calls C++ and converts its failure.
-fn filled(call: impl FnOnce(*mut Failure) -> bool) -> Result<(), Fault> {
-    let mut failure = Failure::none();
-    if call(&raw mut failure) { Ok(()) } else { Err(failure.into_fault()) }
-}
-
-/// Calls C++ for a new object and converts its failure.
-fn made(call: impl FnOnce(*mut Failure) -> Object) -> Result<Object, Fault> {
-    let mut failure = Failure::none();
-    let object = call(&raw mut failure);
-    if object.is_null() { Err(failure.into_fault()) } else { Ok(object) }
-}
-
-/// Calls C++ for a new object that may be missing: null without a failure.
-fn made_or_none(call: impl FnOnce(*mut Failure) -> Object) -> Result<Option<Object>, Fault> {
-    let mut failure = Failure::none();
-    let object = call(&raw mut failure);
-    match failure.kind {
-        Kind::None => Ok((!object.is_null()).then_some(object)),
-        _ => Err(failure.into_fault()),
-    }
+/// The object that C++ has made, if there was one to be made.
+fn made_or_none(outcome: Outcome<Object>) -> Result<Option<Object>, Fault> {
+    Ok(Some(outcome.into_result()?).filter(|object| !object.is_null()))
 }

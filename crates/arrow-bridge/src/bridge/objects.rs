@@ -1,140 +1,65 @@
 //! Objects of pyarrow over this project's buffers, and the buffers behind them.
 
-use super::{Bridge, filled, made};
-use crate::fault::Fault;
+use super::Bridge;
+use crate::fault::{Fault, done};
 use crate::ffi::{Object, Span};
+use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
 
+/// The contents of a new object of a pyarrow subclass.
+pub enum Contents<'a> {
+    /// For a `pyarrow.Buffer`: a device buffer.
+    Buffer(DeviceBuffer),
+    /// For a `pyarrow.Buffer`: a slice of the device buffer behind an object, which it keeps alive.
+    Slice(Live<'a>, DeviceBuffer),
+    /// For a `pyarrow.Buffer`: the device memory behind any other one.
+    MemoryOf(Live<'a>),
+    /// For a `pyarrow.Buffer`: pinned host memory.
+    HostBuffer(HostBuffer),
+    /// For a `pyarrow.Buffer`: part of the pinned memory behind another one, from an offset on, of a size.
+    HostSlice(Live<'a>, i64, i64),
+    /// For a `pyarrow.MemoryPool`: a pool of pinned memory.
+    Pool(&'static HostPool),
+    /// For a `pyarrow.NativeFile`: a reader of the device buffer behind an object.
+    Reader(Live<'a>),
+    /// For a `pyarrow.NativeFile`: a writer of the device buffer behind an object.
+    Writer(Live<'a>),
+}
+
 impl Bridge {
-    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with a device buffer.
+    /// Initialises a fresh object.
     ///
     /// # Errors
     ///
-    /// When libarrow cannot create its object.
+    /// [`Kind::Type`](crate::Kind::Type) for an object that is not backed by device memory, or by pinned
+    /// memory; [`Kind::Index`](crate::Kind::Index) for a slice outside its buffer;
+    /// [`Kind::Invalid`](crate::Kind::Invalid) for a writer of immutable memory.
     ///
     /// # Safety
     ///
-    /// `fresh` must be a new object of the base type's `tp_new`; the GIL must be held.
-    pub unsafe fn init_buffer(&self, fresh: Object, buffer: DeviceBuffer) -> Result<(), Fault> {
-        let buffer = Box::into_raw(Box::new(buffer));
-        // SAFETY: guaranteed by the caller; the buffer is handed over.
-        unsafe { filled(|failure| (self.api.init_buffer)(fresh, buffer, failure)) }
-    }
-
-    /// Initialises a fresh object as [`init_buffer`](Self::init_buffer), with a slice of the buffer behind `parent`.
-    ///
-    /// # Errors
-    ///
-    /// When libarrow cannot create its object.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer); `parent` must be an object over a device buffer.
-    pub unsafe fn init_slice(
-        &self,
-        fresh: Object,
-        parent: Object,
-        slice: DeviceBuffer,
-    ) -> Result<(), Fault> {
-        let slice = Box::into_raw(Box::new(slice));
-        // SAFETY: guaranteed by the caller; the slice is handed over.
-        unsafe { filled(|failure| (self.api.init_slice)(fresh, parent, slice, failure)) }
-    }
-
-    /// Initialises a fresh object as [`init_buffer`](Self::init_buffer), with the device memory behind any
-    /// `pyarrow.Buffer`.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Type`](crate::Kind::Type) when the buffer has no device memory.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_from_buffer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.init_from_buffer)(fresh, buffer, failure)) }
-    }
-
-    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with pinned host memory.
-    ///
-    /// # Errors
-    ///
-    /// When libarrow cannot create its object.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_host_buffer(&self, fresh: Object, buffer: HostBuffer) -> Result<(), Fault> {
-        let buffer = Box::into_raw(Box::new(buffer));
-        // SAFETY: guaranteed by the caller; the buffer is handed over.
-        unsafe { filled(|failure| (self.api.init_host_buffer)(fresh, buffer, failure)) }
-    }
-
-    /// Initialises a fresh object of a `pyarrow.Buffer` subtype with a slice of a buffer over
-    /// pinned memory.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Index`](crate::Kind::Index) when the slice does not lie within the buffer,
-    /// [`Kind::Type`](crate::Kind::Type) when the memory is not pinned.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_host_slice(
-        &self,
-        fresh: Object,
-        whole: Object,
-        offset: i64,
-        size: i64,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.init_host_slice)(fresh, whole, offset, size, failure)) }
-    }
-
-    /// Initialises a fresh object of a `pyarrow.MemoryPool` subtype with a pool of pinned memory.
-    ///
-    /// # Errors
-    ///
-    /// When libarrow cannot create its object.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_pool(&self, fresh: Object, pool: &'static HostPool) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller; the pool lives forever.
-        unsafe { filled(|failure| (self.api.init_pool)(fresh, pool, failure)) }
-    }
-
-    /// Initialises a fresh object of a `pyarrow.NativeFile` subtype that reads a device buffer.
-    ///
-    /// # Errors
-    ///
-    /// When `buffer` is not a device buffer.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_reader(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.init_reader)(fresh, buffer, failure)) }
-    }
-
-    /// Initialises a fresh object of a `pyarrow.NativeFile` subtype that writes a device buffer.
-    ///
-    /// # Errors
-    ///
-    /// When `buffer` is not a device buffer, or not mutable.
-    ///
-    /// # Safety
-    ///
-    /// As [`init_buffer`](Self::init_buffer).
-    pub unsafe fn init_writer(&self, fresh: Object, buffer: Object) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { filled(|failure| (self.api.init_writer)(fresh, buffer, failure)) }
+    /// `fresh` must be a new object of a subtype of the class that the contents are for, made by the
+    /// `tp_new` of that class.
+    pub unsafe fn init(&self, fresh: Live<'_>, contents: Contents<'_>) -> Result<(), Fault> {
+        let (api, fresh) = (self.api, fresh.as_ptr());
+        // SAFETY: guaranteed by the caller; buffers are handed over, and a pool lives forever.
+        done(unsafe {
+            match contents {
+                Contents::Buffer(buffer) => (api.init_buffer)(fresh, given(buffer)),
+                Contents::Slice(parent, slice) => {
+                    (api.init_slice)(fresh, parent.as_ptr(), given(slice))
+                }
+                Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer.as_ptr()),
+                Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, given(buffer)),
+                Contents::HostSlice(whole, offset, size) => {
+                    (api.init_host_slice)(fresh, whole.as_ptr(), offset, size)
+                }
+                Contents::Pool(pool) => (api.init_pool)(fresh, pool),
+                Contents::Reader(buffer) => (api.init_reader)(fresh, buffer.as_ptr()),
+                Contents::Writer(buffer) => (api.init_writer)(fresh, buffer.as_ptr()),
+            }
+        })
     }
 
     /// A new `pyarrow.Buffer` over uninitialised host memory of the default pool.
@@ -148,70 +73,63 @@ impl Bridge {
     /// The GIL must be held.
     pub unsafe fn allocate_host(&self, size: i64) -> Result<Object, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { made(|failure| (self.api.allocate_host)(size, failure)) }
+        unsafe { (self.api.allocate_host)(size) }.into_result()
     }
 
-    /// The device buffer behind a `pyarrow.Buffer` that this crate has initialised.
+    /// The device buffer behind an object that [`init`](Self::init) has given one; `None` for others.
+    pub fn buffer_of<'a>(&self, object: Live<'a>) -> Option<&'a DeviceBuffer> {
+        // SAFETY: a live object, which outlives the reference.
+        unsafe { (self.api.buffer_of)(object.as_ptr()).as_ref() }
+    }
+
+    /// The reader behind a file that [`init`](Self::init) has given one; `None` for others.
     ///
     /// # Safety
     ///
-    /// The object must outlive the reference; the GIL must be held.
-    pub unsafe fn buffer_of<'a>(&self, object: Object) -> Option<&'a DeviceBuffer> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.buffer_of)(object).as_ref() }
+    /// The object must be a `pyarrow.NativeFile`.
+    pub unsafe fn reader_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferReader> {
+        // SAFETY: guaranteed by the caller; the object outlives the reference.
+        unsafe { (self.api.reader_of)(file.as_ptr()).as_ref() }
     }
 
-    /// The reader behind a `pyarrow.NativeFile` that this crate has initialised.
+    /// The writer behind a file that [`init`](Self::init) has given one; `None` for others.
     ///
     /// # Safety
     ///
-    /// The object must outlive the reference; the GIL must be held.
-    pub unsafe fn reader_of<'a>(&self, object: Object) -> Option<&'a BufferReader> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.reader_of)(object).as_ref() }
+    /// As [`reader_of`](Self::reader_of).
+    pub unsafe fn writer_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferWriter> {
+        // SAFETY: guaranteed by the caller; the object outlives the reference.
+        unsafe { (self.api.writer_of)(file.as_ptr()).as_ref() }
     }
 
-    /// The writer behind a `pyarrow.NativeFile` that this crate has initialised.
+    /// The pool that [`init`](Self::init) has given an object; `None` if it was never initialised.
     ///
     /// # Safety
     ///
-    /// The object must outlive the reference; the GIL must be held.
-    pub unsafe fn writer_of<'a>(&self, object: Object) -> Option<&'a BufferWriter> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.writer_of)(object).as_ref() }
-    }
-
-    /// The pool behind an object of [`init_pool`](Self::init_pool); `None` if it was never initialised.
-    ///
-    /// # Safety
-    ///
-    /// The object must be of the class; the GIL must be held.
-    pub unsafe fn pool_of(&self, object: Object) -> Option<&'static HostPool> {
+    /// The object must be of a class for such pools.
+    pub unsafe fn pool_of(&self, object: Live<'_>) -> Option<&'static HostPool> {
         // SAFETY: guaranteed by the caller; the pool lives forever.
-        unsafe { (self.api.pool_of)(object).as_ref() }
+        unsafe { (self.api.pool_of)(object.as_ptr()).as_ref() }
     }
 
     /// The memory that any `pyarrow.Buffer` reports; `None` for other objects, and for
     /// uninitialised ones.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn span_of(&self, object: Object) -> Option<Span> {
+    pub fn span_of(&self, object: Live<'_>) -> Option<Span> {
         let mut span = Span::default();
-        // SAFETY: guaranteed by the caller, and a writable place.
-        unsafe { (self.api.span_of)(object, &raw mut span) }.then_some(span)
+        // SAFETY: a live object, and a writable place.
+        unsafe { (self.api.span_of)(object.as_ptr(), &raw mut span) }.then_some(span)
     }
 
     /// The address of any `pyarrow.Buffer`, which is exposed by this; `None` for other objects, and
     /// for uninitialised ones.
-    ///
-    /// # Safety
-    ///
-    /// The object must be live; the GIL must be held.
-    pub unsafe fn expose_address(&self, object: Object) -> Option<u64> {
+    pub fn expose_address(&self, object: Live<'_>) -> Option<u64> {
         let mut address = 0;
-        // SAFETY: guaranteed by the caller, and a writable place.
-        unsafe { (self.api.expose_address)(object, &raw mut address) }.then_some(address)
+        // SAFETY: a live object, and a writable place.
+        unsafe { (self.api.expose_address)(object.as_ptr(), &raw mut address) }.then_some(address)
     }
+}
+
+/// A pointer that C++ takes over.
+pub(super) fn given<T>(object: T) -> *mut T {
+    Box::into_raw(Box::new(object))
 }

@@ -2,7 +2,7 @@
 
 use super::buffers::{Lent, host, host_mut};
 use super::context;
-use crate::fault::{Fault, attempt};
+use crate::fault::{Fault, attempted};
 use crate::ffi::{
     BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer, RustStream,
 };
@@ -16,8 +16,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
     count: usize,
     owner: Owner,
     out: *mut BufferPlace,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let owner = Box::new(Lent(owner));
     let work = || {
         // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
@@ -29,7 +28,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
         unsafe { store(out, made?.0) };
         Ok(())
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 pub(super) unsafe extern "C" fn copies_of_buffers(
@@ -39,8 +38,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
     count: usize,
     owner: Owner,
     out: *mut BufferPlace,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let owner = Box::new(Lent(owner));
     let work = || {
         // SAFETY: C++ passes `count` live buffers.
@@ -51,19 +49,18 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
         unsafe { store(out, copies) };
         Ok(())
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
-    stream.map_or(CopyOrder::Now, |stream| CopyOrder::On(stream.stream()))
+    stream.map_or(CopyOrder::Now, |stream| CopyOrder::On(stream.object()))
 }
 
 pub(super) unsafe extern "C" fn copy_all_to_host(
     buffers: *const *const RustBuffer,
     targets: *const HostTarget,
     count: usize,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         // SAFETY: `count` live buffers of this table, and as many targets.
         let (sources, targets) = unsafe { (borrowed(buffers, count), all(targets, count)) };
@@ -75,7 +72,7 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
         }
         Ok(copy_to_host_scattered(parts)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 /// The bytes of `count` ranges.

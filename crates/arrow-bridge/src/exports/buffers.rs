@@ -2,13 +2,13 @@
 
 use super::context;
 use crate::address_exposure;
-use crate::fault::{Fault, attempt, attempt_into, unsigned};
+use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
 use crate::ffi::{
     BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
 };
-use crate::truncate::length_within;
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::{ptr, slice};
 
 /// A C++ owner, released with the last buffer over its memory, or when queued work is complete.
@@ -30,37 +30,31 @@ pub(super) unsafe extern "C" fn device_name(
     device: i32,
     out: *mut c_char,
     capacity: usize,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         let name = context(device)?.device().name()?;
-        if capacity == 0 {
+        if name.len() >= capacity {
             return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
         }
-        let size = length_within(&name, capacity - 1);
-        // SAFETY: `out` has room for `capacity` bytes, which is more than `size`.
+        // SAFETY: `out` has room for `capacity` bytes.
         unsafe {
-            ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), size);
-            out.add(size).write(0);
+            ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), name.len());
+            out.add(name.len()).write(0);
         }
         Ok(())
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
-pub(super) extern "C" fn allocate(
-    device: i32,
-    size: i64,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustBuffer>> {
+pub(super) extern "C" fn allocate(device: i32, size: i64) -> Outcome<Option<Box<RustBuffer>>> {
     let work = || {
         let size = unsigned("the size of a device buffer", size)?;
         let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
-        Ok(Box::new(buffer))
+        Ok(buffer)
     };
-    attempt(failure, work)
+    made(work)
 }
 
 pub(super) extern "C" fn view(
@@ -69,16 +63,15 @@ pub(super) extern "C" fn view(
     size: i64,
     is_mutable: bool,
     owner: Owner,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustBuffer>> {
+) -> Outcome<Option<Box<RustBuffer>>> {
     let owner = Box::new(Lent(owner));
     let work = || {
         let size = unsigned("the size of a device buffer", size)?;
         let context = context(device)?;
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
-        Ok(Box::new(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?))
+        Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?)
     };
-    attempt(failure, work)
+    made(work)
 }
 
 pub(super) extern "C" fn slice(
@@ -86,18 +79,17 @@ pub(super) extern "C" fn slice(
     offset: i64,
     size: i64,
     is_mutable: bool,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustBuffer>> {
+) -> Outcome<Option<Box<RustBuffer>>> {
     let work = || {
         let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
         let slice = buffer.slice(offset, size)?;
-        Ok(Box::new(if is_mutable { slice } else { slice.read_only() }))
+        Ok(if is_mutable { slice } else { slice.read_only() })
     };
-    attempt(failure, work)
+    made(work)
 }
 
-pub(super) extern "C" fn facts(buffer: &RustBuffer, out: &mut BufferFacts) {
-    *out = BufferFacts {
+pub(super) extern "C" fn facts(buffer: &RustBuffer) -> BufferFacts {
+    BufferFacts {
         address: match address_exposure::is_exposed_on_request() {
             true => buffer.private_address(),
             false => buffer.address(),
@@ -105,15 +97,11 @@ pub(super) extern "C" fn facts(buffer: &RustBuffer, out: &mut BufferFacts) {
         size: buffer.size().cast_signed(),
         device: buffer.context().device().number().cast_signed(),
         is_mutable: buffer.is_mutable(),
-    };
+    }
 }
 
 pub(super) extern "C" fn expose(buffer: &RustBuffer) {
     buffer.expose();
-}
-
-pub(super) extern "C" fn release(buffer: Box<RustBuffer>) {
-    drop(buffer);
 }
 
 const _: () = assert!(
@@ -137,15 +125,14 @@ pub(super) unsafe extern "C" fn copy_to_host(
     position: i64,
     out: *mut c_void,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(buffer.copy_to_uninit(position, out)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 pub(super) unsafe extern "C" fn copy_from_host(
@@ -153,69 +140,49 @@ pub(super) unsafe extern "C" fn copy_from_host(
     position: i64,
     data: *const c_void,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
         Ok(buffer.copy_from_host(position, data)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 pub(super) extern "C" fn copy_from_device(
     to: &RustBuffer,
     position: i64,
     from: &RustBuffer,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         let position = unsigned("a position", position)?;
         Ok(to.copy_from_device(position, from)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
-pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer, out: &mut HostFacts) {
+pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer) -> HostFacts {
     // Python gives the address to anybody, so it has leaked.
-    *out = HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 };
-}
-
-pub(super) extern "C" fn host_release(buffer: Box<RustHostBuffer>) {
-    drop(buffer);
+    HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 }
 }
 
 pub(super) extern "C" fn host_address(
     device: i32,
     device_address: u64,
-    out: &mut *mut c_void,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || {
+) -> Outcome<Option<NonNull<u8>>> {
+    attempt(|| {
         let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
-        Ok(found.unwrap_or(0) as *mut c_void)
+        Ok(found.and_then(|address| NonNull::new(address as *mut u8)))
     })
 }
 
-pub(super) extern "C" fn is_device_memory(
-    device: i32,
-    address: u64,
-    out: &mut bool,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || {
-        Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?)
-    })
+pub(super) extern "C" fn is_device_memory(device: i32, address: u64) -> Outcome<bool> {
+    attempt(|| Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?))
 }
 
-pub(super) extern "C" fn device_address(
-    device: i32,
-    host_address: *const c_void,
-    out: &mut u64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || {
+pub(super) extern "C" fn device_address(device: i32, host_address: *const c_void) -> Outcome<u64> {
+    attempt(|| {
         let found = context(device)?.enter()?.device_address(host_address as u64)?;
         Ok(found.unwrap_or(0))
     })

@@ -1,31 +1,27 @@
 //! Events for C++.
 
 use super::context;
-use crate::fault::{Fault, attempt, attempt_into};
+use crate::fault::{Fault, Outcome, attempt, attempted, made};
 use crate::ffi::{Failure, Kind, RustEvent, RustStream};
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
 use std::slice;
 
-pub(super) extern "C" fn create(
-    device: i32,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustEvent>> {
-    let work = || Ok(Box::new(RustEvent::new(Event::new(&context(device)?)?)));
-    attempt(failure, work)
+pub(super) extern "C" fn create(device: i32) -> Outcome<Option<Box<RustEvent>>> {
+    let work = || Ok(RustEvent::new(Event::new(&context(device)?)?));
+    made(work)
 }
 
 pub(super) unsafe extern "C" fn wrap(
     device: i32,
     place: *const *mut c_void,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustEvent>> {
+) -> Outcome<Option<Box<RustEvent>>> {
     let work = || {
         let (context, handle) = (context(device)?, handle_at(place)?);
         // SAFETY: the producer promises that the event exists and stays alive.
-        Ok(Box::new(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) })))
+        Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
     };
-    attempt(failure, work)
+    made(work)
 }
 
 /// The handle that a producer has stored at `place`.
@@ -47,45 +43,31 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     Ok(event)
 }
 
-pub(super) extern "C" fn release(event: Box<RustEvent>) {
-    drop(event);
+pub(super) extern "C" fn record(event: &RustEvent, stream: &RustStream) -> Failure {
+    attempted(|| Ok(event.object().record(stream.object())?))
 }
 
-pub(super) extern "C" fn place(event: &RustEvent) -> *mut *mut c_void {
-    event.place()
-}
-
-pub(super) extern "C" fn record(
-    event: &RustEvent,
-    stream: &RustStream,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt(failure, || Ok(event.event().record(stream.stream())?)).is_some()
-}
-
-pub(super) extern "C" fn wait(event: &RustEvent, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(event.event().synchronize().map(drop)?)).is_some()
+pub(super) extern "C" fn wait(event: &RustEvent) -> Failure {
+    attempted(|| Ok(event.object().synchronize().map(drop)?))
 }
 
 pub(super) unsafe extern "C" fn pending(
     device: i32,
     events: *const *const RustEvent,
     count: usize,
-    out: &mut Option<Box<RustEvent>>,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Outcome<Option<Box<RustEvent>>> {
     let work = || {
         // SAFETY: `count` live events.
         let events: Vec<&Event> = unsafe {
             let events = if count == 0 { &[] } else { slice::from_raw_parts(events, count) };
-            events.iter().map(|event| (**event).event()).collect()
+            events.iter().map(|event| (**event).object()).collect()
         };
         Ok(match context(device)?.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
             _ => None,
         })
     };
-    attempt_into(out, failure, work)
+    attempt(work)
 }
 
 #[cfg(test)]

@@ -1,16 +1,12 @@
 //! Files over device memory for C++.
 
 use super::buffers::{host, host_mut};
-use crate::fault::{Fault, attempt, attempt_into, unsigned};
+use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
 use crate::ffi::{Failure, Kind, RustBuffer, RustReader, RustWriter};
 use std::ffi::c_void;
 
 pub(super) extern "C" fn reader_open(buffer: &RustBuffer) -> Box<RustReader> {
     Box::new(RustReader::open(buffer.clone()))
-}
-
-pub(super) extern "C" fn reader_release(reader: Box<RustReader>) {
-    drop(reader);
 }
 
 pub(super) extern "C" fn reader_close(reader: &RustReader) {
@@ -21,47 +17,34 @@ pub(super) extern "C" fn reader_is_closed(reader: &RustReader) -> bool {
     reader.is_closed()
 }
 
-pub(super) extern "C" fn reader_tell(
-    reader: &RustReader,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(reader.tell()?.cast_signed()))
+pub(super) extern "C" fn reader_tell(reader: &RustReader) -> Outcome<i64> {
+    attempt(|| Ok(reader.tell()?.cast_signed()))
 }
 
-pub(super) extern "C" fn reader_size(
-    reader: &RustReader,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(reader.size()?.cast_signed()))
+pub(super) extern "C" fn reader_size(reader: &RustReader) -> Outcome<i64> {
+    attempt(|| Ok(reader.size()?.cast_signed()))
 }
 
-pub(super) extern "C" fn reader_seek(
-    reader: &RustReader,
-    position: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+pub(super) extern "C" fn reader_seek(reader: &RustReader, position: i64) -> Failure {
     let work = || {
         // A negative position is out of bounds, like one past the end.
         let position = u64::try_from(position).unwrap_or(u64::MAX);
         Ok(reader.seek(position)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 pub(super) unsafe extern "C" fn reader_read(
     reader: &RustReader,
     size: i64,
     out: *mut c_void,
-    failure: Option<&mut Failure>,
-) -> i64 {
+) -> Outcome<i64> {
     let work = || {
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(reader.read(out)? as i64)
     };
-    attempt(failure, work).unwrap_or(-1)
+    attempt(work)
 }
 
 pub(super) unsafe extern "C" fn reader_read_at(
@@ -69,99 +52,76 @@ pub(super) unsafe extern "C" fn reader_read_at(
     position: i64,
     size: i64,
     out: *mut c_void,
-    failure: Option<&mut Failure>,
-) -> i64 {
+) -> Outcome<i64> {
     let work = || {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(reader.read_at(position, out)? as i64)
     };
-    attempt(failure, work).unwrap_or(-1)
+    attempt(work)
 }
 
 pub(super) extern "C" fn reader_read_buffer(
     reader: &RustReader,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustBuffer>> {
+) -> Outcome<Option<Box<RustBuffer>>> {
     let work = || {
         let size = unsigned("the number of bytes to read", size)?;
-        Ok(Box::new(reader.read_buffer(size)?))
+        Ok(reader.read_buffer(size)?)
     };
-    attempt(failure, work)
+    made(work)
 }
 
 pub(super) extern "C" fn reader_read_buffer_at(
     reader: &RustReader,
     position: i64,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustBuffer>> {
+) -> Outcome<Option<Box<RustBuffer>>> {
     let work = || {
         let position = unsigned("a position", position)?;
         let size = unsigned("the number of bytes to read", size)?;
-        Ok(Box::new(reader.read_buffer_at(position, size)?))
+        Ok(reader.read_buffer_at(position, size)?)
     };
-    attempt(failure, work)
+    made(work)
 }
 
-pub(super) extern "C" fn writer_open(
-    buffer: &RustBuffer,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustWriter>> {
-    attempt(failure, || Ok(Box::new(RustWriter::open(buffer.clone())?)))
+pub(super) extern "C" fn writer_open(buffer: &RustBuffer) -> Outcome<Option<Box<RustWriter>>> {
+    made(|| Ok(RustWriter::open(buffer.clone())?))
 }
 
-pub(super) extern "C" fn writer_release(writer: Box<RustWriter>) {
-    drop(writer);
-}
-
-pub(super) extern "C" fn writer_close(writer: &RustWriter, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(writer.close()?)).is_some()
+pub(super) extern "C" fn writer_close(writer: &RustWriter) -> Failure {
+    attempted(|| Ok(writer.close()?))
 }
 
 pub(super) extern "C" fn writer_is_closed(writer: &RustWriter) -> bool {
     writer.is_closed()
 }
 
-pub(super) extern "C" fn writer_tell(
-    writer: &RustWriter,
-    out: &mut i64,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt_into(out, failure, || Ok(writer.tell()?.cast_signed()))
+pub(super) extern "C" fn writer_tell(writer: &RustWriter) -> Outcome<i64> {
+    attempt(|| Ok(writer.tell()?.cast_signed()))
 }
 
-pub(super) extern "C" fn writer_seek(
-    writer: &RustWriter,
-    position: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+pub(super) extern "C" fn writer_seek(writer: &RustWriter, position: i64) -> Failure {
     let work = || {
         // A negative position is out of bounds, like one past the end.
         let position = u64::try_from(position).unwrap_or(u64::MAX);
         Ok(writer.seek(position)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
 pub(super) unsafe extern "C" fn writer_write(
     writer: &RustWriter,
     data: *const c_void,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     // SAFETY: C++ passes `size` readable bytes.
-    attempt(failure, || Ok(writer.write(unsafe { host(data, size)? })?)).is_some()
+    attempted(|| Ok(writer.write(unsafe { host(data, size)? })?))
 }
 
-pub(super) extern "C" fn writer_write_device(
-    writer: &RustWriter,
-    data: &RustBuffer,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt(failure, || Ok(writer.write_device(data)?)).is_some()
+pub(super) extern "C" fn writer_write_device(writer: &RustWriter, data: &RustBuffer) -> Failure {
+    attempted(|| Ok(writer.write_device(data)?))
 }
 
 pub(super) unsafe extern "C" fn writer_write_at(
@@ -169,30 +129,25 @@ pub(super) unsafe extern "C" fn writer_write_at(
     position: i64,
     data: *const c_void,
     size: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         let position = u64::try_from(position).unwrap_or(u64::MAX);
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
         Ok(writer.write_at(position, data)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }
 
-pub(super) extern "C" fn writer_flush(writer: &RustWriter, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(writer.flush()?)).is_some()
+pub(super) extern "C" fn writer_flush(writer: &RustWriter) -> Failure {
+    attempted(|| Ok(writer.flush()?))
 }
 
-pub(super) extern "C" fn writer_set_buffer_size(
-    writer: &RustWriter,
-    size: i64,
-    failure: Option<&mut Failure>,
-) -> bool {
+pub(super) extern "C" fn writer_set_buffer_size(writer: &RustWriter, size: i64) -> Failure {
     let work = || {
         let size = unsigned("the size of the host buffer", size)?;
         let size = usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))?;
         Ok(writer.set_buffer_size(size)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }

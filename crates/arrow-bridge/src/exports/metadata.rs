@@ -8,11 +8,9 @@ pub(super) unsafe extern "C" fn message_facts(
     metadata: *const u8,
     size: usize,
     is_footer: bool,
-    out: &mut MessageFacts,
-) {
+) -> MessageFacts {
     // SAFETY: `size` readable bytes.
     let bytes = unsafe { host(metadata.cast(), size as i64) }.unwrap_or_default();
     let parsed = if is_footer { Metadata::parse_footer(bytes) } else { Metadata::parse(bytes) };
-    let facts = parsed.map_or(MessageFacts::UNREADABLE, |metadata| MessageFacts::of(&metadata));
-    *out = facts;
+    parsed.map_or(MessageFacts::UNREADABLE, |metadata| MessageFacts::of(&metadata))
 }

@@ -1,29 +1,33 @@
 //! Rust's functions for the C++ classes, which `RustApi` lists.
 //!
 //! Only C++ calls these functions, under the contract of `ffi.rs`: opaque pointers come from this
-//! table and are live, other pointers are valid for their use, and `Failure*` is writable.
+//! table and are live, and other pointers are valid for their use.
 
 mod batch_copies;
 mod buffers;
 mod events;
+mod faults;
 mod files;
 mod metadata;
 mod pools;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::{ABI_VERSION, Kind, RustApi};
+use crate::ffi::{Kind, RustApi};
+use crate::handles::place;
 use arrow_cuda_context::Context;
 
 pub(crate) static API: RustApi = RustApi {
-    abi_version: ABI_VERSION,
+    fault_new: faults::new,
+    fault_facts: faults::facts,
+    fault_release: release,
     device_name: buffers::device_name,
     buffer_allocate: buffers::allocate,
     buffer_view: buffers::view,
     buffer_slice: buffers::slice,
     buffer_facts: buffers::facts,
     buffer_expose: buffers::expose,
-    buffer_release: buffers::release,
+    buffer_release: release,
     buffer_move: buffers::move_to,
     buffer_release_at: buffers::release_at,
     copy_to_host: buffers::copy_to_host,
@@ -34,7 +38,7 @@ pub(crate) static API: RustApi = RustApi {
     stream_await_for: streams::await_for,
     copy_all_to_host: batch_copies::copy_all_to_host,
     host_buffer_facts: buffers::host_facts,
-    host_buffer_release: buffers::host_release,
+    host_buffer_release: release,
     pool_allocate: pools::allocate,
     pool_reallocate: pools::reallocate,
     pool_free: pools::free,
@@ -44,19 +48,19 @@ pub(crate) static API: RustApi = RustApi {
     device_address: buffers::device_address,
     event_create: events::create,
     event_wrap: events::wrap,
-    event_release: events::release,
-    event_place: events::place,
+    event_release: release,
+    event_place: place,
     event_record: events::record,
     event_wait: events::wait,
     event_pending: events::pending,
     stream_create: streams::create,
     stream_wrap: streams::wrap,
-    stream_release: streams::release,
-    stream_place: streams::place,
+    stream_release: release,
+    stream_place: place,
     stream_wait_event: streams::wait_event,
     stream_synchronize: streams::synchronize,
     reader_open: files::reader_open,
-    reader_release: files::reader_release,
+    reader_release: release,
     reader_close: files::reader_close,
     reader_is_closed: files::reader_is_closed,
     reader_tell: files::reader_tell,
@@ -68,7 +72,7 @@ pub(crate) static API: RustApi = RustApi {
     reader_read_buffer_at: files::reader_read_buffer_at,
     message_facts: metadata::message_facts,
     writer_open: files::writer_open,
-    writer_release: files::writer_release,
+    writer_release: release,
     writer_close: files::writer_close,
     writer_is_closed: files::writer_is_closed,
     writer_tell: files::writer_tell,
@@ -85,4 +89,8 @@ fn context(device: i32) -> Result<Context, Fault> {
     let number = u32::try_from(device)
         .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
     Ok(Context::primary(number)?)
+}
+
+extern "C" fn release<T>(object: Box<T>) {
+    drop(object);
 }

@@ -1,7 +1,7 @@
 //! Pools of pinned host memory for C++.
 
-use crate::fault::{Fault, attempt, unsigned};
-use crate::ffi::{Failure, Kind, RustPool};
+use crate::fault::{Fault, Outcome, attempt, unsigned};
+use crate::ffi::{Kind, RustPool};
 use arrow_cuda_driver::CudaError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -34,14 +34,13 @@ pub(super) extern "C" fn allocate(
     pool: &RustPool,
     size: i64,
     alignment: i64,
-    failure: Option<&mut Failure>,
-) -> Option<NonNull<u8>> {
+) -> Outcome<Option<NonNull<u8>>> {
     let work = || {
         let (size, alignment) = (byte_count(size)?, aligned(alignment)?);
         let allocated = pool.allocate(size, alignment);
-        allocated.map_err(|error| failed("malloc", size, error))
+        allocated.map(Some).map_err(|error| failed("malloc", size, error))
     };
-    attempt(failure, work)
+    attempt(work)
 }
 
 pub(super) unsafe extern "C" fn reallocate(
@@ -50,8 +49,7 @@ pub(super) unsafe extern "C" fn reallocate(
     old_size: i64,
     new_size: i64,
     alignment: i64,
-    failure: Option<&mut Failure>,
-) -> Option<NonNull<u8>> {
+) -> Outcome<Option<NonNull<u8>>> {
     let work = || {
         let (old, new, alignment) =
             (byte_count(old_size)?, byte_count(new_size)?, aligned(alignment)?);
@@ -59,9 +57,9 @@ pub(super) unsafe extern "C" fn reallocate(
             .ok_or_else(|| Fault::new(Kind::Invalid, "no memory to be reallocated"))?;
         // SAFETY: the pool has allocated this.
         let moved = unsafe { pool.reallocate(data, old, new, alignment) };
-        moved.map_err(|error| failed("realloc", new, error))
+        moved.map(Some).map_err(|error| failed("realloc", new, error))
     };
-    attempt(failure, work)
+    attempt(work)
 }
 
 pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, _size: i64) {

@@ -2,30 +2,25 @@
 
 use super::batch_copies::borrowed;
 use super::context;
-use crate::fault::{Fault, attempt};
+use crate::fault::{Fault, Outcome, attempted, made};
 use crate::ffi::{Failure, Kind, RustBuffer, RustEvent, RustStream};
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Stream, is_readable};
 use std::ffi::c_void;
 
-pub(super) extern "C" fn create(
-    device: i32,
-    flags: u32,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustStream>> {
-    let work = || Ok(Box::new(RustStream::new(Stream::with_flags(&context(device)?, flags)?)));
-    attempt(failure, work)
+pub(super) extern "C" fn create(device: i32, flags: u32) -> Outcome<Option<Box<RustStream>>> {
+    let work = || Ok(RustStream::new(Stream::with_flags(&context(device)?, flags)?));
+    made(work)
 }
 
 pub(super) unsafe extern "C" fn wrap(
     device: i32,
     place: *const *mut c_void,
-    failure: Option<&mut Failure>,
-) -> Option<Box<RustStream>> {
+) -> Outcome<Option<Box<RustStream>>> {
     let work = || {
         let context = context(device)?;
         if place.is_null() {
-            return Ok(Box::new(RustStream::new(Stream::default_of(&context))));
+            return Ok(RustStream::new(Stream::default_of(&context)));
         }
         if !is_readable(place as usize) {
             let text = format!("{place:p} does not point to a stream");
@@ -42,41 +37,28 @@ pub(super) unsafe extern "C" fn wrap(
                 format!("the stream does not belong to the primary context of device {device}");
             Fault::new(Kind::Invalid, text)
         })?;
-        Ok(Box::new(RustStream::new(stream)))
+        Ok(RustStream::new(stream))
     };
-    attempt(failure, work)
+    made(work)
 }
 
-pub(super) extern "C" fn release(stream: Box<RustStream>) {
-    drop(stream);
+pub(super) extern "C" fn wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
+    attempted(|| Ok(stream.object().wait_for(event.object())?))
 }
 
-pub(super) extern "C" fn place(stream: &RustStream) -> *mut *mut c_void {
-    stream.place()
-}
-
-pub(super) extern "C" fn wait_event(
-    stream: &RustStream,
-    event: &RustEvent,
-    failure: Option<&mut Failure>,
-) -> bool {
-    attempt(failure, || Ok(stream.stream().wait_for(event.event())?)).is_some()
-}
-
-pub(super) extern "C" fn synchronize(stream: &RustStream, failure: Option<&mut Failure>) -> bool {
-    attempt(failure, || Ok(stream.stream().synchronize().map(drop)?)).is_some()
+pub(super) extern "C" fn synchronize(stream: &RustStream) -> Failure {
+    attempted(|| Ok(stream.object().synchronize().map(drop)?))
 }
 
 pub(super) unsafe extern "C" fn await_for(
     stream: &RustStream,
     buffers: *const *const RustBuffer,
     count: usize,
-    failure: Option<&mut Failure>,
-) -> bool {
+) -> Failure {
     let work = || {
         // SAFETY: C++ passes `count` live buffers.
         let buffers = unsafe { borrowed(buffers, count) };
-        Ok(await_stream_of(stream.stream(), &buffers).map(drop)?)
+        Ok(await_stream_of(stream.object(), &buffers).map(drop)?)
     };
-    attempt(failure, work).is_some()
+    attempted(work)
 }

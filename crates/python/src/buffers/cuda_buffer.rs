@@ -2,7 +2,7 @@
 
 use crate::contexts::context::PyContext;
 use crate::copies::{self, Target};
-use crate::errors::{OrRaise, available, incorrect_type, non_negative, out_of_range};
+use crate::errors::{OrRaise, allocating, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
@@ -843,9 +843,8 @@ impl Methods {
         let (py, buffer) = (slf.py(), device_buffer(slf)?);
         let context = buffer.context();
         let copy = || {
-            let copied = py
-                .detach(|| DeviceBuffer::allocate(context, buffer.size()))
-                .or_raise_explained(py, available(py, context))?;
+            let copied =
+                allocating(py, context, || DeviceBuffer::allocate(context, buffer.size()))?;
             py.detach(|| copied.copy_from_device(0, buffer)).or_raise(py)?;
             wrap_buffer(py, if buffer.is_mutable() { copied } else { copied.read_only() })
         };

@@ -2,10 +2,10 @@
 
 use super::source::Data;
 use crate::bounded_sequences::objects;
-use crate::errors::{Failure, OrRaise, available};
+use crate::errors::allocating;
 use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Context;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -25,11 +25,10 @@ pub(crate) fn copies_of<'py>(
             Data::Device(data) => device.push(device_buffer(data)?),
         }
     }
-    let copied = py.detach(|| {
+    let (host, device) = allocating(py, context, || {
         let host = DeviceBuffer::adjacent_from_host(context, &host)?;
-        Ok::<_, Failure>((host, DeviceBuffer::adjacent_copies(context, &device)?))
-    });
-    let (host, device) = copied.or_raise_explained(py, available(py, context))?;
+        Ok::<_, BufferError>((host, DeviceBuffer::adjacent_copies(context, &device)?))
+    })?;
     let (mut host, mut device) = (host.into_iter(), device.into_iter());
     let buffers = data.iter().map(|data| match data {
         Data::Host(_) => host.next(),

@@ -107,14 +107,6 @@ impl ArrowData {
         Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
     }
 
-    pub(super) fn kind(&self) -> &Py<PyAny> {
-        &self.kind
-    }
-
-    pub(super) fn validity(&self) -> Option<&Bits> {
-        self.validity.as_ref()
-    }
-
     /// The position of the first bit in the first byte, and the number of bits.
     pub(super) fn bit_range(&self) -> Option<(u64, u64)> {
         self.bits.as_ref().map(|bits| (bits.first % 8, bits.count))

@@ -222,7 +222,7 @@ impl PyDeviceArray {
     /// TimestampType(timestamp[s])
     #[getter]
     fn arrow_type(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.arrow.as_ref().map(|arrow| arrow.kind().clone_ref(py))
+        self.arrow.as_ref().map(|arrow| arrow.kind.clone_ref(py))
     }
 
     /// The validity bitmap of an array from Arrow.
@@ -242,7 +242,7 @@ impl PyDeviceArray {
     /// [True, False, True]
     #[getter]
     fn validity(&self, py: Python<'_>) -> PyResult<Option<Self>> {
-        let validity = self.arrow.as_ref().and_then(|arrow| arrow.validity());
+        let validity = self.arrow.as_ref().and_then(|arrow| arrow.validity.as_ref());
         validity.map(|bits| Self::of_bits(py, bits)).transpose()
     }
 
@@ -335,7 +335,7 @@ impl PyDeviceArray {
             text += &format!(" strides={}", self.strides(py)?);
         }
         if let Some(arrow) = &self.arrow {
-            text += &format!(" arrow_type={}", arrow.kind().bind(py).str()?);
+            text += &format!(" arrow_type={}", arrow.kind.bind(py).str()?);
         }
         if !self.is_mutable() {
             text += " read-only";

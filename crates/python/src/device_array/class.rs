@@ -1,7 +1,7 @@
 //! The class `DeviceArray`; its methods are in the other files of this folder.
 
 use super::arrow_data::ArrowData;
-use crate::errors::{OrRaise, available};
+use crate::errors::allocating;
 use crate::exchange::dtype::DType;
 use crate::tracing::Facts;
 use arrow_cuda_context::Context;
@@ -97,8 +97,7 @@ impl PyDeviceArray {
         dtype: DType,
         layout: Layout,
     ) -> PyResult<Self> {
-        let array = py.detach(|| DeviceArray::allocate(context, layout));
-        Ok(Self::new(array.or_raise_explained(py, available(py, context))?, dtype))
+        Ok(Self::new(allocating(py, context, || DeviceArray::allocate(context, layout))?, dtype))
     }
 }
 

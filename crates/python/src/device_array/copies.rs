@@ -2,7 +2,7 @@
 
 use super::class::{PyDeviceArray, order_argument};
 use super::host::{self, order_of_copy};
-use crate::errors::{OrRaise, available};
+use crate::errors::allocating;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::streams::argument::ChosenOrder;
 use crate::tracing::{Area, traced};
@@ -125,8 +125,7 @@ impl PyDeviceArray {
     fn copy(&self, py: Python<'_>, order: &str) -> PyResult<Self> {
         let order = order_argument(order)?;
         let context = self.array.buffer().context();
-        let copy = py.detach(|| self.array.copy_to(context, order));
-        let array = copy.or_raise_explained(py, available(py, context))?;
+        let array = allocating(py, context, || self.array.copy_to(context, order))?;
         let arrow = self.arrow_of_copy(py, &array)?;
         Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }

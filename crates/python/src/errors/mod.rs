@@ -9,16 +9,16 @@ mod out_of_memory;
 pub(crate) use arguments::{
     class_name, expected, incorrect_type, non_negative, not_initialised, out_of_range,
 };
-pub(crate) use out_of_memory::{available, class as out_of_memory_class};
+pub(crate) use out_of_memory::class as out_of_memory_class;
 
 use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
 use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CallError, CudaError, LoadError};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
-use arrow_cuda_transfer::{ReadError, WriteError};
 use pyo3::exceptions::{
     PyBufferError, PyIndexError, PyNotImplementedError, PyOSError, PyValueError,
 };
@@ -32,18 +32,10 @@ pub(crate) enum Failure {
     Driver(CallError),
     /// A failure that libarrow and pyarrow have a class for.
     Fault(Fault),
-    /// A file could not be read.
-    Read(ReadError),
-    /// A file could not be written.
-    Write(WriteError),
-    /// An array that cannot be exchanged in this way.
-    Unsupported(String),
-    /// An array whose description is wrong.
-    Invalid(String),
-    /// An index outside an array.
-    Index(String),
-    /// A view that requires a copy.
-    NeedsCopy(String),
+    /// A file could not be read or written: the system's number, and the text.
+    File(Option<i32>, String),
+    /// An array that cannot be described, viewed or exchanged in this way.
+    Array(ArrayError),
     /// An exception of Python code that a lower layer called.
     Raised(PyErr),
 }
@@ -62,7 +54,7 @@ impl From<CudaError> for Failure {
                 Some(raised) => {
                     Self::Raised(Python::attach(|py| PyErr::from_value(raised.bind(py))))
                 }
-                None => Self::Invalid(error.to_string()),
+                None => Self::Array(ArrayError::Invalid(error.to_string())),
             },
             other => Self::Fault(other.into()),
         }
@@ -79,8 +71,8 @@ impl From<BufferError> for Failure {
     fn from(error: BufferError) -> Self {
         match error {
             BufferError::Cuda(error) => error.into(),
-            BufferError::Read(error) => Self::Read(error),
-            BufferError::Write(error) => Self::Write(error),
+            BufferError::Read(ref read) => Self::File(read.code, error.to_string()),
+            BufferError::Write(ref write) => Self::File(write.code, error.to_string()),
             other => Self::Fault(other.into()),
         }
     }
@@ -108,10 +100,7 @@ impl From<ArrayError> for Failure {
     fn from(error: ArrayError) -> Self {
         match error {
             ArrayError::Buffer(error) => error.into(),
-            ArrayError::Unsupported(text) => Self::Unsupported(text),
-            ArrayError::Invalid(text) => Self::Invalid(text),
-            ArrayError::Index(text) => Self::Index(text),
-            ArrayError::NeedsCopy(text) => Self::NeedsCopy(text),
+            other => Self::Array(other),
         }
     }
 }
@@ -145,22 +134,17 @@ fn exception(
             Kind::NotImplemented => pyarrow_exception(py, "ArrowNotImplementedError", text),
             Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
             Kind::Python => PyErr::fetch(py),
-            Kind::Io | Kind::None => PyOSError::new_err(text),
+            Kind::Io => PyOSError::new_err(text),
         },
-        Failure::Read(error) => os_error(error.code, error.to_string()),
-        Failure::Write(error) => os_error(error.code, error.to_string()),
-        Failure::Unsupported(text) => PyBufferError::new_err(text),
-        Failure::Invalid(text) => PyValueError::new_err(text),
-        Failure::Index(text) => PyIndexError::new_err(text),
-        Failure::NeedsCopy(text) => PyNotImplementedError::new_err(text),
+        Failure::File(code, text) => error_of_file(code, text, None),
+        Failure::Array(error) => match error {
+            ArrayError::Buffer(error) => exception(py, error.into(), explain),
+            ArrayError::Unsupported(text) => PyBufferError::new_err(text),
+            ArrayError::Invalid(text) => PyValueError::new_err(text),
+            ArrayError::Index(text) => PyIndexError::new_err(text),
+            ArrayError::NeedsCopy(text) => PyNotImplementedError::new_err(text),
+        },
         Failure::Raised(error) => error,
-    }
-}
-
-fn os_error(code: Option<i32>, text: String) -> PyErr {
-    match code {
-        Some(code) => PyOSError::new_err((code, without_number(code, text))),
-        None => PyOSError::new_err(text),
     }
 }
 
@@ -174,23 +158,26 @@ fn without_number(code: i32, mut text: String) -> String {
 
 /// The exception for a failed copy of a file, which it names.
 pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
-    match error {
-        BufferError::Read(error) => error_of_file(error.code, error.to_string(), name),
-        BufferError::Write(error) => error_of_file(error.code, error.to_string(), name),
-        other => exception(py, other.into(), out_of_memory::requested),
+    match error.into() {
+        Failure::File(code, text) => error_of_file(code, text, Some(name)),
+        other => exception(py, other, out_of_memory::requested),
     }
 }
 
 /// The exception for a descriptor that cannot be copied, with the file's name.
 pub(crate) fn of_descriptor(error: &io::Error, name: &Bound<'_, PyAny>) -> PyErr {
-    error_of_file(error.raw_os_error(), error.to_string(), name)
+    error_of_file(error.raw_os_error(), error.to_string(), Some(name))
 }
 
-fn error_of_file(code: Option<i32>, text: String, name: &Bound<'_, PyAny>) -> PyErr {
-    match code {
-        Some(code) => PyOSError::new_err((code, without_number(code, text), name.clone().unbind())),
+fn error_of_file(code: Option<i32>, text: String, name: Option<&Bound<'_, PyAny>>) -> PyErr {
+    match (code, name) {
+        (Some(code), Some(name)) => {
+            PyOSError::new_err((code, without_number(code, text), name.clone().unbind()))
+        }
+        (Some(code), None) => PyOSError::new_err((code, without_number(code, text))),
         // Without a number, Python would show nothing but the name.
-        None => PyOSError::new_err(format!("{text}: {}", repr(name))),
+        (None, Some(name)) => PyOSError::new_err(format!("{text}: {}", repr(name))),
+        (None, None) => PyOSError::new_err(text),
     }
 }
 
@@ -234,4 +221,14 @@ impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     ) -> PyResult<T> {
         self.map_err(|error| exception(py, error.into(), explain))
     }
+}
+
+/// Allocates on a context's device, without the GIL; an exception says how much was requested, and what
+/// the device has.
+pub(crate) fn allocating<T: Send, E: Into<Failure> + Send>(
+    py: Python<'_>,
+    context: &Context,
+    allocate: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T> {
+    py.detach(allocate).or_raise_explained(py, out_of_memory::available(py, context))
 }

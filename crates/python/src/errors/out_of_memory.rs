@@ -58,9 +58,8 @@ pub(super) fn requested(error: &CallError) -> Option<String> {
     Some(format!("{bytes} bytes were requested"))
 }
 
-/// For [`or_raise_explained`](super::OrRaise::or_raise_explained): how much was
-/// requested, and what the context's device has.
-pub(crate) fn available<'py>(
+/// How much was requested, and what the context's device has.
+pub(super) fn available<'py>(
     py: Python<'py>,
     context: &Context,
 ) -> impl FnOnce(&CallError) -> Option<String> {

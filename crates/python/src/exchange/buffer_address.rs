@@ -1,6 +1,7 @@
 //! `pyarrow.Buffer.address`, which `pyarrow_cuda_compat/_pyarrow/addresses.py` puts in place of
 //! pyarrow's own.
 
+use crate::pyarrow::from_pyarrow::live;
 use crate::pyarrow::pyarrow;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,8 +10,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 #[pyo3(name = "_expose_address")]
 pub(crate) fn expose_address(buffer: &Bound<'_, PyAny>) -> PyResult<u64> {
-    // SAFETY: a live object, and the GIL is held.
-    let address = unsafe { pyarrow(buffer.py())?.bridge.expose_address(buffer.as_ptr().cast()) };
+    let address = pyarrow(buffer.py())?.bridge.expose_address(live(buffer));
     address.ok_or_else(|| PyTypeError::new_err("expected an initialised pyarrow.Buffer"))
 }
 

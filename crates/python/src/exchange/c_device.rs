@@ -3,7 +3,9 @@
 
 use super::pointers::{Pointer, in_capsule};
 use crate::errors::OrRaise;
+use crate::pyarrow::from_pyarrow::live;
 use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::replaced;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -23,15 +25,7 @@ const SCHEMA_SIZE: usize = 72;
 #[pyfunction]
 #[pyo3(name = "_prepare")]
 pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Bound<'_, PyAny>> {
-    let py = object.py();
-    let pointer = object.as_ptr().cast();
-    // SAFETY: a live object, and the GIL is held; the result is a new reference.
-    unsafe {
-        match pyarrow(py)?.bridge.prepare(pointer, is_batch).or_raise(py)? {
-            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
-            None => Ok(object),
-        }
-    }
+    replaced(object, |bridge, object| bridge.prepare(object, is_batch))
 }
 
 /// The addresses that pyarrow exports to, in the form in which pyarrow gets them.
@@ -70,8 +64,8 @@ pub(crate) fn finish_export(
         }
     };
     let Some((array, schema)) = places else { return Ok(()) };
-    // SAFETY: pyarrow has filled the structures at these places; the GIL is held.
-    unsafe { pyarrow(py)?.bridge.finish_export(object.as_ptr().cast(), array, schema) }.or_raise(py)
+    // SAFETY: pyarrow has filled the structures at these places.
+    unsafe { pyarrow(py)?.bridge.finish_export(live(object), array, schema) }.or_raise(py)
 }
 
 /// Waits for an array's event where libarrow reads the data during the import, and counts the nulls of
@@ -85,7 +79,6 @@ pub(crate) fn prepare_import<'py>(
     in_capsules: bool,
     is_batch: bool,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let py = array.py();
     // pyarrow itself has the best error for an object without a structure.
     let as_they_are = || Ok((array.clone(), schema.clone()));
     let (place, array, described_at, schema) = if in_capsules {
@@ -100,17 +93,11 @@ pub(crate) fn prepare_import<'py>(
         };
         (array.place, array.object, described_at, schema)
     };
-    // SAFETY: pyarrow reads the structures at these places next; the GIL is held, and the result is a
-    // new reference.
-    let consumed = unsafe {
-        let described = schema.as_ptr().cast();
-        let bridge = &pyarrow(py)?.bridge;
-        match bridge.prepare_import(place, described_at, described, is_batch).or_raise(py)? {
-            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast())?,
-            None => return Ok((array, schema)),
-        }
-    };
-    match in_capsules {
+    let consumed = replaced(schema.clone(), |bridge, described| {
+        // SAFETY: pyarrow reads the structures at these places next.
+        unsafe { bridge.prepare_import(place, described_at, Some(described), is_batch) }
+    })?;
+    match in_capsules && !consumed.is(&schema) {
         true => Ok((array, consumed.call_method0("__arrow_c_schema__")?)),
         false => Ok((array, consumed)),
     }
@@ -124,21 +111,13 @@ pub(crate) fn finish_import<'py>(
     array: &Bound<'py, PyAny>,
     in_capsules: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = object.py();
     let place = match in_capsules {
         true => in_capsule(array, Some(ARRAY)),
         false => Pointer::of(array, ARRAY_SIZE)?.map(|pointer| pointer.place),
     };
     let Some(place) = place else { return Ok(object) };
-    // SAFETY: pyarrow has imported the structure at this address, whose device field is still
-    // valid; the GIL is held, and the result is a new reference.
-    unsafe {
-        let made = pyarrow(py)?.bridge.finish_import(object.as_ptr().cast(), place).or_raise(py)?;
-        match made {
-            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
-            None => Ok(object),
-        }
-    }
+    // SAFETY: pyarrow has imported the structure at this address, whose device field is still valid.
+    replaced(object, |bridge, object| unsafe { bridge.finish_import(object, place) })
 }
 
 /// Has Python forget what it remembers of a class whose namespace was changed.

@@ -4,17 +4,16 @@
 use crate::contexts::argument::context_named;
 use crate::contexts::context::memory_manager;
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::from_pyarrow::{is_of, span};
-use crate::pyarrow::to_pyarrow::wrap_memory_of;
+use crate::pyarrow::from_pyarrow::{is_of, live, span};
+use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_bridge::DataKind;
+use arrow_cuda_bridge::{Bridge, DataKind, Destination};
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use std::ptr;
 
 /// `ARROW_DEVICE_CUDA`.
 const CUDA: i32 = 2;
@@ -45,24 +44,16 @@ fn copied<'py>(
     let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
     let named = stream.map(|stream| ask("stream", stream)).transpose()?;
     let destination = &place_of_context(pyarrow, destination)?;
-    let place = Place::of(pyarrow, destination);
+    let place = place_of(pyarrow, destination);
     if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
         return Err(not_a_place(destination)?);
     }
-    let chosen = match &place {
+    let chosen = match place {
         Some(place) => in_contexts(named, object, place)?,
         None => ChosenOrder::NOW,
     };
-    let (to, is_device) =
-        place.map_or((ptr::null_mut(), false), |place| (place.0.as_ptr().cast(), place.1));
-    let object = object.as_ptr().cast();
-    // SAFETY: live objects, the destination of its class, and the GIL is held; the result is a new
-    // reference.
-    let copy = unsafe {
-        let copied = pyarrow.bridge.copy_to(object, kind, to, is_device, chosen.stream());
-        let copied = copied.or_raise(py)?;
-        copied.map(|copy| Bound::from_owned_ptr_or_err(py, copy.cast())).transpose()?
-    };
+    let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
+    let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
     chosen.finish(py)?;
     Ok(copy)
 }
@@ -80,15 +71,10 @@ pub(crate) fn buffer_to<'py>(
     let pyarrow = pyarrow(py)?;
     let destination = &place_of_context(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    let Some(Place(place, is_device)) = Place::of(pyarrow, destination) else {
+    let Some(place) = place_of(pyarrow, destination) else {
         return Err(not_a_place(destination)?);
     };
-    let (from, to) = (buffer.as_ptr().cast(), place.as_ptr().cast());
-    // SAFETY: live objects of their classes, and the GIL is held; the result is a new reference.
-    let made = unsafe {
-        let made = pyarrow.bridge.buffer_to(from, to, is_device, is_view).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, made.cast())?
-    };
+    let made = made(py, |bridge| bridge.buffer_to(live(buffer), place, is_view))?;
     match span(&made) {
         Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
         _ => Ok(made),
@@ -100,14 +86,7 @@ pub(crate) fn buffer_to<'py>(
 #[pyfunction]
 #[pyo3(name = "_placed")]
 pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    let py = batch.py();
-    // SAFETY: a live object, and the GIL is held; the result is a new reference.
-    unsafe {
-        match pyarrow(py)?.bridge.placed(batch.as_ptr().cast()).or_raise(py)? {
-            Some(made) => Bound::from_owned_ptr_or_err(py, made.cast()),
-            None => Ok(batch),
-        }
-    }
+    replaced(batch, Bridge::placed)
 }
 
 fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
@@ -125,7 +104,7 @@ fn place_of_context<'py>(
     pyarrow: &Pyarrow,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if Place::of(pyarrow, destination).is_none()
+    if place_of(pyarrow, destination).is_none()
         && let Some(context) = context_named(destination)?
     {
         return memory_manager(destination.py(), &context);
@@ -133,37 +112,27 @@ fn place_of_context<'py>(
     Ok(destination.clone())
 }
 
-/// A destination, and whether it is a `pyarrow.Device`.
-struct Place<'a, 'py>(&'a Bound<'py, PyAny>, bool);
-
-impl<'a, 'py> Place<'a, 'py> {
-    fn of(pyarrow: &Pyarrow, destination: &'a Bound<'py, PyAny>) -> Option<Self> {
-        let is_device = is_of(destination, &pyarrow.device);
-        let is_place = is_device || is_of(destination, &pyarrow.memory_manager);
-        is_place.then_some(Self(destination, is_device))
-    }
-
-    /// The number of its device, if that is a GPU.
-    fn device(&self) -> PyResult<Option<u32>> {
-        let bridge = &pyarrow(self.0.py())?.bridge;
-        // SAFETY: a live object of its class, and the GIL is held.
-        Ok(unsafe { bridge.destination_device(self.0.as_ptr().cast(), self.1) })
-    }
+/// The destination that a `pyarrow.Device` or a `pyarrow.MemoryManager` is.
+fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Destination<'a>> {
+    let is_device = is_of(object, &pyarrow.device);
+    let is_place = is_device || is_of(object, &pyarrow.memory_manager);
+    // SAFETY: an object of its class.
+    is_place.then(|| unsafe { Destination::new(live(object), is_device) })
 }
 
 /// On the stream that is named, or on the thread's, if device memory takes part in the copy.
 fn in_contexts(
     named: Option<Named>,
     object: &Bound<'_, PyAny>,
-    place: &Place<'_, '_>,
+    place: Destination<'_>,
 ) -> PyResult<ChosenOrder> {
     let py = object.py();
     if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);
     }
-    // SAFETY: a live object, and the GIL is held.
-    let from = unsafe { pyarrow(py)?.bridge.device_of(object.as_ptr().cast()) };
-    let numbers: Vec<_> = place.device()?.into_iter().chain(from).collect();
+    let bridge = &pyarrow(py)?.bridge;
+    let (to, from) = (bridge.destination_device(place), bridge.device_of(live(object)));
+    let numbers: Vec<_> = to.into_iter().chain(from).collect();
     if numbers.is_empty() {
         return Ok(ChosenOrder::NOW);
     }

@@ -3,7 +3,8 @@
 
 use super::pointers::in_capsule;
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::from_pyarrow::{check_has_arrays, is_of};
+use crate::pyarrow::from_pyarrow::{is_of, live};
+use crate::pyarrow::to_pyarrow::made;
 use crate::pyarrow::{cython_subclass, pyarrow};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -40,13 +41,6 @@ impl Stream {
     }
 }
 
-/// Refuses objects without data, such as uninitialised ones that `__new__` has made.
-#[pyfunction]
-#[pyo3(name = "_check_has_data")]
-pub(crate) fn check_has_data(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    check_has_arrays(object)
-}
-
 /// A capsule with a stream of a table's batches, a chunked array's chunks or a reader's batches.
 #[pyfunction]
 #[pyo3(name = "_export_stream")]
@@ -60,9 +54,8 @@ pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'
         Bound::from_owned_ptr_or_err(py, capsule).inspect_err(|_| drop(Box::from_raw(stream)))?
     };
     let is_reader = is_of(object, &pyarrow.batch_reader);
-    // SAFETY: live objects, a reader of its class, and the GIL is held.
-    unsafe { pyarrow.bridge.export_stream(object.as_ptr().cast(), is_reader, stream.cast()) }
-        .or_raise(py)?;
+    // SAFETY: a reader by its class, and a released structure.
+    unsafe { pyarrow.bridge.export_stream(live(object), is_reader, stream.cast()) }.or_raise(py)?;
     Ok(capsule)
 }
 
@@ -75,8 +68,8 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
     let stream = stream_in(capsule)?;
     let class = pyarrow.batch_reader.bind(py);
     let reader = cython_subclass::new_instance(class, class)?;
-    // SAFETY: a fresh object of the class, and a capsule of the name; the GIL is held.
-    unsafe { pyarrow.bridge.import_stream(reader.as_ptr().cast(), stream) }.or_raise(py)?;
+    // SAFETY: a fresh object of the class, and a capsule of the name.
+    unsafe { pyarrow.bridge.import_stream(live(&reader), stream) }.or_raise(py)?;
     Ok(reader)
 }
 
@@ -84,13 +77,9 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
 #[pyfunction]
 #[pyo3(name = "_import_chunks")]
 pub(crate) fn import_chunks<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = capsule.py();
     let stream = stream_in(capsule)?;
-    // SAFETY: a capsule of the name; the GIL is held, and the result is a new reference.
-    unsafe {
-        let made = pyarrow(py)?.bridge.import_chunks(stream).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, made.cast())
-    }
+    // SAFETY: a capsule of the name, and the GIL is held.
+    made(capsule.py(), |bridge| unsafe { bridge.import_chunks(stream) })
 }
 
 fn stream_in(capsule: &Bound<'_, PyAny>) -> PyResult<*mut c_void> {

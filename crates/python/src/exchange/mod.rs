@@ -13,6 +13,7 @@ mod numba;
 mod pickling;
 mod pointers;
 
+use crate::pyarrow::from_pyarrow::check_has_arrays;
 use crate::registration::{Registration, functions};
 use pyo3::prelude::*;
 
@@ -25,7 +26,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         copy_to::copy_to,
         copy_to::buffer_to,
         copy_to::placed,
-        device_streams::check_has_data,
+        check_has_arrays,
         device_streams::export_stream,
         device_streams::import_stream,
         device_streams::import_chunks,
@@ -38,7 +39,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         numba::allocate,
         numba::allocation_of,
         pickling::any_is_on_device,
-        pickling::array_skeleton,
+        pickling::skeleton,
         pickling::assemble,
         pickling::lend,
         pickling::new_packed_buffer,

@@ -3,12 +3,12 @@
 
 use crate::bounded_sequences::objects;
 use crate::contexts::argument::context_argument;
-use crate::errors::{OrRaise, available};
+use crate::errors::{OrRaise, allocating};
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device,
+    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, live,
 };
-use crate::pyarrow::to_pyarrow::{assembled, skeleton, wrap_buffer, wrap_slice};
+use crate::pyarrow::to_pyarrow::{made, wrap_buffer, wrap_slice};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Device};
 use pyo3::prelude::*;
@@ -27,8 +27,8 @@ pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// memory, which is the empty one's parent.
 #[pyfunction]
 #[pyo3(name = "_skeleton")]
-pub(crate) fn array_skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    skeleton(array)
+pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    made(array.py(), |bridge| bridge.skeleton_of(live(array)))
 }
 
 /// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate: it
@@ -40,7 +40,9 @@ pub(crate) fn assemble<'py>(
     columns: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     check_schema_argument(schema)?;
-    assembled(schema, &objects(columns)?)
+    let columns = objects(columns)?;
+    let columns: Vec<_> = columns.iter().map(live).collect();
+    made(schema.py(), |bridge| bridge.assemble(live(schema), &columns))
 }
 
 /// New memory for a buffer of an array: packed, as Arrow's own allocations are.
@@ -52,10 +54,7 @@ pub(crate) fn new_packed_buffer<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
     let context = context_argument(context)?.context();
-    let buffer = py
-        .detach(|| DeviceBuffer::allocate_packed(context, nbytes))
-        .or_raise_explained(py, available(py, context))?;
-    wrap_buffer(py, buffer)
+    wrap_buffer(py, allocating(py, context, || DeviceBuffer::allocate_packed(context, nbytes))?)
 }
 
 /// The same memory, which may not be written to through the result.

@@ -1,11 +1,10 @@
 //! `BufferReader`.
 
-use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::errors::{OrRaise, non_negative};
 use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
-use crate::pyarrow::from_pyarrow::{is_cuda_buffer, reader};
+use crate::pyarrow::from_pyarrow::reader;
 use crate::pyarrow::to_pyarrow::{open_file, wrap_buffer, wrap_slice};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
 
 pub(crate) const CLASS: Class = Class {
     name: c"pyarrow._cuda.BufferReader",
@@ -34,20 +33,10 @@ pub(crate) const CLASS: Class = Class {
         (7, b'one')\n\
         >>> reader.read_buffer().to_pybytes()\n\
         b' two'",
-    new: constructor!(open),
+    new: constructor!(|class, arguments, keywords| {
+        open_file(class, &only_argument("BufferReader", "obj", arguments, keywords)?, "obj", false)
+    }),
 };
-
-fn open<'py>(
-    class: &Bound<'py, PyType>,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let buffer = only_argument("BufferReader", "obj", arguments, keywords)?;
-    if !is_cuda_buffer(&buffer)? {
-        return Err(incorrect_type("obj", "pyarrow._cuda.CudaBuffer", &buffer));
-    }
-    open_file(class, &buffer, false)
-}
 
 /// The methods of `BufferReader`; `self` is an object of that class.
 #[pyclass(frozen, subclass, name = "BufferReader", module = "pyarrow._cuda")]

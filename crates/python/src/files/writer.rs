@@ -2,15 +2,14 @@
 
 use super::regular_file::RegularFile;
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, incorrect_type, non_negative};
+use crate::errors::{OrRaise, non_negative};
 use crate::interpreter::call_out;
 use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
-use crate::pyarrow::from_pyarrow::{device_buffer, is_cuda_buffer, writer};
+use crate::pyarrow::from_pyarrow::{device_buffer, writer};
 use crate::pyarrow::to_pyarrow::open_file;
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// How many bytes of a source are read at a time by default, as in pyarrow.
 const PIECE: usize = 1 << 16;
@@ -45,20 +44,15 @@ pub(crate) const CLASS: Class = Class {
         ...     written = writer.write(b\"over\") + writer.write(b\"here\")\n\
         >>> buf.to_pybytes()\n\
         b'overhere'",
-    new: constructor!(open),
+    new: constructor!(|class, arguments, keywords| {
+        open_file(
+            class,
+            &only_argument("BufferWriter", "buffer", arguments, keywords)?,
+            "buffer",
+            true,
+        )
+    }),
 };
-
-fn open<'py>(
-    class: &Bound<'py, PyType>,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let buffer = only_argument("BufferWriter", "buffer", arguments, keywords)?;
-    if !is_cuda_buffer(&buffer)? {
-        return Err(incorrect_type("buffer", "pyarrow._cuda.CudaBuffer", &buffer));
-    }
-    open_file(class, &buffer, true)
-}
 
 /// The methods of `BufferWriter`; `self` is an object of that class.
 #[pyclass(frozen, subclass, name = "BufferWriter", module = "pyarrow._cuda")]

@@ -1,6 +1,7 @@
 //! Null counts, which libarrow would take from bitmaps in host memory.
 
 use crate::errors::OrRaise;
+use crate::pyarrow::from_pyarrow::live;
 use crate::pyarrow::pyarrow;
 use pyo3::prelude::*;
 
@@ -10,6 +11,5 @@ use pyo3::prelude::*;
 #[pyo3(name = "_count_nulls")]
 pub(crate) fn count_nulls(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
-    // SAFETY: a live object, and the GIL is held.
-    unsafe { pyarrow(py)?.bridge.count_nulls(object.as_ptr().cast()) }.or_raise(py)
+    pyarrow(py)?.bridge.count_nulls(live(object)).or_raise(py)
 }

@@ -96,6 +96,17 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
     Python::attach(work)
 }
 
+/// Runs Python code that fails if an exception is set: one may be on its way where this is called, for
+/// example in a destructor.
+pub(crate) fn with_exception_kept<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
+    let raised = PyErr::take(py);
+    let outcome = work();
+    if let Some(raised) = raised {
+        raised.restore(py);
+    }
+    outcome
+}
+
 /// Refuses all interpreters of the process but the first: the classes here are made once, from those of the
 /// pyarrow that the first one has imported.
 pub(crate) fn check_first_interpreter(_py: Python<'_>) -> PyResult<()> {

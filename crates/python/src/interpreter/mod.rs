@@ -17,7 +17,7 @@ pub(crate) use owner::Owner;
 
 use arrow_cuda_driver::{begin_exit, is_forked_child, set_blocking_runner, set_reporter};
 use gil::without_gil;
-pub(crate) use gil::{with_gil, with_interpreter};
+pub(crate) use gil::{with_exception_kept, with_gil, with_interpreter};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCFunction, PyList};

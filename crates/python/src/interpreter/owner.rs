@@ -1,6 +1,6 @@
 //! Owners that are Python objects.
 
-use super::gil::with_gil;
+use super::gil::{with_exception_kept, with_gil};
 use arrow_cuda_driver::is_exiting;
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -47,17 +47,15 @@ fn release(py: Python<'_>, object: Py<PyAny>) {
     if depth >= DEEPEST {
         return WAITING.with_borrow_mut(|waiting| waiting.push(object));
     }
-    // The deleter of a DLPack tensor may call Python code, which fails if an exception is set.
-    let raised = PyErr::take(py);
-    DEPTH.set(depth + 1);
-    drop(object);
-    if depth == 0 {
-        while let Some(next) = WAITING.with_borrow_mut(Vec::pop) {
-            drop(next);
+    // The deleter of a DLPack tensor may call Python code.
+    with_exception_kept(py, || {
+        DEPTH.set(depth + 1);
+        drop(object);
+        if depth == 0 {
+            while let Some(next) = WAITING.with_borrow_mut(Vec::pop) {
+                drop(next);
+            }
         }
-    }
-    DEPTH.set(depth);
-    if let Some(raised) = raised {
-        raised.restore(py);
-    }
+        DEPTH.set(depth);
+    });
 }

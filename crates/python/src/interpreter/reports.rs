@@ -1,9 +1,8 @@
 //! Releases that failed, which no exception can tell of.
 
-use super::gil::with_gil;
+use super::gil::{with_exception_kept, with_gil};
 use arrow_cuda_driver::CudaError;
 use pyo3::exceptions::PyOSError;
-use pyo3::prelude::*;
 use std::cell::Cell;
 
 thread_local! {
@@ -25,13 +24,10 @@ pub(super) fn report(what: &str, error: &CudaError) {
         return;
     }
     with_gil(Box::new(move |py| {
-        // A destructor may run while an exception is being raised.
-        let raised = PyErr::take(py);
-        let before = LED_BY.replace(led_by + 1);
-        PyOSError::new_err(text).write_unraisable(py, None);
-        LED_BY.set(before);
-        if let Some(raised) = raised {
-            raised.restore(py);
-        }
+        with_exception_kept(py, || {
+            let before = LED_BY.replace(led_by + 1);
+            PyOSError::new_err(text).write_unraisable(py, None);
+            LED_BY.set(before);
+        });
     }));
 }

@@ -1,7 +1,7 @@
 //! Record batches as messages in device memory.
 
 use crate::contexts::argument::context_argument;
-use crate::errors::{Failure, OrRaise, available};
+use crate::errors::{Failure, OrRaise, allocating};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
@@ -56,7 +56,7 @@ pub(crate) fn serialize_record_batch<'py>(
     let context = context_argument(ctx)?.context();
     let write = || {
         let mut message = payload(&on_host(batch)?)?;
-        py.detach(|| uploaded(&mut message, context)).or_raise_explained(py, available(py, context))
+        allocating(py, context, || uploaded(&mut message, context))
     };
     let facts = |written: &DeviceBuffer| Facts::new(written.size(), context.device().number());
     wrap_buffer(py, traced(py, Area::Transfer, "serialize_record_batch", write, facts)?)
@@ -108,7 +108,7 @@ pub(crate) fn read_message<'py>(
         source.call_method0("_assert_readable")?;
         source.clone()
     } else if is_cuda_buffer(source)? {
-        open_file(classes.buffer_reader.bind(py), source, false)?
+        open_file(classes.buffer_reader.bind(py), source, "source", false)?
     } else {
         return Err(PyTypeError::new_err(format!(
             "expected CudaBuffer or BufferReader instance, got {}",

@@ -3,7 +3,7 @@
 use crate::contexts::argument::context_or_first;
 use crate::contexts::context::PyContext;
 use crate::errors::{OrRaise, class_name};
-use crate::interpreter::{Owner, call_out, with_gil, with_interpreter};
+use crate::interpreter::{Owner, call_out, with_exception_kept, with_gil, with_interpreter};
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, with_own_memory};
 use arrow_cuda_context::{Context, wait_for_work_in_flight};
@@ -21,22 +21,15 @@ struct PythonAllocator {
 
 impl Allocator for PythonAllocator {
     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
-        with_interpreter(|py| {
-            // Its caller may have an exception set, which Python code would trip over.
-            let raised = PyErr::take(py);
-            let outcome = match self.ask(py, context, size) {
-                // Work that is complete may still retain memory of the allocator's, which is released here, where
-                // the GIL is held.
-                Err(error) if error.is_out_of_memory() && wait_for_work_in_flight() => {
-                    self.ask(py, context, size)
-                }
-                outcome => outcome,
-            };
-            if let Some(raised) = raised {
-                raised.restore(py);
+        let allocate = |py: Python<'_>| match self.ask(py, context, size) {
+            // Work that is complete may still retain memory of the allocator's, which is released here, where
+            // the GIL is held.
+            Err(error) if error.is_out_of_memory() && wait_for_work_in_flight() => {
+                self.ask(py, context, size)
             }
-            outcome
-        })
+            outcome => outcome,
+        };
+        with_interpreter(|py| with_exception_kept(py, || allocate(py)))
     }
 }
 
@@ -120,15 +113,12 @@ impl Drop for Memory {
         }
         let context = self.context.clone();
         with_gil(Box::new(move |py| {
-            let raised = PyErr::take(py);
-            // Also in a destroyed context: the allocator counts its releases.
-            let entered = context.enter();
-            // Buffers that it allocates are in the context's own memory, as in `allocate`.
-            with_own_memory(|| release.run(py));
-            drop(entered);
-            if let Some(raised) = raised {
-                raised.restore(py);
-            }
+            with_exception_kept(py, || {
+                // Also in a destroyed context: the allocator counts its releases.
+                let _entered = context.enter();
+                // Buffers that it allocates are in the context's own memory, as in `allocate`.
+                with_own_memory(|| release.run(py));
+            });
         }));
     }
 }

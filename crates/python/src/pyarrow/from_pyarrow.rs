@@ -6,7 +6,7 @@
 use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::pyarrow;
-use arrow_cuda_bridge::{Payload, Span};
+use arrow_cuda_bridge::{Live, Payload, Span};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter};
@@ -18,10 +18,14 @@ use std::mem::MaybeUninit;
 
 /// The device buffer behind a `CudaBuffer` object, or any other that shows one exactly.
 pub(crate) fn device_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a DeviceBuffer> {
-    let py = object.py();
-    // SAFETY: the object outlives the borrow, and the GIL is held.
-    unsafe { pyarrow(py)?.bridge.buffer_of(object.as_ptr().cast()) }
-        .ok_or_else(|| expected("CudaBuffer", object))
+    let found = pyarrow(object.py())?.bridge.buffer_of(live(object));
+    found.ok_or_else(|| expected("CudaBuffer", object))
+}
+
+/// An object, as the bridge takes it.
+pub(crate) fn live<'a>(object: &'a Bound<'_, PyAny>) -> Live<'a> {
+    // SAFETY: the reference keeps the object alive, and shows that the GIL is held.
+    unsafe { Live::new(object.as_ptr().cast()) }
 }
 
 /// Whether the object is a `CudaBuffer`.
@@ -46,15 +50,15 @@ pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult
 
 /// The reader behind a `BufferReader` object.
 pub(crate) fn reader<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferReader> {
-    // SAFETY: a pyarrow.NativeFile, by its class, that outlives the borrow; the GIL is held.
-    unsafe { pyarrow(object.py())?.bridge.reader_of(object.as_ptr().cast()) }
+    // SAFETY: a pyarrow.NativeFile, by its class.
+    unsafe { pyarrow(object.py())?.bridge.reader_of(live(object)) }
         .ok_or_else(|| expected("BufferReader", object))
 }
 
 /// The writer behind a `BufferWriter` object.
 pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWriter> {
-    // SAFETY: a pyarrow.NativeFile, by its class, that outlives the borrow; the GIL is held.
-    unsafe { pyarrow(object.py())?.bridge.writer_of(object.as_ptr().cast()) }
+    // SAFETY: a pyarrow.NativeFile, by its class.
+    unsafe { pyarrow(object.py())?.bridge.writer_of(live(object)) }
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
@@ -96,8 +100,7 @@ pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     if !is_of(object, &pyarrow.buffer) {
         return None;
     }
-    // SAFETY: a pyarrow.Buffer, and the GIL is held.
-    unsafe { pyarrow.bridge.span_of(object.as_ptr().cast()) }
+    pyarrow.bridge.span_of(live(object))
 }
 
 /// A `pyarrow.Buffer` over whatever bytes an object has.
@@ -162,57 +165,50 @@ fn on_host(span: Span) -> PyResult<Span> {
 
 /// The pool behind an object of the class `PinnedMemoryPool`, if it was ever initialised.
 pub(crate) fn pool_of(object: &Bound<'_, PyAny>) -> PyResult<Option<&'static HostPool>> {
-    // SAFETY: the caller has it from a method of the class, and the GIL is held.
-    Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(object.as_ptr().cast()) })
+    // SAFETY: the caller has it from a method of the class.
+    Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(live(object)) })
 }
 
 /// Refuses other objects than initialised `pyarrow.RecordBatch`es.
 pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    let pyarrow = pyarrow(object.py())?;
-    // SAFETY: a live object, and the GIL is held.
-    let is_made = unsafe { pyarrow.bridge.has_batch(object.as_ptr().cast()) };
-    if !is_of(object, &pyarrow.record_batch) {
+    if !is_of(object, &pyarrow(object.py())?.record_batch) {
         return Err(expected("RecordBatch", object));
     }
-    if is_made { Ok(()) } else { Err(not_initialised(object)) }
+    check_has_arrays(object)
 }
 
 /// Refuses other objects than initialised `pyarrow.Schema`s.
 pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
-    // SAFETY: a live object, and the GIL is held.
-    let is_made = unsafe { pyarrow.bridge.has_schema(object.as_ptr().cast()) };
-    if is_made && is_of(object, &pyarrow.schema) {
-        return Ok(());
+    match is_of(object, &pyarrow.schema) && pyarrow.bridge.is_initialised(live(object)) {
+        true => Ok(()),
+        false => Err(expected("Schema", object)),
     }
-    Err(expected("Schema", object))
 }
 
 /// Whether any data of an array, chunked array, record batch or table lies in device memory.
 pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    // SAFETY: a live object, and the GIL is held.
-    Ok(unsafe { pyarrow(object.py())?.bridge.is_on_device(object.as_ptr().cast()) })
+    Ok(pyarrow(object.py())?.bridge.is_on_device(live(object)))
 }
 
-/// Refuses an uninitialised object with arrays, or reader, made by `__new__`.
+/// Refuses an uninitialised object with arrays, or reader, made by `__new__`, and other objects.
+#[pyfunction]
+#[pyo3(name = "_check_has_data")]
 pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
-    let (pointer, is_reader) = (object.as_ptr().cast(), is_of(object, &pyarrow.batch_reader));
-    // SAFETY: a live object, a reader by its class, and the GIL is held.
-    let has_arrays = unsafe {
-        match is_reader {
-            true => pyarrow.bridge.has_reader(pointer),
-            false => pyarrow.bridge.has_arrays(pointer),
-        }
+    let is_initialised = match is_of(object, &pyarrow.batch_reader) {
+        // SAFETY: an object of the class.
+        true => unsafe { pyarrow.bridge.is_initialised_reader(live(object)) },
+        false => pyarrow.bridge.is_initialised(live(object)),
     };
-    if has_arrays { Ok(()) } else { Err(not_initialised(object)) }
+    if is_initialised { Ok(()) } else { Err(not_initialised(object)) }
 }
 
 /// The IPC message of a record batch on the host.  Must be dropped with the GIL held.
 pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let py = batch.py();
-    // SAFETY: a live object, and the GIL is held.
-    unsafe { pyarrow(py)?.bridge.payload(batch.as_ptr().cast()) }.or_raise(py)
+    // SAFETY: the caller drops it with the GIL held.
+    unsafe { pyarrow(py)?.bridge.payload(live(batch)) }.or_raise(py)
 }
 
 /// Refuses other objects than a `DictionaryMemo`, whose fields are read directly.

@@ -39,15 +39,6 @@ pub(crate) struct Pyarrow {
 
 static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
 
-/// How large pyarrow's objects are in the versions that the bridge was written for.
-const BUFFER_SIZE: usize = 64;
-const NATIVE_FILE_SIZE: usize = 104;
-const DICTIONARY_MEMO_SIZE: usize = 48;
-const BATCH_READER_SIZE: usize = 40;
-const DEVICE_SIZE: usize = 48;
-const MEMORY_MANAGER_SIZE: usize = 48;
-const MEMORY_POOL_SIZE: usize = 40;
-
 /// Loads the bridge for the imported pyarrow.
 pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow> {
     PYARROW.get_or_try_init(py, || load(py, bridge))
@@ -58,20 +49,19 @@ fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
     let class = |name: &str| -> PyResult<Py<PyType>> {
         Ok(lib.getattr(name)?.cast_into::<PyType>()?.unbind())
     };
-    let buffer = class("Buffer")?;
-    let native_file = class("NativeFile")?;
-    check_size(buffer.bind(py), BUFFER_SIZE)?;
-    check_size(native_file.bind(py), NATIVE_FILE_SIZE)?;
-    let dictionary_memo = class("DictionaryMemo")?;
-    check_size(dictionary_memo.bind(py), DICTIONARY_MEMO_SIZE)?;
-    let batch_reader = class("RecordBatchReader")?;
-    check_size(batch_reader.bind(py), BATCH_READER_SIZE)?;
-    let device = class("Device")?;
-    let memory_manager = class("MemoryManager")?;
-    check_size(device.bind(py), DEVICE_SIZE)?;
-    check_size(memory_manager.bind(py), MEMORY_MANAGER_SIZE)?;
-    let memory_pool = class("MemoryPool")?;
-    check_size(memory_pool.bind(py), MEMORY_POOL_SIZE)?;
+    // With the size of its objects in the versions that the bridge was written for.
+    let sized = |name: &str, size: usize| -> PyResult<Py<PyType>> {
+        let class = class(name)?;
+        check_size(class.bind(py), size)?;
+        Ok(class)
+    };
+    let buffer = sized("Buffer", 64)?;
+    let native_file = sized("NativeFile", 104)?;
+    let dictionary_memo = sized("DictionaryMemo", 48)?;
+    let batch_reader = sized("RecordBatchReader", 40)?;
+    let device = sized("Device", 48)?;
+    let memory_manager = sized("MemoryManager", 48)?;
+    let memory_pool = sized("MemoryPool", 40)?;
     let pointers =
         capsules::pointers(&lib, buffer.bind(py), native_file.bind(py), memory_pool.bind(py))?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by

@@ -1,12 +1,12 @@
 //! Converts Rust values to pyarrow's objects.
 
-use crate::errors::{OrRaise, expected};
+use crate::errors::{OrRaise, expected, incorrect_type};
 use crate::interpreter;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::cython_subclass::{check_bases, new_instance};
-use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::from_pyarrow::{is_cuda_buffer, live, span};
 use crate::pyarrow::pyarrow;
-use arrow_cuda_bridge::{Bridge, Fault, Object};
+use arrow_cuda_bridge::{Bridge, Contents, Fault, Live, Object};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::HostBuffer;
@@ -17,8 +17,7 @@ use pyo3::types::PyType;
 
 /// A `CudaBuffer` object over a buffer.
 pub(crate) fn wrap_buffer(py: Python<'_>, buffer: DeviceBuffer) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: a new object of a pyarrow.Buffer subtype, and the GIL is held.
-    cuda_buffer(py, |bridge, object| unsafe { bridge.init_buffer(object, buffer) })
+    cuda_buffer(py, Contents::Buffer(buffer))
 }
 
 /// A `CudaBuffer` object over part of another's memory.
@@ -26,32 +25,23 @@ pub(crate) fn wrap_slice<'py>(
     parent: &Bound<'py, PyAny>,
     part: DeviceBuffer,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = parent.as_ptr().cast();
-    // SAFETY: as above, and the parent is live.
-    cuda_buffer(parent.py(), |bridge, object| unsafe { bridge.init_slice(object, whole, part) })
+    cuda_buffer(parent.py(), Contents::Slice(live(parent), part))
 }
 
 /// A `CudaBuffer` object over the device memory behind any `pyarrow.Buffer`.
 pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    let generic = buffer.as_ptr().cast();
-    // SAFETY: as above, and the other buffer is live.
-    cuda_buffer(buffer.py(), |bridge, object| unsafe { bridge.init_from_buffer(object, generic) })
+    cuda_buffer(buffer.py(), Contents::MemoryOf(live(buffer)))
 }
 
-fn cuda_buffer(
-    py: Python<'_>,
-    init: impl FnOnce(&Bridge, Object) -> Result<(), Fault>,
-) -> PyResult<Bound<'_, PyAny>> {
-    wrapped(classes(py)?.cuda_buffer.bind(py), &pyarrow(py)?.buffer, init)
+fn cuda_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the class extends pyarrow's Buffer, for which the contents are.
+    unsafe { filled(classes(py)?.cuda_buffer.bind(py), &pyarrow(py)?.buffer, contents) }
 }
 
 /// A `HostBuffer` object over pinned memory.
 pub(crate) fn wrap_host_buffer(py: Python<'_>, buffer: HostBuffer) -> PyResult<Bound<'_, PyAny>> {
-    let class = classes(py)?.host_buffer.bind(py);
-    // SAFETY: a new object of a pyarrow.Buffer subtype, and the GIL is held.
-    let init = |bridge: &Bridge, object| unsafe { bridge.init_host_buffer(object, buffer) };
-    wrapped(class, &pyarrow(py)?.buffer, init)
+    host_buffer(py, Contents::HostBuffer(buffer))
 }
 
 /// A `HostBuffer` object over part of another's memory.
@@ -60,11 +50,12 @@ pub(crate) fn wrap_host_slice<'py>(
     offset: i64,
     size: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, parent) = (whole.py(), whole.as_ptr().cast());
-    wrapped(classes(py)?.host_buffer.bind(py), &pyarrow(py)?.buffer, |bridge, object| {
-        // SAFETY: as above, and the parent is live.
-        unsafe { bridge.init_host_slice(object, parent, offset, size) }
-    })
+    host_buffer(whole.py(), Contents::HostSlice(live(whole), offset, size))
+}
+
+fn host_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the class extends pyarrow's Buffer, for which the contents are.
+    unsafe { filled(classes(py)?.host_buffer.bind(py), &pyarrow(py)?.buffer, contents) }
 }
 
 /// A `PinnedMemoryPool` object of that class, over a pool.
@@ -72,56 +63,79 @@ pub(crate) fn wrap_pool<'py>(
     class: &Bound<'py, PyType>,
     pool: &'static HostPool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: a new object of a pyarrow.MemoryPool subtype, and the GIL is held.
-    let init = |bridge: &Bridge, object| unsafe { bridge.init_pool(object, pool) };
-    wrapped(class, &pyarrow(class.py())?.memory_pool, init)
+    // SAFETY: the class extends pyarrow's MemoryPool.
+    unsafe { filled(class, &pyarrow(class.py())?.memory_pool, Contents::Pool(pool)) }
 }
 
-/// A new object of a class that extends the class `base` of pyarrow, initialised by the bridge.
-fn wrapped<'py>(
+/// A new object of a class that extends the class `base` of pyarrow, filled by the bridge.
+///
+/// # Safety
+///
+/// The contents must be for that base.
+unsafe fn filled<'py>(
     class: &Bound<'py, PyType>,
     base: &Py<PyType>,
-    init: impl FnOnce(&Bridge, Object) -> Result<(), Fault>,
+    contents: Contents<'_>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let object = new_instance(class, base.bind(py))?;
-    init(&pyarrow(py)?.bridge, object.as_ptr().cast()).or_raise(py)?;
+    // SAFETY: a new object of the class; the caller guarantees the rest.
+    unsafe { pyarrow(py)?.bridge.init(live(&object), contents) }.or_raise(py)?;
     Ok(object)
 }
 
-/// A `BufferReader` or `BufferWriter` object over a `CudaBuffer`.
+/// A `BufferReader` or `BufferWriter` object over the `CudaBuffer` that an argument has to be.
 pub(crate) fn open_file<'py>(
     class: &Bound<'py, PyType>,
     buffer: &Bound<'py, PyAny>,
+    argument: &str,
     for_writing: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if !is_cuda_buffer(buffer)? {
+        return Err(incorrect_type(argument, "pyarrow._cuda.CudaBuffer", buffer));
+    }
     let py = class.py();
     let pyarrow = pyarrow(py)?;
     let classes = classes(py)?;
     let ours = if for_writing { &classes.buffer_writer } else { &classes.buffer_reader };
     check_bases(class, ours.bind(py), pyarrow.native_file.bind(py))?;
-    let buffer = buffer.as_ptr().cast();
-    // SAFETY: a new object of a pyarrow.NativeFile subtype, and the GIL is held.
-    let object = wrapped(class, &pyarrow.native_file, |bridge, object| unsafe {
-        match for_writing {
-            true => bridge.init_writer(object, buffer),
-            false => bridge.init_reader(object, buffer),
-        }
-    })?;
+    let buffer = live(buffer);
+    let contents = if for_writing { Contents::Writer(buffer) } else { Contents::Reader(buffer) };
+    // SAFETY: the class extends pyarrow's NativeFile.
+    let object = unsafe { filled(class, &pyarrow.native_file, contents)? };
     if for_writing {
         interpreter::remember_writer(&object)?;
     }
     Ok(object)
 }
 
+/// The object that the bridge makes.
+pub(crate) fn made<'py>(
+    py: Python<'py>,
+    make: impl FnOnce(&Bridge) -> Result<Object, Fault>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let object = make(&pyarrow(py)?.bridge).or_raise(py)?;
+    // SAFETY: a new reference.
+    unsafe { Bound::from_owned_ptr_or_err(py, object.cast()) }
+}
+
+/// The object that the bridge makes in place of another one, if it makes any; else that one.
+pub(crate) fn replaced<'py>(
+    object: Bound<'py, PyAny>,
+    replace: impl FnOnce(&Bridge, Live<'_>) -> Result<Option<Object>, Fault>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    match replace(&pyarrow(py)?.bridge, live(&object)).or_raise(py)? {
+        Some(made) => self::made(py, |_| Ok(made)),
+        None => Ok(object),
+    }
+}
+
 /// A new `pyarrow.Buffer` of that size on the host, uninitialised.
 pub(crate) fn allocate_host<'py>(py: Python<'py>, size: u64) -> PyResult<Bound<'py, PyAny>> {
     let size = i64::try_from(size).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // SAFETY: the GIL is held; the result is a new reference.
-    unsafe {
-        let buffer = pyarrow(py)?.bridge.allocate_host(size).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, buffer.cast())
-    }
+    // SAFETY: the GIL is held.
+    made(py, |bridge| unsafe { bridge.allocate_host(size) })
 }
 
 /// The record batch of a message that lies in a `CudaBuffer`, once its buffers were found long
@@ -132,14 +146,10 @@ pub(crate) fn batch_in<'py>(
     memo: Option<&Bound<'py, PyAny>>,
     message: DeviceMessage,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = buffer.py();
-    let memo = memo.map(|memo| memo.as_ptr().cast());
-    let (buffer, schema) = (buffer.as_ptr().cast(), schema.as_ptr().cast());
-    // SAFETY: live objects of their classes, and the GIL is held; the result is a new reference.
-    unsafe {
-        let batch = pyarrow(py)?.bridge.read_batch(buffer, schema, memo, message).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, batch.cast())
-    }
+    made(buffer.py(), |bridge| {
+        // SAFETY: the memo is of its class.
+        unsafe { bridge.read_batch(live(buffer), live(schema), memo.map(live), message) }
+    })
 }
 
 /// Runs pyarrow's own code over a `BufferReader` that gets the message at `position` in advance.
@@ -149,37 +159,8 @@ pub(crate) fn with_message<'py>(
     message: &DeviceMessage,
     read: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, object) = (reader.py(), reader.as_ptr().cast());
-    let bridge = &pyarrow(py)?.bridge;
-    // SAFETY: a live object, and the GIL is held.
-    unsafe { bridge.expect_message(object, position, message) }.or_raise(py)?;
-    let read = read();
-    // SAFETY: as above.
-    unsafe { bridge.forget_message(object) }.or_raise(py)?;
-    read
-}
-
-/// An array without its data: an empty host buffer in place of each buffer that is not plain host
-/// memory, which is the empty one's parent.
-pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    // SAFETY: a live object, and the GIL is held; the result is a new reference.
-    unsafe {
-        let skeleton = pyarrow(py)?.bridge.skeleton_of(array.as_ptr().cast()).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, skeleton.cast())
-    }
-}
-
-/// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate.
-pub(crate) fn assembled<'py>(
-    schema: &Bound<'py, PyAny>,
-    columns: &[Bound<'py, PyAny>],
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = schema.py();
-    let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr().cast()).collect();
-    // SAFETY: live objects, and the GIL is held; the result is a new reference.
-    unsafe {
-        let made = pyarrow(py)?.bridge.assemble(schema.as_ptr().cast(), &pointers).or_raise(py)?;
-        Bound::from_owned_ptr_or_err(py, made.cast())
-    }
+    let py = reader.py();
+    // SAFETY: a pyarrow.NativeFile, by its class.
+    unsafe { pyarrow(py)?.bridge.with_message(live(reader), position, message, read) }
+        .or_raise(py)?
 }

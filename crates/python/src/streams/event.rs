@@ -3,7 +3,7 @@
 use super::argument::optional_stream;
 use super::classes::PyEvent;
 use super::late_failure::or_raise_late;
-use crate::contexts::argument::{context_argument, context_or_first};
+use crate::contexts::argument::context_or_first;
 use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::signals::wait_for_signals;
@@ -15,14 +15,8 @@ use pyo3::prelude::*;
 /// An event with the driver's own flags, which are the CUDA runtime's as well.
 #[pyfunction]
 #[pyo3(name = "_event")]
-pub(super) fn with_flags(
-    py: Python<'_>,
-    context: &Bound<'_, PyAny>,
-    flags: u32,
-) -> PyResult<PyEvent> {
-    PyEvent::make(py, context_argument(context)?.context(), |context| {
-        Event::with_flags(context, flags)
-    })
+pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyEvent> {
+    PyEvent::make(py, context.context(), |context| Event::with_flags(context, flags))
 }
 
 #[pymethods]

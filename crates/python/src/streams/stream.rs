@@ -3,7 +3,7 @@
 use super::argument::stream_argument;
 use super::classes::{PyEvent, PyStream};
 use super::late_failure::or_raise_late;
-use crate::contexts::argument::{context_argument, context_or_first};
+use crate::contexts::argument::context_or_first;
 use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::signals::wait_for_signals;
@@ -18,13 +18,9 @@ const NON_BLOCKING: u32 = 1;
 /// A stream with the driver's own flags, which are the CUDA runtime's as well.
 #[pyfunction]
 #[pyo3(name = "_stream")]
-pub(super) fn with_flags(
-    py: Python<'_>,
-    context: &Bound<'_, PyAny>,
-    flags: u32,
-) -> PyResult<PyStream> {
-    let context = context_argument(context)?.context();
-    Ok(PyStream { stream: py.detach(|| Stream::with_flags(context, flags)).or_raise(py)? })
+pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyStream> {
+    let stream = py.detach(|| Stream::with_flags(context.context(), flags)).or_raise(py)?;
+    Ok(PyStream { stream })
 }
 
 /// A priority of any size: the driver takes the nearest one that there is.

@@ -6,20 +6,37 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-const LEGACY: &CStr = c"dltensor";
-const VERSIONED: &CStr = c"dltensor_versioned";
-const USED_LEGACY: &CStr = c"used_dltensor";
-const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
+/// A form that tensors have in capsules.
+struct Form {
+    name: &'static CStr,
+    /// The name of a capsule whose tensor a consumer has taken.
+    used: &'static CStr,
+    /// The tensor of a capsule of that name.
+    import: unsafe fn(NonNull<c_void>) -> Imported,
+}
+
+static VERSIONED: Form = Form {
+    name: c"dltensor_versioned",
+    used: c"used_dltensor_versioned",
+    // SAFETY: the name says what is there.
+    import: |tensor| unsafe { Imported::versioned(tensor.cast()) },
+};
+static LEGACY: Form = Form {
+    name: c"dltensor",
+    used: c"used_dltensor",
+    // SAFETY: as above.
+    import: |tensor| unsafe { Imported::legacy(tensor.cast()) },
+};
 
 /// A capsule that owns a tensor in the form of version 1.
 pub(super) fn versioned(
     py: Python<'_>,
     tensor: NonNull<DLManagedTensorVersioned>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    capsule(py, tensor.cast(), VERSIONED, drop_versioned)
+    capsule(py, tensor.cast(), &VERSIONED)
 }
 
 /// A capsule that owns a tensor in the form before version 1.
@@ -27,30 +44,25 @@ pub(super) fn legacy(
     py: Python<'_>,
     tensor: NonNull<DLManagedTensor>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    capsule(py, tensor.cast(), LEGACY, drop_legacy)
+    capsule(py, tensor.cast(), &LEGACY)
 }
 
 /// Takes the tensor out of a capsule, which is marked as used.
 pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
     let object = capsule.as_ptr();
-    // SAFETY: a live capsule.  Its name identifies its content, and that no consumer has taken it
-    // yet; once renamed, its destructor no longer frees it.
-    unsafe {
-        for (name, used, is_versioned) in
-            [(VERSIONED, USED_VERSIONED, true), (LEGACY, USED_LEGACY, false)]
-        {
-            if ffi::PyCapsule_IsValid(object, name.as_ptr()) == 1 {
-                let pointer = ffi::PyCapsule_GetPointer(object, name.as_ptr());
+    for form in [&VERSIONED, &LEGACY] {
+        // SAFETY: a live capsule.  Its name identifies its content, and that no consumer has taken it
+        // yet; once renamed, its destructor no longer frees it.
+        unsafe {
+            if ffi::PyCapsule_IsValid(object, form.name.as_ptr()) == 1 {
+                let pointer = ffi::PyCapsule_GetPointer(object, form.name.as_ptr());
                 let pointer = NonNull::new(pointer).ok_or_else(|| PyErr::fetch(capsule.py()))?;
-                if ffi::PyCapsule_SetName(object, used.as_ptr()) != 0 {
+                if ffi::PyCapsule_SetName(object, form.used.as_ptr()) != 0 {
                     return Err(PyErr::fetch(capsule.py()));
                 }
-                return Ok(match is_versioned {
-                    true => Imported::versioned(pointer.cast()),
-                    false => Imported::legacy(pointer.cast()),
-                });
+                return Ok((form.import)(pointer));
             }
-            if ffi::PyCapsule_IsValid(object, used.as_ptr()) == 1 {
+            if ffi::PyCapsule_IsValid(object, form.used.as_ptr()) == 1 {
                 return Err(PyValueError::new_err("the capsule's tensor was already consumed"));
             }
         }
@@ -60,41 +72,24 @@ pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
 
 fn capsule<'py>(
     py: Python<'py>,
-    tensor: NonNull<std::ffi::c_void>,
-    name: &'static CStr,
-    destructor: unsafe extern "C" fn(*mut ffi::PyObject),
+    tensor: NonNull<c_void>,
+    form: &'static Form,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the name is static, and the destructor matches the capsule's content.
+    // SAFETY: the name is static, and tells the destructor what the capsule holds.
     unsafe {
-        let capsule = ffi::PyCapsule_New(tensor.as_ptr(), name.as_ptr(), Some(destructor));
+        let capsule = ffi::PyCapsule_New(tensor.as_ptr(), form.name.as_ptr(), Some(drop_untaken));
         Bound::from_owned_ptr_or_err(py, capsule)
     }
 }
 
-unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls this with the capsule; with this name, no consumer has taken the tensor.
-    unsafe {
-        if let Some(tensor) = untaken(capsule, VERSIONED) {
-            drop(Imported::versioned(tensor.cast()));
-        }
-    }
-}
-
-unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
-    // SAFETY: as above.
-    unsafe {
-        if let Some(tensor) = untaken(capsule, LEGACY) {
-            drop(Imported::legacy(tensor.cast()));
-        }
-    }
-}
-
-unsafe fn untaken(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<std::ffi::c_void>> {
-    // SAFETY: guaranteed by the caller: a capsule that is being destroyed.
-    unsafe {
-        match ffi::PyCapsule_IsValid(capsule, name.as_ptr()) {
-            1 => NonNull::new(ffi::PyCapsule_GetPointer(capsule, name.as_ptr())),
-            _ => None,
+unsafe extern "C" fn drop_untaken(capsule: *mut ffi::PyObject) {
+    for form in [&VERSIONED, &LEGACY] {
+        // SAFETY: Python calls this with the capsule; with this name, no consumer has taken the tensor.
+        unsafe {
+            if ffi::PyCapsule_IsValid(capsule, form.name.as_ptr()) == 1 {
+                let tensor = ffi::PyCapsule_GetPointer(capsule, form.name.as_ptr());
+                drop(NonNull::new(tensor).map(|tensor| (form.import)(tensor)));
+            }
         }
     }
 }

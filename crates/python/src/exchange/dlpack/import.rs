@@ -1,7 +1,7 @@
 //! `from_dlpack`: tensors of other libraries.
 
 use super::capsule;
-use crate::errors::{OrRaise, available};
+use crate::errors::{OrRaise, allocating};
 use crate::exchange::dtype::DType;
 use crate::exchange::foreign_memory;
 use crate::signals::wait_for_signals;
@@ -56,9 +56,7 @@ pub(crate) fn array_of(
     let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
         let order = array.order().unwrap_or(Order::C);
-        let copied = py.detach(|| array.copy_to(context, order));
-        let copied = copied.or_raise_explained(py, available(py, context))?;
-        return Ok((copied, dtype));
+        return Ok((allocating(py, context, || array.copy_to(context, order))?, dtype));
     }
     Ok((array, dtype))
 }

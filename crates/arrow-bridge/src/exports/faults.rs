@@ -1,0 +1,15 @@
+//! Faults, which C++ makes and reads.
+
+use super::buffers::host;
+use crate::ffi::{FaultFacts, HostRange, Kind, RustFault};
+
+pub(super) unsafe extern "C" fn new(kind: Kind, text: HostRange) -> Box<RustFault> {
+    // SAFETY: C++ passes readable bytes.
+    let text = unsafe { host(text.data.cast(), text.size as i64) }.unwrap_or_default();
+    Box::new(RustFault::new(kind, String::from_utf8_lossy(text)))
+}
+
+pub(super) extern "C" fn facts(fault: &RustFault) -> FaultFacts {
+    let text = HostRange { data: fault.text.as_ptr(), size: fault.text.len() };
+    FaultFacts { kind: fault.kind, text }
+}

@@ -1,0 +1,40 @@
+//! Python objects as arguments.
+
+use crate::ffi::Object;
+use std::marker::PhantomData;
+
+/// A Python object that is live, on a thread that holds the GIL, for as long as the lifetime.
+#[derive(Clone, Copy)]
+pub struct Live<'a> {
+    object: Object,
+    held: PhantomData<&'a ()>,
+}
+
+impl Live<'_> {
+    /// # Safety
+    ///
+    /// The object must be live, and this thread must hold the GIL, for the lifetime.
+    pub unsafe fn new(object: Object) -> Self {
+        Self { object, held: PhantomData }
+    }
+
+    pub(crate) fn as_ptr(self) -> Object {
+        self.object
+    }
+}
+
+/// Where a copy goes: the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`.
+#[derive(Clone, Copy)]
+pub struct Destination<'a> {
+    pub(crate) object: Live<'a>,
+    pub(crate) is_device: bool,
+}
+
+impl<'a> Destination<'a> {
+    /// # Safety
+    ///
+    /// The object must be a `pyarrow.Device` if it `is_device`, else a `pyarrow.MemoryManager`.
+    pub unsafe fn new(object: Live<'a>, is_device: bool) -> Self {
+        Self { object, is_device }
+    }
+}
