@@ -1,230 +1,184 @@
-"""A result's plots, as SVG."""
+"""The part of the documentation that a result gives, and its plots, as SVG."""
 
-from __future__ import annotations
-
-import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from .goals import OURS
-from .table import Result, present, rows_of
-from .units import size_text
+import matplotlib
+from cycler import cycler
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
-SWEPT = re.compile(r"sweep-(up|down)-(pageable|pinned)-")
+from .table import OURS, Result, size_text
+
 WAYS = {"up": "host to device", "down": "device to host"}
 MEMORY = {"pageable": "ordinary (pageable) memory", "pinned": "pinned memory"}
-# They tell libraries apart without colours, too.
-MARKERS = "osD^vP"
 
 
-class Look(NamedTuple):
-    """The colours on a page of one theme; its background shows through."""
-
-    suffix: str
-    text: str
-    grid: str
-    libraries: tuple[str, ...]
-
-    def mark(self, number: int) -> dict[str, Any]:
-        """The style of a library."""
-        marker = MARKERS[number % len(MARKERS)]
-        colour = self.libraries[number % len(self.libraries)]
-        return {"marker": marker, "color": colour, "markersize": 5}
-
-
-LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-DARK = ("#56b4e9", "#f0803c", "#2fc79c", "#e29bc4", "#f0c043", "#8ab8ff")
-LOOKS = (
-    Look("", "#22272e", "#d8dce1", LIGHT),
-    Look("-dark", "#ced6dd", "#454c55", DARK),
-)
-
-
-class Sweep(NamedTuple):
-    """A figure of the sweep: two diagrams side by side, one for each direction."""
-
-    name: str
-    title: str
-    unit: str
-    value: Callable[[float, float], float]
-    smallest: int = 1
-    largest: int = 1 << 62
-    ticks: tuple[float, ...] = (1.0,)
-    shows_link: bool = False
-
-
-BANDWIDTH = Sweep(
-    "bandwidth",
-    "Bandwidth",
-    "GB/s",
-    lambda size, time: size / time / 1e9,
-    smallest=1 << 10,
-    shows_link=True,
-)
-LATENCY = Sweep(
-    "latency",
-    "Time of small copies",
-    "microseconds",
-    lambda _, time: time * 1e6,
-    largest=1 << 20,
-    ticks=(1.0, 2.0, 5.0),
-)
-
-
-class NoPlots(Exception):
-    """The reason why there are no plots."""
-
-
-def points(result: Result, way: str, memory: str, peer: str) -> list[tuple[float, float]]:
-    """Sizes in bytes with medians in seconds."""
-    found = set()
-    for row in rows_of(result, "sweep"):
-        named = SWEPT.match(row["name"])
-        median = row["cells"].get(peer, {}).get("median")
-        if named and named.groups() == (way, memory) and median:
-            found.add((float(row["size"]), float(median)))
-    return sorted(found)
-
-
-def link(result: Result, way: str) -> float | None:
-    """The driver's rate for the largest copy of pinned memory, in GB/s."""
-    found = [
-        limit
-        for limit in result["limits"].values()
-        if limit["name"] == f"pinned-{way}" and "median" in limit and limit["size"] >= 1 << 20
-    ]
-    largest = max(found, key=lambda limit: int(limit["size"]), default=None)
-    return largest["size"] / largest["median"] / 1e9 if largest else None
-
-
-def times(result: Result) -> list[dict[str, Any]]:
-    """The rows of the table that compare times: ours with those of others."""
-
-    def is_compared(row: dict[str, Any]) -> bool:
-        timed = [name for name in present(result) if row["cells"].get(name, {}).get("median")]
-        return not row.get("counts") and OURS in timed and len(timed) > 1
-
-    return [row for row in rows_of(result, "table") if is_compared(row)]
-
-
-def plot(result: Result, folder: Path) -> list[Path]:
-    """Draws a result into the folder, once for each look, and tells which files."""
-    try:
-        matplotlib: Any = import_module("matplotlib")
-        matplotlib.use("svg")
-        pyplot: Any = import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise NoPlots(f"plots need matplotlib: {error}") from None
-    if not any(points(result, way, memory, OURS) for way in WAYS for memory in MEMORY):
-        raise NoPlots("nothing was swept: run it with the part `sweep`")
-    folder.mkdir(parents=True, exist_ok=True)
-    drawn = []
-    for look in LOOKS:
-        with matplotlib.rc_context(settings(look)):
-            for name, figure in figures(pyplot, result, look):
-                path = folder / f"{name}{look.suffix}.svg"
-                figure.savefig(path, metadata={"Date": None, "Creator": None}, transparent=True)
-                pyplot.close(figure)
-                drawn.append(path)
-    return drawn
-
-
-def settings(look: Look) -> dict[str, Any]:
-    """The same result gives the same file, with text as text."""
+def look(text: str, grid: str, *libraries: str) -> Any:
+    """Settings with these colours.  The same result gives the same file, with text as text."""
     painted = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     return {
         "svg.hashsalt": "cuda_bench",
         "svg.fonttype": "none",
         "font.size": 11,
-        "grid.color": look.grid,
-        **dict.fromkeys(painted, look.text),
+        "lines.markersize": 5,
+        # Markers tell libraries apart without colours, too.
+        "axes.prop_cycle": cycler(color=libraries, marker=list("osD^vP")),
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "grid.color": grid,
+        **dict.fromkeys(painted, text),
     }
 
 
-def figures(pyplot: Any, result: Result, look: Look) -> Iterator[tuple[str, Any]]:
-    """Names of files, and their figures."""
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DARK = ("#56b4e9", "#f0803c", "#2fc79c", "#e29bc4", "#f0c043", "#8ab8ff")
+# By the ends of the files' names; the background of the page shows through.
+LOOKS = {"": look("#22272e", "#d8dce1", *LIGHT), "-dark": look("#ced6dd", "#454c55", *DARK)}
+
+
+# Kinds of figures of the sweep: a title, the unit, the sizes, and ticks.
+KINDS = {
+    "bandwidth": ("bandwidth", "GB/s", range(1 << 10, 1 << 62), (1.0,)),
+    "latency": ("time of small copies", "microseconds", range((1 << 20) + 1), (1.0, 2.0, 5.0)),
+}
+
+
+def median(row: dict[str, Any], peer: str) -> float:
+    """In seconds; 0 where there is none."""
+    return float(row["cells"].get(peer, {}).get("median", 0))
+
+
+def link(result: Result, way: str) -> float:
+    """The driver's rate for the largest copy of pinned memory, in GB/s, or 0."""
+    limits = [limit for limit in result["limits"].values() if limit["name"] == f"pinned-{way}"]
+    large = [limit for limit in limits if "median" in limit and limit["size"] >= 1 << 20]
+    largest = max(large, key=lambda limit: limit["size"], default={"size": 0, "median": 1})
+    return float(largest["size"] / largest["median"] / 1e9)
+
+
+def times(result: Result) -> list[dict[str, Any]]:
+    """The rows of the table that compare times: ours with those of others."""
+    others = result.present().keys() - {OURS}
+    rows = [row for row in result.rows_of("table") if "counts" not in row and median(row, OURS)]
+    return [row for row in rows if any(median(row, name) for name in others)]
+
+
+def plot(result: Result, folder: Path) -> dict[Path, str]:
+    """Draws a result into the folder, and tells which files, with what they show."""
+    if not any(median(row, OURS) for row in result.rows_of("sweep")):
+        raise ValueError("nothing was swept: run it with the part `sweep`")
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = {}
+    for name, words, draw in figures(result):
+        for suffix, settings in LOOKS.items():
+            path = folder / f"{name}{suffix}.svg"
+            with matplotlib.rc_context(settings):
+                draw().savefig(path, metadata={"Date": None, "Creator": None}, transparent=True)
+            drawn[path] = words
+    return drawn
+
+
+def figures(result: Result) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
+    """Names of files, what they show, and calls that draw it."""
     if times(result):
-        yield "times", multiples(pyplot, result, look)
-    for memory in MEMORY:
-        for kind in (BANDWIDTH, LATENCY):
-            yield f"{kind.name}-{memory}", swept(pyplot, result, kind, memory, look)
+        words = "times of other libraries as multiples of ours, for each row of the table"
+        yield "times", words, partial(multiples, result)
+    for kind, (title, *_) in KINDS.items():
+        for memory, words in MEMORY.items():
+            draw = partial(swept, result, kind, memory)
+            yield f"{kind}-{memory}", f"{title}, {words}", draw
 
 
-def multiples(pyplot: Any, result: Result, look: Look) -> Any:
+def multiples(result: Result) -> Figure:
     """Others' times as multiples of ours: a line for each row, a mark for each library."""
-    rows, peers = times(result), present(result)
+    rows = times(result)
     height = 1.6 + 0.24 * len(rows)
-    figure, axis = pyplot.subplots(figsize=(9, height))
-    axis.axvline(1, color=look.libraries[0], linewidth=2, label=peers[OURS], zorder=2)
-    for number, (name, title) in enumerate(peers.items()):
+    figure = FigureCanvasSVG(Figure(figsize=(9, height))).figure
+    axis = figure.subplots()
+    styles = matplotlib.rcParams["axes.prop_cycle"]
+    for (name, title), style in zip(result.present().items(), styles, strict=False):
         if name == OURS:
+            axis.axvline(1, color=style["color"], linewidth=2, label=title, zorder=2)
             continue
-        marks = [
-            (row["cells"][name]["median"] / row["cells"][OURS]["median"], place)
-            for place, row in enumerate(rows)
-            if row["cells"].get(name, {}).get("median")
-        ]
-        x, y = zip(*marks, strict=True) if marks else ((), ())
-        axis.plot(x, y, linestyle="none", label=title, zorder=3, **look.mark(number))
+        places = [place for place, row in enumerate(rows) if median(row, name)]
+        ratios = [median(rows[place], name) / median(rows[place], OURS) for place in places]
+        axis.plot(ratios, places, linestyle="none", label=title, zorder=3, **style)
     axis.set_xscale("log")
     axis.set_yticks(range(len(rows)), [row["title"].replace("`", "") for row in rows], fontsize=9)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlabel("times as long as ours; right of the line is slower")
-    ruled(axis, axis.xaxis)
+    axis.xaxis.set_major_formatter("{x:g}")
     framed(figure, axis, result, "Times of other libraries, as multiples of ours")
     # In inches from the edges, whatever the height.
     figure.tight_layout(rect=(0, 0.35 / height, 1, 1 - 0.3 / height))
     return figure
 
 
-def swept(pyplot: Any, result: Result, kind: Sweep, memory: str, look: Look) -> Any:
-    ticker: Any = import_module("matplotlib.ticker")
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.6), sharey=True)
+def swept(result: Result, kind: str, memory: str) -> Figure:
+    """Two diagrams side by side, one for each direction."""
+    kind_title, unit, kind_sizes, subs = KINDS[kind]
+    figure = FigureCanvasSVG(Figure(figsize=(11, 4.6))).figure
+    axes = figure.subplots(1, 2, sharey=True)
     for axis, (way, words) in zip(axes, WAYS.items(), strict=True):
-        all_sizes: set[float] = set()
-        for number, (name, title) in enumerate(present(result).items()):
-            line = [
-                (size, kind.value(size, time))
-                for size, time in points(result, way, memory, name)
-                if kind.smallest <= size <= kind.largest
-            ]
-            sizes, values = zip(*line, strict=True) if line else ((), ())
-            all_sizes |= set(sizes)
+        start = f"sweep-{way}-{memory}-"
+        rows = [row for row in result.rows_of("sweep") if row["name"].startswith(start)]
+        rows = [row for row in rows if row["size"] in kind_sizes]
+        for name, title in result.present().items():
+            timed = {row["size"]: median(row, name) for row in rows if median(row, name)}
+            rates = [size / time / 1e9 for size, time in timed.items()]
+            values = rates if unit == "GB/s" else [time * 1e6 for time in timed.values()]
             width, order = (2.4, 3) if name == OURS else (1.4, 2)
-            style = look.mark(number) | {"linewidth": width, "zorder": order}
-            axis.plot(sizes, values, label=title, **style)
-        best = link(result, way) if kind.shows_link else None
-        if best:
-            axis.axhline(best, color=look.text, linestyle="--", linewidth=1.2, label="the link")
+            axis.plot(list(timed), values, label=title, linewidth=width, zorder=order)
+        if unit == "GB/s" and link(result, way):
+            style = {"color": matplotlib.rcParams["text.color"], "linestyle": "--"}
+            axis.axhline(link(result, way), label="the link", linewidth=1.2, **style)
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
-        ticks = sorted(all_sizes)[:: max(1, len(all_sizes) // 6)]
-        axis.set_xticks(ticks, [size_text(int(size)) for size in ticks])
+        sizes = [row["size"] for row in rows]
+        ticks = sizes[:: max(1, len(sizes) // 6)]
+        axis.set_xticks(ticks, map(size_text, ticks))
         axis.minorticks_off()
-        axis.yaxis.set_major_locator(ticker.LogLocator(subs=kind.ticks))
+        axis.yaxis.set_major_locator(LogLocator(subs=subs))
         axis.set_xlabel(f"size of the copy, {words}")
-        ruled(axis, axis.yaxis)
-    axes[0].set_ylabel(kind.unit)
-    framed(figure, axes[0], result, f"{kind.title}, {MEMORY[memory]}")
+        axis.yaxis.set_major_formatter("{x:g}")
+    axes[0].set_ylabel(unit)
+    framed(figure, axes[0], result, f"{kind_title.capitalize()}, {MEMORY[memory]}")
     figure.tight_layout(rect=(0, 0.07, 1, 1))
     return figure
 
 
-def ruled(axis: Any, scale: Any) -> None:
-    """Plain numbers on a logarithmic scale, and lines behind the marks."""
-    scale.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.grid(which="major", linewidth=0.8)
-    axis.set_axisbelow(True)
-
-
-def framed(figure: Any, axis: Any, result: Result, title: str) -> None:
+def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
     """The title above the diagrams, and the legend below them."""
     where = f"{result['machine']['gpu']}, {result['machine']['date'][:10]}"
-    height = figure.get_size_inches()[1]
-    figure.suptitle(f"{title} ({where})", fontsize=12, y=1 - 0.1 / height, va="top")
+    y = 1 - 0.1 / figure.get_size_inches()[1]
+    figure.suptitle(f"{title} ({where})", fontsize=12, y=y, va="top")
     handles, labels = axis.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=10
-    )
+    count = len(labels)
+    figure.legend(handles, labels, loc="lower center", ncols=count, frameon=False, fontsize=10)
+
+
+def page(result: Result, folder: Path) -> Path:
+    """Writes `speed.md`, and the plots beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # Each plot in both looks, of which a page shows the one for its theme.
+    images = [
+        f"```{{image}} {folder.name}/{path.name}\n:alt: {words}\n"
+        f":class: only-{'dark' if path.stem.endswith('-dark') else 'light'}\n```"
+        for path, words in (plot(result, folder) if result.rows_of("sweep") else {}).items()
+    ]
+    parts = [
+        "\n".join(f"* {line}" for line in [*result.about(), *result.missing()]),
+        *images[:-8],
+        # Of a class, for the style: there are many numbers, which must not break across lines.
+        f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown()}\n```",
+        f"{result.goals()}. The spread (±) is half the range that 80% of the times lie in.",
+        # Four of the sweep.
+        *images[-8:],
+    ]
+    path = folder / "speed.md"
+    path.write_text("\n\n".join(parts) + "\n")
+    return path

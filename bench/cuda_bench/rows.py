@@ -2,26 +2,32 @@
 sweep over sizes.
 """
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from .goals import Goal
-from .units import size_of, size_text
+from .table import OURS, size_of, size_text
 
 PARTS = ("limits", "table", "sweep")
+# The table shows no finer differences, and clocks resolve none: four busy threads can count as
+# 4.0002 cores.
+TOLERANCE = 1 / 2000
+
+# `at_most` so many seconds (or units that the row counts), or `at_least` so many bytes a second;
+# with `p99`, 99 of 100 calls also take at most so many seconds.
+Goal = dict[str, float | None]
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of the table, or a point of a plot.
 
-    `part` is `table` or `sweep`, `work` the function of `works` that prepares it, and `size` the
+    `part` is `table` or `sweep`, `work` the method of `Works` that prepares it, and `size` the
     bytes that go through it, 0 where only the call is measured.  `limit` names the best that the
     machine can do, which is measured with `limit_size` bytes where that differs from `size`.
     """
@@ -31,47 +37,75 @@ class Row:
     part: str
     work: str
     size: int = 0
-    options: Mapping[str, int | str | bool] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     goal: Goal | None = None
     limit: str = ""
     limit_size: int | None = None
     as_rate: bool = False
     counts: str = ""
 
+    def measured_with(self, size: int) -> dict[str, Any]:
+        """The row of a result."""
+        found = {key: getattr(self, key) for key in ("name", "title", "part", "as_rate", "goal")}
+        found |= {"size": size, "wanted_size": self.size, "limit": None}
+        return found | ({"counts": self.counts} if self.counts else {})
+
 
 def listed(name: str, given: dict[str, Any]) -> Row:
     """A row of `rows.toml`."""
     goal = {key: given.pop(key) for key in ("at_most", "at_least", "p99") if key in given}
+    given["goal"] = {"at_most": None, "at_least": None} | goal if goal else None
     given["size"] = size_of(given.get("size", "0"))
-    given["as_rate"] = given.pop("rate", False)
-    return Row(name, part="table", goal=Goal(**goal) if goal else None, **given)
+    return Row(name, part="table", as_rate=given.pop("rate", False), **given)
 
 
 def sweep() -> Iterator[Row]:
-    for power in range(6, 33, 2):
-        for way in ("up", "down"):
-            for memory in ("pageable", "pinned"):
-                size, shown = 1 << power, size_text(1 << power)
-                name, title = f"sweep-{way}-{memory}-{shown.replace(' ', '')}", f"{shown} {way}"
-                options = {"pinned": memory == "pinned"}
-                is_large = size > 1 << 20
-                yield Row(name, f"{title}, {memory}", "sweep", way, size, options, as_rate=is_large)
+    for power, way, memory in product(range(6, 33, 2), ("up", "down"), ("pageable", "pinned")):
+        size, text = 1 << power, size_text(1 << power)
+        name, title = f"sweep-{way}-{memory}-{text.replace(' ', '')}", f"{text} {way}, {memory}"
+        options = {"pinned": memory == "pinned"}
+        yield Row(name, title, "sweep", way, size, options, as_rate=size > 1 << 20)
 
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 ROWS = (*(listed(name, given) for name, given in TABLE.items()), *sweep())
 
 
-def chosen(words: Sequence[str], rows: Iterable[Row] = ROWS) -> list[Row]:
+def chosen(words: Sequence[str]) -> list[Row]:
     """The rows whose part, name or pattern (`up-*`) is among the words.
 
     Raises ValueError for a word that selects nothing.
     """
-    rows = list(rows)
-    found = []
+    found = set()
     for word in words:
-        matching = [row for row in rows if row.part == word or fnmatchcase(row.name, word)]
-        if not matching and word not in PARTS:
+        names = {row.name for row in ROWS if row.part == word or fnmatchcase(row.name, word)}
+        if not names and word not in PARTS:
             raise ValueError(f"no row, pattern or part: {word!r}; --list shows all")
-        found += matching
-    return [row for row in rows if row in found]
+        found |= names
+    return [row for row in ROWS if row.name in found]
+
+
+def is_met(goal: Goal, value: float, size: int, p99: float = inf) -> bool:
+    at_most, at_least, latest = map(goal.get, ("at_most", "at_least", "p99"))
+    if latest is not None and p99 > latest * (1 + TOLERANCE):
+        return False
+    if at_most is not None:
+        return value <= at_most * (1 + TOLERANCE)
+    return at_least is not None and size / value >= at_least * (1 - TOLERANCE)
+
+
+def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]:
+    """The row with `best_peer`, `ratio` (how many times as fast as that one we are) and `met`.
+
+    `met` is None without a goal, for another size than the goal's, and on a simulated device; it is
+    False where our own measurement failed.
+    """
+    cell = row["cells"].get(OURS, {})
+    medians = {name: each["median"] for name, each in row["cells"].items() if "median" in each}
+    ours = medians.pop(OURS, None)
+    best = min(medians, key=medians.__getitem__, default=None)
+    ratio = medians[best] / ours if best is not None and ours else None
+    met: bool | None = None
+    if row["goal"] and row["size"] == row["wanted_size"] and not is_simulated and cell:
+        met = "median" in cell and is_met(row["goal"], ours, row["size"], cell.get("p99", inf))
+    return row | {"best_peer": best, "ratio": ratio, "met": met}

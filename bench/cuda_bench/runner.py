@@ -1,149 +1,154 @@
 """Measures rows with peers, and the machine's limits beside them."""
 
-from __future__ import annotations
-
 import gc
+import json
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Any, TextIO
+from pathlib import Path
+from typing import Any
 
 from . import machine
-from .driver import Driver, is_simulated
-from .goals import judged
-from .limits import GENERAL, LIMITS, Bench
-from .measure import FULL, QUICK, measure
-from .peers import PEERS, Missing, NotOffered, Peer
-from .rows import Row
+from .limits import LIMITS, Bare, Limits
+from .measure import QUICK, Budget, Case, Trial
+from .peers import PEERS, NotOffered, Peer
+from .rows import Row, judged
 from .space import Space
-from .table import cell_text
-from .works import WORKS, Setup
+from .table import OURS, Result, cell_text
+from .works import Works
 
 # From here on memory is given back between measurements.
 LARGE = 16 << 20
 FORMAT = 1
 
 
-@dataclass(frozen=True)
-class Options:
-    """After `seconds` nothing new is begun; rows of more than `largest` bytes are measured with so
-    many.
-    """
+def tell(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)
 
-    rows: Sequence[Row]
-    peers: Sequence[str]
-    limits: bool = True
-    quick: bool = False
-    seconds: float = 300.0
-    largest: int = 1 << 40
+
+def told_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 class Run:
-    """One run: everything in one process, peers in turns row by row."""
+    """One run: everything in one process, peers in turns row by row.
+
+    After `seconds` nothing new is begun; rows of more than `largest` bytes are measured with so
+    many.  The result goes to `path` after each row.
+    """
 
     def __init__(
-        self, options: Options, out: TextIO, save: Callable[[dict[str, Any]], None] = lambda _: None
+        self, names: Sequence[str], budget: Budget, seconds: float, largest: int, path: Path | None
     ) -> None:
-        self.options, self.out, self.save = options, out, save
-        self.budget = QUICK if options.quick else FULL
-        self.driver = Driver()
-        # Three arrays of the host, and the memory of results.
-        there = max(1 << 20, machine.available_memory() // 6)
-        self.largest = min(options.largest, 1 << (there.bit_length() - 1))
-        self.rows = [row for row in options.rows if row.part != "sweep" or row.size <= self.largest]
-        self.start = time.monotonic()
-        self.end = self.start + options.seconds
-        self.limits: dict[str, dict[str, Any]] = {}
-
-    def result(self) -> dict[str, Any]:
-        self.open_peers()
-        sizes = [row.size for row in self.rows] + [(1 << 30) * self.options.limits]
-        self.space = Space(self.driver, min(max(sizes), self.largest))
-        self.bench = Bench(
-            self.driver, self.space, self.budget, machine.cores(), self.options.quick
+        self.start, self.budget, self.path = time.monotonic(), budget, path
+        self.end = self.start + seconds
+        # Room on the host for three arrays, and for results that are kept.
+        there = machine.first_match("/proc/meminfo", r"MemAvailable:\s+(\d+) kB") or "0"
+        room = max(1 << 20, int(there) * 1024 // 10)
+        self.largest = min(largest, 1 << (room.bit_length() - 1))
+        self.driver = machine.Driver()
+        self.peers: dict[str, Peer] = {}
+        told = {name: self.opened(name) for name in names}
+        ours = self.peers.get(OURS)
+        self.found = Result(
+            format=FORMAT,
+            machine=machine.described(self.driver),
+            settings={
+                "environment": machine.settings(),
+                "transfer_limits": ours.transfer_limits() if ours else {},
+                "quick": budget is QUICK,
+                "largest": self.largest,
+            },
+            peers=told,
+            rows=[],
+            limits={},
         )
+
+    def opened(self, name: str) -> dict[str, Any]:
+        """A peer's title, and its versions or why it is missing."""
+        found: dict[str, Any] = {"title": PEERS[name].title}
+        try:
+            self.peers[name] = PEERS[name]()
+            found["versions"] = self.peers[name].versions
+        except Exception as error:
+            found["missing"] = str(error) if isinstance(error, ImportError) else told_of(error)
+        tell(f"{name}: {found.get('versions') or found['missing']}\n")
+        self.driver.enter()
+        return found
+
+    def measure(self, rows: Sequence[Row], *, has_limits: bool) -> Result:
+        rows = [row for row in rows if row.part != "sweep" or row.size <= self.largest]
+        sizes = [row.size for row in rows] + [(1 << 30) * has_limits]
+        self.space = Space(self.driver, min(max(sizes), self.largest))
         # Keeps the garbage collector from looking through all imports each time.
         gc.collect()
         gc.freeze()
-        self.machine = machine.described(self.driver)
-        rows: list[dict[str, Any]] = []
-        for number, row in enumerate(self.rows):
-            rows.append(judged(self.row(row, number), is_simulated=is_simulated()))
-            # Should a library end the process, the rows so far are kept.
-            self.save(self.all_of(rows, is_finished=False))
-        if self.options.limits:
-            for name, size in GENERAL:
+        gc.disable()
+        try:
+            for number, row in enumerate(rows):
+                tell(f"[{number + 1:3}/{len(rows)}] {row.title}:")
+                self.found["rows"].append(self.row(row, number))
+                tell(f"  ({time.monotonic() - self.start:.0f} s)\n")
+                # Should a library end the process, the rows so far are kept.
+                self.keep(is_finished=False)
+            for name, (size, _) in LIMITS.items() if has_limits else ():
                 self.limit(name, size)
-        self.space.close()
-        found = self.all_of(rows, is_finished=True)
-        self.save(found)
-        return found
+        finally:
+            gc.enable()
+        self.keep(is_finished=True)
+        return self.found
 
-    def all_of(self, rows: list[dict[str, Any]], *, is_finished: bool) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "machine": self.machine,
-            "settings": machine.settings() | {"quick": self.options.quick, "largest": self.largest},
-            "peers": self.told,
-            "rows": rows,
-            "limits": self.limits,
-            "took": round(time.monotonic() - self.start, 1),
-            "is_finished": is_finished,
-        }
-
-    def open_peers(self) -> None:
-        self.peers: dict[str, Peer] = {}
-        self.told: dict[str, dict[str, Any]] = {}
-        for name in self.options.peers:
-            told = self.told[name] = {"title": PEERS[name].title}
-            try:
-                peer = PEERS[name]()
-                told["versions"] = versions = peer.versions()
-                self.peers[name] = peer
-                self.tell(f"{name}: {', '.join(map(' '.join, versions.items()))}\n")
-            except Exception as error:
-                is_missing = isinstance(error, Missing)
-                told["missing"] = str(error) if is_missing else told_of(error)
-                self.tell(f"{name}: {told['missing']}\n")
-            self.driver.enter()
+    def keep(self, *, is_finished: bool) -> None:
+        self.found.update(took=round(time.monotonic() - self.start, 1), is_finished=is_finished)
+        if self.path:
+            self.path.write_text(json.dumps(self.found, indent=1) + "\n")
 
     def row(self, row: Row, number: int) -> dict[str, Any]:
         size = min(row.size, self.largest)
         cells: dict[str, dict[str, Any]] = {name: {} for name in self.peers}
-        found = {
-            "name": row.name,
-            "title": row.title,
-            "part": row.part,
-            "size": size,
-            "wanted_size": row.size,
-            "as_rate": row.as_rate,
-            "goal": row.goal and row.goal.as_dict(),
-            "limit": None,
-            "cells": cells,
-        }
-        if row.counts:
-            found["counts"] = row.counts
-        self.tell(f"[{number + 1:3}/{len(self.rows)}] {row.title}:")
+        found = row.measured_with(size) | {"cells": cells}
         # Not always the same one first: a peer that follows another may find caches warm.
         names = list(self.peers)
-        turn = number % len(names) if names else 0
+        turn = number % max(1, len(names))
         for name in names[turn:] + names[:turn]:
             cells[name] = self.cell(row, self.peers[name], size)
-            self.tell(f" {name} {cell_text(cells[name], found)};")
+            tell(f" {name} {cell_text(cells[name], found)};")
         if row.limit:
-            found["limit"] = self.limit(row.limit, row.limit_size, size, row.size)
-        self.tell(f"  ({time.monotonic() - self.start:.0f} s)\n")
-        return found
+            limit_size = size if row.limit_size is None else row.limit_size
+            found["limit"] = self.limit(row.limit, limit_size)
+        return judged(found, is_simulated=self.found["machine"]["is_simulated"])
 
     def cell(self, row: Row, peer: Peer, size: int) -> dict[str, Any]:
+        prepare = getattr(Works(peer, self.space, self.budget), row.work)
+        found = self.tried(lambda: self.times(prepare(size, **row.options)))
+        if size >= LARGE:
+            # A failure shows in what comes next, if it matters.
+            with suppress(Exception):
+                peer.trim()
+        return found
+
+    def limit(self, name: str, size: int) -> str:
+        """Measures a limit, unless it has been; its key among them."""
+        size = min(size, 2 * self.largest if name == "device-read" else self.largest)
+        key = f"{name}/{size}"
+
+        def best() -> dict[str, Any]:
+            limits = Limits(Bare(self.driver), self.space, self.budget)
+            trials = LIMITS[name][1](limits, size)
+            times = [self.times(case) | {"how": how} for how, case in trials]
+            return min(times, key=lambda each: each["median"])
+
+        if key not in self.found["limits"]:
+            found = self.tried(best)
+            self.found["limits"][key] = {"name": name, "size": size} | found
+        return key
+
+    def tried(self, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if time.monotonic() > self.end:
             return {"left_out": "no time was left"}
         try:
-            work = WORKS[row.work](Setup(peer, self.space), size, **row.options)
-            found = measure(work, self.budget)
-            work.check()
-            return asdict(found)
+            return measure()
         except NotOffered as reason:
             return {"not_offered": str(reason)}
         except KeyboardInterrupt:
@@ -152,39 +157,9 @@ class Run:
         except Exception as error:
             return {"error": told_of(error)}
         finally:
-            work = None  # type: ignore[assignment]
-            if size >= LARGE:
-                gc.collect()
-                # A failure shows in what comes next, if it matters.
-                with suppress(Exception):
-                    peer.trim()
+            gc.collect()
 
-    def limit(self, name: str, limit_size: int | None, size: int = 0, wanted: int = 0) -> str:
-        """Measures a limit, unless it has been; its key among them."""
-        # As much larger or smaller than the row as it should be.
-        if limit_size is None:
-            limit_size = size
-        elif wanted > 0 and size < wanted:
-            limit_size = limit_size * size // wanted
-        limit_size = min(limit_size, 2 * self.largest if name == "device-read" else self.largest)
-        key = f"{name}/{limit_size}"
-        if key in self.limits:
-            return key
-        found = self.limits[key] = {"name": name, "size": limit_size}
-        if time.monotonic() > self.end + 20:
-            found["left_out"] = "no time was left"
-            return key
-        try:
-            limit = LIMITS[name](self.bench, limit_size)
-            found |= asdict(limit.times) | {"how": limit.how}
-        except Exception as error:
-            found["error"] = told_of(error)
-        return key
-
-    def tell(self, text: str) -> None:
-        self.out.write(text)
-        self.out.flush()
-
-
-def told_of(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    def times(self, work: Case | Trial) -> dict[str, Any]:
+        found: dict[str, Any] = work.run(self.budget)
+        work.check()
+        return found

@@ -1,12 +1,8 @@
 """The libraries that are measured; each says how its users would do a thing."""
 
-from __future__ import annotations
-
 from .arrow import Ours, Upstream
-from .base import Call, Missing, NotOffered, Peer
-from .cupy import CuPy
-from .numba import Numba
-from .torch import PyTorch
+from .base import NotOffered, Peer
+from .others import CuPy, Numba, PyTorch
 
 # Ours first: the others are compared with it.
 PEERS: dict[str, type[Peer]] = {
@@ -17,4 +13,4 @@ PEERS: dict[str, type[Peer]] = {
     "numba": Numba,
 }
 
-__all__ = ["PEERS", "Call", "Missing", "NotOffered", "Peer"]
+__all__ = ["PEERS", "NotOffered", "Peer"]

@@ -1,162 +1,72 @@
-"""The calls that a row can ask a library for."""
+"""What all libraries have in common."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from importlib import import_module
-from types import ModuleType
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..space import Host
-
-Call = Callable[[], Any]
+from ..measure import Call
 
 
-class Missing(Exception):
-    """The reason why a library cannot be measured here."""
-
-
-class NotOffered(Exception):
+class NotOffered(AttributeError):
     """The library has no such call."""
 
 
-def imported(name: str) -> ModuleType:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise Missing(str(error)) from None
-
-
-def on(stream: Any) -> dict[str, Any]:
-    """The argument for a copy on a stream; without a stream, none."""
-    return {} if stream is None else {"stream": stream}
+def method(name: str, *first: object, **named: object) -> Any:
+    """Prepares a call of the method that an object has, with these arguments before others."""
+    return lambda of, *others, **more: partial(getattr(of, name), *first, *others, **named, **more)
 
 
 class Peer:
-    """Calls that are ready to be timed: the benchmark's own code does not run in them.
+    """A library.  Each defines what it offers of the following, as its users would do it.
 
-    `Any` is the library's own kind of device memory, of single bytes, or of streams, which have a
-    method `synchronize`.
+    Timed as they are, where device memory is the library's own kind, of single bytes:
+      wait()                   waits for the default stream
+      allocate(size)           device memory, which is released with its last reference
+      allocate_pinned(size)    pinned host memory for NumPy, likewise
+      array(host)              a typed array on the device, with the elements of a NumPy array
+
+    They prepare a call, so that none of the benchmark's own code is timed with it:
+      upload(device, host, stream=None), download(...)       on a stream a copy is only queued
+      fresh(device)            the bytes, or a typed array, in new host memory
+      device_copy(target, source)
+      dense_copy(array)        a copy on the device, in C order, of an array in another one
+      to_second_device(source)           memory of another device, and a call that copies and waits
+      equal(first, second), equal_host(device, host)
+      serialize(batch), read(message, schema)
+      batch_up(batch)          a record batch to the device: as one, or a list of its columns
+      batch_down(there)        back into new host memory: a record batch, or a list of arrays
+      buffers_up(hosts)        new device memory for each array
+      file_up(device, path)    a whole file to device memory of its size
+      file_parts_up(device, path, part)  by a loop that reads and writes `part` bytes at a time
+      file_new(path, direct)   a whole file to new device memory; past the page cache if `direct`
+      file_down(device, path)  a whole file from device memory
+
+    Not timed:
+      versions                 by the names of packages
+      view(device, start, size)
+      buffer(device)           the value of `buffer` in statements like `buffer.address`
+      stream()                 a new one, with `synchronize`; it does not wait for the default one
+      handle(stream)           the driver's handle of a stream that nothing else uses
+      on_thread()              while a thread makes copies beside others, which go on a stream of
+                               its own if streams keep them apart: a context manager that yields
+                               a call that waits for these copies alone
+      maker                    makes such a peer in another process
+      reserved()               the bytes of device memory that it has of the driver, in use or not
+      trim()                   gives unused memory back to the driver
     """
 
     title: ClassVar[str]
 
-    def versions(self) -> dict[str, str]:
-        raise NotImplementedError
-
-    def waiter(self) -> Call:
-        """A call that waits for the default stream."""
-        raise NotImplementedError
-
-    def allocator(self, size: int) -> Call:
-        """A call that returns device memory, which is released with its last reference."""
-        raise NotImplementedError
-
-    def pinned_allocator(self, size: int) -> Call:
-        """A call that returns pinned host memory for NumPy, released with its last reference."""
-        raise NotImplementedError
+    def __getattr__(self, name: str) -> Any:
+        raise NotOffered(f"no call like `{name}`")
 
     def view(self, device: Any, start: int, size: int) -> Any:
         return device[start : start + size]
 
-    def upload(self, device: Any, host: Host, stream: Any = None) -> Call:
-        """A copy to the device, which on a stream is only queued."""
-        raise NotImplementedError
-
-    def download(self, device: Any, host: Host, stream: Any = None) -> Call:
-        raise NotImplementedError
-
-    def fresh(self, device: Any) -> Call:
-        """A call that returns the bytes in new host memory."""
-        raise NotImplementedError
-
-    def device_copy(self, source: Any, target: Any) -> Call:
-        raise NotImplementedError
-
-    def equal(self, first: Any, second: Any) -> Call:
-        raise NotOffered("no comparison on the device")
-
-    def equal_host(self, device: Any, host: Host) -> Call:
-        """As its users would compare device memory with host memory."""
-        raise NotOffered("no comparison")
-
-    def serialize(self, batch: Any) -> Call:
-        raise NotOffered("no record batches")
-
-    def read(self, message: Any, schema: Any) -> Call:
-        raise NotOffered("no record batches")
-
-    def batch_up(self, batch: Any) -> Call:
-        """A record batch to the device: as one, or a list of its columns, as its users would."""
-        raise NotOffered("no typed arrays")
-
-    def batch_down(self, there: Any) -> Call:
-        """The result of `batch_up` in new host memory: a record batch, or a list of arrays."""
-        raise NotOffered("no typed arrays")
-
-    def buffers_up(self, hosts: Sequence[Host]) -> Call:
-        """New device memory for each, as its users would make it."""
-        raise NotOffered("no such call")
-
     def file_up(self, device: Any, path: str) -> Call:
-        """A whole file to device memory of its size, as its users would: from a mapping of it."""
-        return lambda: self.upload(device, Host(np.memmap(path, np.uint8, "r")))()
+        return lambda: self.upload(device, np.memmap(path, np.uint8, "r"))()
 
-    def file_parts_up(self, device: Any, path: str, part: int) -> Call:
-        """The same, by a loop that reads and writes `part` bytes at a time."""
-        raise NotOffered("no file over device memory")
-
-    def file_new(self, path: str, direct: bool) -> Call:
-        """A whole file to new device memory; past the page cache if `direct`."""
-        raise NotOffered("no such call")
-
-    def file_down(self, device: Any, path: str) -> Call:
-        """A whole file from device memory."""
-        raise NotOffered("no such call")
-
-    def array(self, host: Any) -> Any:
-        """A typed array on the device, with the elements of a NumPy array."""
-        raise NotOffered("no typed arrays")
-
-    def to_numpy(self, array: Any) -> Call:
-        raise NotOffered("no typed arrays")
-
-    def dense_copy(self, array: Any) -> Call:
-        """A copy on the device, in C order, of an array in another one."""
-        raise NotOffered("no copies in another order")
-
-    def call_names(self, device: Any) -> dict[str, object]:
-        """The values of the names in statements like `buffer.address`."""
-        raise NotOffered("no such call")
-
-    def stream(self) -> Any:
-        """A new stream, which does not wait for the default stream."""
-        raise NotOffered("no streams")
-
-    def handle(self, stream: Any) -> int:
-        """The driver's handle of a stream that nothing else uses."""
-        raise NotOffered("no streams")
-
-    def to_second_device(self, source: Any) -> tuple[Any, Call]:
-        """Memory of another device, and a call that copies to it and waits for that."""
-        raise NotOffered("no copies between devices")
-
-    def on_thread(self) -> AbstractContextManager[Call]:
-        """While a thread makes copies beside others: they go on a stream of its own, if the library
-        needs streams to keep them apart.  It yields a call that waits for these copies alone.
-        """
-        raise NotOffered("not measured in several threads")
-
-    def maker(self) -> Callable[[], Peer]:
-        """Makes such a peer in another process."""
-        raise NotOffered("not measured in other processes")
-
-    def reserved(self) -> int:
-        """The bytes of device memory that it has of the driver, in use or not."""
-        raise NotOffered("does not say how much it has reserved")
-
-    def trim(self) -> None:
-        """Gives unused memory back to the driver."""
+    def batch_up(self, batch: Any) -> Any:
+        # Writable arrays: PyTorch warns of others, such as Arrow's.
+        return self.buffers_up([np.array(column) for column in batch.columns])

@@ -1,17 +1,13 @@
 """How a row's work is prepared with a peer, and how its result is checked."""
 
-from . import arrays, batches, copies, files, load, memory, processes, threads
-from .base import WORKS, Setup
+from .base import Setup
+from .copies import Copies
+from .memory import Memory
+from .together import Together
+from .typed import Typed
 
-__all__ = [
-    "WORKS",
-    "Setup",
-    "arrays",
-    "batches",
-    "copies",
-    "files",
-    "load",
-    "memory",
-    "processes",
-    "threads",
-]
+__all__ = ["Setup", "Works"]
+
+
+class Works(Copies, Typed, Memory, Together):
+    """All that a row can measure: methods that take its size and options."""

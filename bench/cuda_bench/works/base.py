@@ -1,27 +1,12 @@
-"""What works are made of, and the table of them."""
+"""What all works have in common."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
-import numpy as np
-
-from ..measure import Case, Trial
+from ..measure import FULL, Budget, Call, Case
 from ..peers import Peer
-from ..space import Host, Space, expect, expect_equal
-
-Work = TypeVar("Work", bound=Callable[..., Case | Trial])
-
-# By the names that rows refer to.
-WORKS: dict[str, Callable[..., Case | Trial]] = {}
-
-
-def work(prepare: Work) -> Work:
-    """Enters a function into the table: of a Setup, a size in bytes and the row's options."""
-    WORKS[prepare.__name__] = prepare
-    return prepare
+from ..space import Host, Space, expect_equal
 
 
 @dataclass(frozen=True)
@@ -30,34 +15,29 @@ class Setup:
 
     peer: Peer
     space: Space
-
-    def device(self, size: int) -> Any:
-        return self.peer.allocator(size)()
+    budget: Budget = FULL
 
     def uploaded(self, size: int) -> tuple[Any, Host]:
         """Device memory with the bytes of the source."""
-        device, source = self.device(size), self.space.source(size)
+        device, source = self.peer.allocate(size), self.space.source(size)
         self.send(device, source)
         return device, source
 
     def send(self, device: Any, host: Host) -> None:
         self.peer.upload(device, host)()
-        self.peer.waiter()()
+        self.peer.wait()
 
     def expect(self, device: Any, wanted: Host) -> None:
         """Checks the content by way of the ordinary memory that no source lies in."""
         target = self.space.target(wanted.size)
         self.peer.download(device, target)()
-        self.peer.waiter()()
-        expect_equal(target.array, wanted)
+        self.peer.wait()
+        expect_equal(target, wanted)
 
-    def waited(self, run: Callable[[], object], check: Callable[[], None]) -> Case:
-        return Case.waited(run, self.peer.waiter(), check)
+    def waited(self, run: Call, check: Call, **kept: object) -> Case:
+        """A call, and the wait for it; further objects live as long as the case."""
+        return Case("run(); wait()", {"run": run, "wait": self.peer.wait, **kept}, check)
 
-    def sending(self, run: Callable[[], object], device: Any, source: Host) -> Case:
+    def sending(self, run: Call, device: Any, source: Host, **kept: object) -> Case:
         """A call after which the device has the bytes of the source."""
-        return self.waited(run, lambda: self.expect(device, source))
-
-    def giving(self, run: Callable[[], Any], wanted: Any, what: str) -> Case:
-        """A call that returns an array of NumPy with the wanted values."""
-        return self.waited(run, lambda: expect(np.array_equal(run(), wanted), True, what))
+        return self.waited(run, partial(self.expect, device, source), **kept)

@@ -1,159 +1,234 @@
-"""Copies and comparisons, one at a time."""
+"""Copies and comparisons, one at a time; calls beside busy streams; and processor time."""
 
-from __future__ import annotations
-
+import ctypes
+import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 
-from ..machine import available_memory
-from ..measure import Budget, Case, Summary, Trial
-from ..space import Host, expect, expect_equal
-from .base import Setup, work
+from ..machine import NON_BLOCKING
+from ..measure import FULL, Call, Case, Trial, counted, nothing, repeated
+from ..peers import NotOffered
+from ..space import Host, expect, expect_equal, fresh, random
+from .base import Setup
 
 # Buffers that are compared at other alignments lie in larger ones.
 MARGIN = 16
+# For how long streams are kept busy, in seconds: longer than any row measures.
+BUSY = 0.5
+# A stream calls it with an address, which is the number of microseconds.
+USLEEP = ctypes.CDLL(None).usleep
+WITHOUT_TIMING = 2
 
 
-@work
-def up(setup: Setup, size: int, *, pinned: bool) -> Case:
-    device, source = setup.device(size), setup.space.source(size, pinned=pinned)
-    return setup.sending(setup.peer.upload(device, source), device, source)
+def file_of(host: Host) -> Any:
+    """A file with these bytes, which are in the page cache; its last reference removes it."""
+    file = NamedTemporaryFile()  # noqa: SIM115  (closed by its destructor)
+    file.write(host.data)
+    file.flush()
+    return file
 
 
-@work
-def down(setup: Setup, size: int, *, pinned: bool) -> Case:
-    device, source = setup.uploaded(size)
-    target = setup.space.target(size, pinned=pinned)
-    run = setup.peer.download(device, target)
-    return setup.waited(run, lambda: expect_equal(target.array, source))
-
-
-@work
-def fresh(setup: Setup, size: int) -> Case:
-    device, source = setup.uploaded(size)
-    download = setup.peer.fresh(device)
-    return setup.waited(download, lambda: expect_equal(download(), source))
-
-
-@work
-def kept(setup: Setup, size: int) -> Trial:
-    """New results that are all kept: each of them is in memory that nobody has touched."""
-    device, source = setup.uploaded(size)
-    download, wait = setup.peer.fresh(device), setup.peer.waiter()
-    results: list[Any] = []
-
-    def take() -> float:
-        start = time.perf_counter()
-        result = download()
-        wait()
-        took = time.perf_counter() - start
-        results.append(result)
-        return took
-
-    def run(budget: Budget) -> Summary:
-        room = available_memory() // 2 // size
-        # The first one may be in memory of a result that was dropped before.
+def spent(case: Case, seconds: float) -> tuple[float, float]:
+    """Seconds, and processor seconds of all threads of this process, for each of the calls that
+    begin within so many seconds.
+    """
+    take = case.sampler()
+    calls, took = 0, 0.0
+    processor, start = time.process_time(), time.perf_counter()
+    while not calls or took < seconds:
         take()
-        return Summary.of(take() for _ in range(max(1, min(budget.least, room - 1))))
-
-    def check() -> None:
-        for result in results:
-            expect_equal(result, source)
-
-    return Trial(run, check)
+        calls += 1
+        took = time.perf_counter() - start
+    return took / calls, (time.process_time() - processor) / calls
 
 
-@work
-def up_after_pause(setup: Setup, size: int, *, milliseconds: int) -> Case:
-    """The threads that help with copies have gone to sleep before each call."""
-    case = up(setup, size, pinned=False)
-    return replace(case, before=partial(time.sleep, milliseconds / 1000))
+class Copies(Setup):
+    def up(self, size: int, *, pinned: bool = False, pause: float = 0.0) -> Case:
+        """Threads that help with copies go to sleep in pauses, which are not timed."""
+        device, source = self.peer.allocate(size), self.space.source(size, pinned=pinned)
+        case = self.sending(self.peer.upload(device, source), device, source)
+        return replace(case, before=partial(time.sleep, pause)) if pause else case
 
+    def down(self, size: int, *, pinned: bool = False) -> Case:
+        device, source = self.uploaded(size)
+        target = self.space.target(size, pinned=pinned)
+        run = self.peer.download(device, target)
+        return self.waited(run, partial(expect_equal, target, source))
 
-@work
-def device_copy(setup: Setup, size: int) -> Case:
-    first, source = setup.uploaded(size)
-    second = setup.device(size)
-    return setup.sending(setup.peer.device_copy(first, second), second, source)
+    def down_to_new(self, size: int, *, kept: bool = False) -> Case:
+        """If all results are kept, each of them is in memory that nobody has touched."""
+        device, source = self.uploaded(size)
+        run = self.peer.fresh(device)
+        if not kept:
+            return self.waited(run, lambda: expect_equal(run(), source))
+        results: list[Any] = []
 
+        def check() -> None:
+            for result in results:
+                expect_equal(result, source)
 
-@work
-def to_second_device(setup: Setup, size: int) -> Case:
-    device, source = setup.uploaded(size)
-    there, run = setup.peer.to_second_device(device)
-    return Case.plain(run, lambda: setup.expect(there, source))
+        case = self.waited(run, check, keep=results.append)
+        return replace(case, statement="keep(run()); wait()", most=FULL.least)
 
+    def device_copy(self, size: int) -> Case:
+        first, source = self.uploaded(size)
+        second = self.peer.allocate(size)
+        return self.sending(self.peer.device_copy(second, first), second, source)
 
-@work
-def stream_copy(setup: Setup, size: int) -> Case:
-    device, source = setup.device(size), setup.space.source(size, pinned=True)
-    setup.peer.waiter()()
-    stream = setup.peer.stream()
-    run = setup.peer.upload(device, source, stream)
-    case = Case.waited(run, stream.synchronize, lambda: setup.expect(device, source))
-    return replace(case, is_repeatable=True)
+    def to_second_device(self, size: int) -> Case:
+        if self.space.driver.answer("cuDeviceGetCount") < 2:
+            raise NotOffered("one device")
+        device, source = self.uploaded(size)
+        there, run = self.peer.to_second_device(device)
+        return repeated(run, partial(self.expect, there, source))
 
+    def stream_copy(self, size: int) -> Case:
+        device, source = self.peer.allocate(size), self.space.source(size, pinned=True)
+        self.peer.wait()
+        stream = self.peer.stream()
+        run = self.peer.upload(device, source, stream=stream)
+        case = self.sending(run, device, source, wait=stream.synchronize)
+        return replace(case, is_repeatable=True)
 
-@work
-def both_ways(setup: Setup, size: int) -> Case:
-    """Two pinned copies on two streams, and the wait for both."""
-    peer, space, part = setup.peer, setup.space, size // 2
-    there, back = setup.device(part), setup.device(part)
-    source, sent = space.source(part, pinned=True), space.fresh(part)
-    target = space.target(part, pinned=True, start=part)
-    setup.send(back, sent)
-    first, second = peer.stream(), peer.stream()
+    def both_ways(self, size: int) -> Case:
+        """Two pinned copies on two streams, and the wait for both."""
+        peer, space, part = self.peer, self.space, size // 2
+        there, back = peer.allocate(part), peer.allocate(part)
+        source, sent = space.source(part, pinned=True), fresh(part)
+        target = space.target(part, pinned=True, start=part)
+        self.send(back, sent)
+        first, second = peer.stream(), peer.stream()
 
-    def check() -> None:
-        setup.expect(there, source)
-        expect_equal(target.array, sent)
+        def check() -> None:
+            self.expect(there, source)
+            expect_equal(target, sent)
 
-    names = {
-        "up": peer.upload(there, source, first),
-        "down": peer.download(back, target, second),
-        "wait": first.synchronize,
-        "wait_too": second.synchronize,
-    }
-    return Case("up(); down(); wait(); wait_too()", names, check, is_repeatable=True)
+        names = {
+            "up": peer.upload(there, source, stream=first),
+            "down": peer.download(back, target, stream=second),
+            "wait": first.synchronize,
+            "wait_too": second.synchronize,
+        }
+        return Case("up(); down(); wait(); wait_too()", names, check, is_repeatable=True)
 
+    def equal(self, size: int, *, first: int = 0, second: int = 0, differs: bool = False) -> Case:
+        """Buffers that begin at these offsets."""
+        source, peer = self.space.source(size), self.peer
+        views = [peer.view(peer.allocate(size + MARGIN), at, size) for at in (first, second)]
+        for view in views:
+            self.send(view, source)
+        compare = peer.equal(*views)
 
-@work
-def equal(
-    setup: Setup, size: int, *, first: int = 0, second: int = 0, differs: bool = False
-) -> Case:
-    source, peer = setup.space.source(size), setup.peer
-    views = [peer.view(setup.device(size + MARGIN), offset, size) for offset in (first, second)]
-    for view in views:
-        setup.send(view, source)
-    compare = peer.equal(*views)
+        def change(at: int) -> None:
+            self.send(peer.view(views[1], at, 1), source[at : at + 1] ^ np.uint8(255))
 
-    def change(at: int) -> None:
-        setup.send(peer.view(views[1], at, 1), Host(source.array[at : at + 1] ^ np.uint8(255)))
+        def check() -> None:
+            expect(bool(compare()), not differs, "the comparison")
+            change(int(random.integers(size)))
+            expect(bool(compare()), False, "the comparison, with a difference")
 
-    def check() -> None:
-        expect(bool(compare()), not differs, "the comparison")
-        if not differs:
-            at = setup.space.number(size)
-            change(at)
-            expect(bool(compare()), False, f"the comparison, with a difference at byte {at}")
+        if differs:
+            change(0)
+        return self.waited(compare, check)
 
-    if differs:
-        change(0)
-    return setup.waited(compare, check)
+    def equal_host(self, size: int) -> Case:
+        device, source = self.uploaded(size)
+        compare = self.peer.equal_host(device, source)
 
+        def check() -> None:
+            expect(bool(compare()), True, "the comparison")
+            source[random.integers(size)] ^= 255
+            expect(bool(compare()), False, "the comparison, with a difference")
 
-@work
-def equal_host(setup: Setup, size: int) -> Case:
-    device, source = setup.uploaded(size)
-    compare = setup.peer.equal_host(device, source)
+        return self.waited(compare, check)
 
-    def check() -> None:
-        expect(bool(compare()), True, "the comparison")
-        source.array[setup.space.number(size)] ^= 255
-        expect(bool(compare()), False, "the comparison, with a difference")
+    def file_up(self, size: int, *, part: int = 0) -> Case:
+        """All at once, or by a loop over parts."""
+        device, source = self.peer.allocate(size), self.space.source(size)
+        file, peer = file_of(source), self.peer
+        prepare = partial(peer.file_parts_up, part=part) if part else peer.file_up
+        return self.sending(prepare(device, file.name), device, source, file=file)
 
-    return setup.waited(compare, check)
+    def file_new(self, size: int, *, direct: bool) -> Case:
+        source = self.space.source(size)
+        file = file_of(source)
+        if direct:
+            # Dirty pages would have to be written before they can be read past the cache.
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        run = self.peer.file_new(file.name, direct=direct)
+        return self.waited(run, lambda: self.expect(run(), source), file=file)
+
+    def file_down(self, size: int) -> Case:
+        device, source = self.uploaded(size)
+        file = file_of(source[:0])
+        run = self.peer.file_down(device, file.name)
+        return self.waited(run, lambda: expect_equal(np.memmap(file.name, np.uint8, "r"), source))
+
+    def queue_beside_busy(self, size: int, *, streams: int) -> Case:
+        peer = self.peer
+        device, source = peer.allocate(size), self.space.source(size, pinned=True)
+        peer.wait()
+        all_streams = [peer.stream() for _ in range(streams + 1)]
+        handles = [peer.handle(stream) for stream in all_streams]
+        *others, run = [peer.upload(device, source, stream=stream) for stream in all_streams]
+        case = self.beside_busy(run, partial(self.expect, device, source), handles)
+        for other in others:
+            other()
+        return case
+
+    def allocate_beside_busy(self, size: int) -> Case:
+        run = partial(self.peer.allocate, size)
+        run()
+        return self.beside_busy(run, nothing)
+
+    def up_beside_busy(self, size: int) -> Case:
+        peer, source = self.peer, self.space.source(size)
+
+        def run() -> object:
+            device = peer.allocate(size)
+            peer.upload(device, source)()
+            peer.wait()
+            return device
+
+        return self.beside_busy(run, lambda: self.expect(run(), source))
+
+    def beside_busy(self, run: Call, check: Call, streams: Sequence[object] = ()) -> Case:
+        """A call while streams are busy, by default one that nobody else uses: the first one
+        sleeps, and the others wait for it.
+        """
+        driver = self.space.driver
+        driver.call("cuCtxSynchronize")
+        first, *others = streams = streams or [
+            driver.owned("cuStreamCreate", "cuStreamDestroy_v2", NON_BLOCKING)
+        ]
+        event = driver.owned("cuEventCreate", "cuEventDestroy_v2", WITHOUT_TIMING)
+        driver.call("cuLaunchHostFunc", first, USLEEP, int(BUSY * 1e6))
+        driver.call("cuEventRecord", event, first)
+        for other in others:
+            driver.call("cuStreamWaitEvent", other, event, 0)
+
+        def checked() -> None:
+            driver.call("cuCtxSynchronize")
+            check()
+
+        return Case("run()", {"run": run, "streams": streams}, checked, most=200)
+
+    def processor(self, size: int, *, way: str, cores: bool = False) -> Trial:
+        """Processor seconds of copies of pageable memory, for each 10^9 bytes; or how many cores
+        they keep busy.
+        """
+        case = getattr(self, way)(size)
+        spent(case, 0)  # warms up
+
+        def take() -> float:
+            seconds, processor = spent(case, self.budget.seconds / 2)
+            return processor / seconds if cores else processor / size * 1e9
+
+        return counted(take, case.check)
