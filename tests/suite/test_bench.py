@@ -172,12 +172,22 @@ def test_cells_limits_and_goals_have_their_units():
         found.append(rows.judged(row | {"goal": {"at_most": None, "at_least": None} | goal} | more))
     peers = {"ours": {"title": "ours"}, "cupy": {"title": "CuPy"}, "numba": {"missing": "-"}}
     result = table.Result(rows=found, limits={}, peers=peers)
-    assert [line[:1] + [line[1].split(" +-")[0]] + line[2:] for line in result.columns("table")] == [
+    assert [
+        line[:1] + [line[1].split(" +-")[0]] + line[2:] for line in result.columns("table")
+    ] == [
         ["work", "ours", "CuPy", "to best", "limit", "goal", "met"],
         ["ratio", "1.50", "not run", "-", "-", "<= 1.25", "NO"],
         ["small", "2.00 MB", "not run", "-", "-", "<= 64.0 MB", "yes"],
         ["p99", "9.00 us (p99 40.0 us)", "not run", "-", "-", "<= 10.0 us (p99 30.0 us)", "NO"],
-        ["rate", "40.0 GB/s (p99 40.0 us)", "not run", "-", "-", ">= 30.0 GB/s (p99 5.00 ms)", "yes"],
+        [
+            "rate",
+            "40.0 GB/s (p99 40.0 us)",
+            "not run",
+            "-",
+            "-",
+            ">= 30.0 GB/s (p99 5.00 ms)",
+            "yes",
+        ],
         ["failed", "failed", "not run", "-", "-", "<= 1.00 s", "NO"],
     ]
     assert {line.count("|") for line in result.markdown().splitlines()} == {8}

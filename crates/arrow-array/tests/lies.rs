@@ -1,6 +1,7 @@
 //! Structures of the C Device interface that lie, and devices that hold anything.
 
 mod common;
+#[path = "../../context/tests/common/mod.rs"]
 mod device;
 #[path = "common/raw.rs"]
 mod raw;

@@ -1,6 +1,7 @@
 //! The parts that arrays and batches may have.
 
 mod common;
+#[path = "../../context/tests/common/mod.rs"]
 mod device;
 #[path = "common/raw.rs"]
 mod raw;

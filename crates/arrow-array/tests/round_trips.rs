@@ -1,6 +1,7 @@
 //! Arrays of every type, there and back.
 
 mod common;
+#[path = "../../context/tests/common/mod.rs"]
 mod device;
 
 use arrow_array::cast::AsArray;

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 mod common;
+#[path = "../../context/tests/common/mod.rs"]
 mod device;
 #[path = "common/raw.rs"]
 mod raw;

@@ -1,4 +1,4 @@
-//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs`, unless it is up to date.
+//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs` and `src/kind.rs`, unless it is up to date.
 
 use cbindgen::{Builder, Config};
 use std::path::Path;
@@ -10,6 +10,7 @@ fn main() {
     Builder::new()
         .with_config(configuration)
         .with_src(crate_folder.join("src/ffi.rs"))
+        .with_src(crate_folder.join("src/kind.rs"))
         .generate()
         .expect("a header")
         .write_to_file(crate_folder.join("cpp/border/ffi.h"));

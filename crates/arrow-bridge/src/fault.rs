@@ -1,6 +1,6 @@
 //! Failures that cross between the languages.
 
-use crate::ffi::{Failure, Kind};
+use crate::kind::Kind;
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_host_io::Error as FileError;
@@ -68,6 +68,9 @@ impl From<IpcError> for Fault {
         }
     }
 }
+
+/// Why a function of the border failed; null if it did not.
+pub(crate) type Failure = Option<Box<Fault>>;
 
 /// What a function of the border returns: a value, or why there is none.
 #[repr(C)]

@@ -13,10 +13,11 @@
 //! Failure: a function that can fail returns a [`Failure`], or an [`Outcome`] if it has a value.  Neither
 //! side lets an exception or a panic cross the border.
 
+use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
-pub(crate) use crate::fault::{Fault as RustFault, Outcome};
+pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::handles::{RustEvent, RustStream};
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::HostPool as RustPool;
@@ -27,33 +28,6 @@ pub(crate) use arrow_cuda_host_io::{
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
 pub const ABI_VERSION: u32 = 14;
-
-/// The kind of exception that Python raises for a failure.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `pyarrow.ArrowInvalid`.
-    Invalid = 1,
-    /// `OSError`.
-    Io = 2,
-    /// `pyarrow.ArrowTypeError`.
-    Type = 3,
-    /// `NotImplementedError`.
-    NotImplemented = 4,
-    /// `MemoryError`: host memory ran out.
-    Memory = 5,
-    /// `IndexError`.
-    Index = 6,
-    /// A Python exception is already set.
-    Python = 7,
-    /// `pyarrow.ArrowKeyError`.
-    Key = 8,
-    /// `pyarrow.ArrowCapacityError`.
-    Capacity = 9,
-}
-
-/// Why a function failed; null if it did not.
-pub(crate) type Failure = Option<Box<RustFault>>;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {

@@ -1,5 +1,6 @@
 //! Buffers that are allocated and copied together.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;

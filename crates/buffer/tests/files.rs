@@ -1,5 +1,6 @@
 //! Files to device buffers, by several threads and by one.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;

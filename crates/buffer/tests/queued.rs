@@ -1,5 +1,6 @@
 //! Copies on streams against the bytes that they should leave.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_buffer::{

@@ -1,5 +1,6 @@
 //! Buffers that are allocated together and copied together, on a stream.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;

@@ -1,5 +1,6 @@
 //! Copies through pinned memory, by several threads: the same bytes as the driver's own copies.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};

@@ -1,5 +1,6 @@
 //! Driver calls of destructors, which may block: freeing device memory waits for the device.
 
+use crate::held_locks::holds_short_lock;
 use crate::interrupt::uninterrupted;
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -43,7 +44,7 @@ pub fn keeping_interpreter<T>(work: impl FnOnce() -> T) -> T {
 /// Runs work that may block through the runner that was set.  The runner may give up the interpreter's
 /// lock, and wait for it afterwards, so the thread must not hold a [`Lock`](crate::Lock).
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    debug_assert!(!crate::holds_short_lock(), "work that may block, under a lock");
+    debug_assert!(!holds_short_lock(), "work that may block, under a lock");
     // A destructor must not go on before its wait is over.
     let work = || uninterrupted(work);
     let Some(runner) = RUNNER.get().filter(|_| !KEEPS.get()) else { return work() };

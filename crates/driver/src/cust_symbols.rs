@@ -1,7 +1,6 @@
 //! What `cust` is linked against: the driver's C symbols, and the failures that it cannot hold.
 
 use crate::codes::NOT_INITIALIZED;
-use crate::error::CudaError;
 use crate::library::NO_LIBRARY;
 use std::cell::Cell;
 
@@ -10,7 +9,7 @@ thread_local! {
     static LAST: Cell<Option<(&'static str, i32)>> = const { Cell::new(None) };
 }
 
-/// Remembers a failure for [`CudaError::last`] and returns a code that `cust` can hold: its result
+/// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and returns a code that `cust` can hold: its result
 /// type is a closed enumeration, and another value in it would be undefined behaviour.
 pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
     const UNKNOWN: i32 = 999;
@@ -26,21 +25,9 @@ pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
     }
 }
 
-impl CudaError {
-    /// The failure behind an error of `cust`, which keeps neither function nor number.
-    ///
-    /// ```
-    /// use arrow_cuda_driver::CudaError;
-    ///
-    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
-    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
-    /// assert_eq!(missing.unwrap_err().code(), Some(101));
-    /// # Ok::<(), CudaError>(())
-    /// ```
-    pub fn last(folded: cust::error::CudaError) -> Self {
-        let (function, code) = LAST.take().unwrap_or(("cust", folded as i32));
-        Self::of_call(function, code)
-    }
+/// The last failure that `cust` got on this thread: the function, and the driver's code.
+pub(crate) fn take_last() -> Option<(&'static str, i32)> {
+    LAST.take()
 }
 
 /// Exports each row of the table under its C name.

@@ -61,11 +61,11 @@ impl CudaError {
         let short = function.split("_v").next().unwrap_or(function);
         let (code, name, text) = match code {
             NO_LIBRARY => match library::get() {
-                Err(error) => return error,
+                Err(error) => return Self::Load(error),
                 Ok(_) => (999, None, None),
             },
             NO_SYMBOL => {
-                let library = library::library_name().unwrap_or_default();
+                let library = library::get().map_or("", |library| &library.name);
                 let text = format!("the driver library '{library}' has no function '{function}'");
                 (codes::NOT_FOUND, Some("CUDA_ERROR_NOT_FOUND".to_owned()), Some(text))
             }
@@ -77,6 +77,22 @@ impl CudaError {
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
         Self::Call(CallError { function: short, code, name, text, requested_bytes: None })
+    }
+
+    /// The failure behind an error of `cust`, which keeps neither function nor number.
+    ///
+    /// ```
+    /// use arrow_cuda_driver::CudaError;
+    ///
+    /// cust::init(cust::CudaFlags::empty()).map_err(CudaError::last)?;
+    /// let missing = cust::device::Device::get_device(7_000).map_err(CudaError::last);
+    /// assert_eq!(missing.unwrap_err().code(), Some(101));
+    /// # Ok::<(), CudaError>(())
+    /// ```
+    #[cfg(feature = "cust")]
+    pub fn last(folded: cust::error::CudaError) -> Self {
+        let (function, code) = crate::cust_symbols::take_last().unwrap_or(("cust", folded as i32));
+        Self::of_call(function, code)
     }
 
     /// The same error with the size of the allocation that failed, in bytes.

@@ -5,7 +5,8 @@
 //! wait for, and between two questions the thread looks for signals.  It gives up only where nothing is
 //! on its way that it would have to keep valid.
 
-use crate::{CudaError, CudaResult, holds_lock};
+use crate::held_locks::holds_lock;
+use crate::{CudaError, CudaResult};
 use std::cell::Cell;
 use std::thread;
 use std::time::{Duration, Instant};

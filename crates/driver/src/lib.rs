@@ -9,6 +9,7 @@ mod environment;
 mod error;
 mod forward;
 mod functions;
+mod held_locks;
 mod interrupt;
 mod library;
 mod lifecycle;
@@ -20,10 +21,11 @@ pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
 pub use environment::{Misuse, Variable};
 pub use error::{CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
+pub use held_locks::{holds_lock, holds_short_lock, without_locks};
 pub use interrupt::{Check, Interruption, Patience, interruptible};
-pub use library::{DRIVER_VARIABLE, LoadError, is_simulated, library_name, linker_message};
+pub use library::{DRIVER_VARIABLE, LoadError, linker_message};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
-pub use lock::{Lock, LockGuard, LongLock, holds_lock, holds_short_lock, without_locks};
+pub use lock::{Lock, LockGuard, LongLock};
 pub use report::{Reporter, report, report_failure, set_reporter};
 
 /// Calls a driver function and turns its result code into a [`CudaResult`].
@@ -78,4 +80,24 @@ macro_rules! query {
             code => Err($crate::CudaError::of_call(stringify!($function), code)),
         }
     };
+}
+
+/// The name or path of the process's driver library.  Loads the library if no call has yet.
+///
+/// # Errors
+///
+/// [`CudaError::Load`] when the library cannot be loaded.
+pub fn library_name() -> CudaResult<&'static str> {
+    let library = library::get().map_err(CudaError::Load)?;
+    Ok(library.name.as_str())
+}
+
+/// Whether the process uses the simulated driver.  Loads the library if no call has yet.
+///
+/// # Errors
+///
+/// [`CudaError::Load`] when the library cannot be loaded.
+pub fn is_simulated() -> CudaResult<bool> {
+    let library = library::get().map_err(CudaError::Load)?;
+    Ok(library.symbol(c"cuda_sim_call_count").is_some())
 }

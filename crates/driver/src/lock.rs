@@ -1,9 +1,8 @@
-//! Locks that know forks, and how many of them a thread holds.
+//! Locks that know forks, and that their thread counts.
 
 use crate::codes::NOT_INITIALIZED;
+use crate::held_locks::{Held, Kind, holds_short_lock};
 use crate::{CudaError, CudaResult, blocking, is_forked_child};
-use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -138,105 +137,11 @@ impl<T: ?Sized> DerefMut for LockGuard<'_, T> {
     }
 }
 
-type Task = Box<dyn FnOnce()>;
-
-/// A thread's locks and deferred tasks.
-struct Ours {
-    /// How many of each kind it holds.
-    short: Cell<u32>,
-    long: Cell<u32>,
-    /// Whether tasks wait until it has released all of them.
-    has_later: Cell<bool>,
-}
-
-thread_local! {
-    static OURS: Ours =
-        const { Ours { short: Cell::new(0), long: Cell::new(0), has_later: Cell::new(false) } };
-    static LATER: RefCell<Vec<Task>> = const { RefCell::new(Vec::new()) };
-}
-
-impl Ours {
-    fn of(&self, kind: Kind) -> &Cell<u32> {
-        match kind {
-            Kind::Short => &self.short,
-            Kind::Long => &self.long,
-        }
-    }
-
-    fn holds_any(&self) -> bool {
-        self.short.get() + self.long.get() > 0
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Short,
-    Long,
-}
-
-/// One of the locks that this thread holds.
-#[derive(Debug)]
-struct Held {
-    kind: Kind,
-    /// It is counted for this thread.
-    not_send: PhantomData<*const ()>,
-}
-
-impl Held {
-    fn count(kind: Kind) -> Self {
-        OURS.with(|ours| ours.of(kind).update(|count| count + 1));
-        Self { kind, not_send: PhantomData }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let has_tasks = OURS.with(|ours| {
-            ours.of(self.kind).update(|count| count - 1);
-            ours.has_later.get() && !ours.holds_any()
-        });
-        if has_tasks {
-            run_tasks();
-        }
-    }
-}
-
-#[cold]
-fn run_tasks() {
-    OURS.with(|ours| ours.has_later.set(false));
-    // A thread that ends has nothing left to do.
-    let later = LATER.try_with(RefCell::take).unwrap_or_default();
-    later.into_iter().for_each(|task| task());
-}
-
-/// Whether this thread holds a [`Lock`] or a [`LongLock`], and so must not run Python code.
-pub fn holds_lock() -> bool {
-    OURS.with(Ours::holds_any)
-}
-
-/// Whether this thread holds a [`Lock`], and so must not wait for the interpreter either.
-pub fn holds_short_lock() -> bool {
-    OURS.with(|ours| ours.short.get() > 0)
-}
-
-/// Runs a task now, or as soon as this thread holds no lock: one that may block, or run Python code.
-pub fn without_locks(task: impl FnOnce() + 'static) {
-    if !holds_lock() {
-        return task();
-    }
-    let mut task: Option<Task> = Some(Box::new(task));
-    if LATER.try_with(|later| later.borrow_mut().extend(task.take())).is_ok() {
-        OURS.with(|ours| ours.has_later.set(true));
-    }
-    // A thread that is about to end, under a lock: there is no later.
-    if let Some(task) = task {
-        task();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{holds_lock, without_locks};
+    use std::cell::Cell;
     use std::rc::Rc;
 
     #[test]

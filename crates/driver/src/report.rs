@@ -1,6 +1,7 @@
 //! Failures of destructors, which no return value can carry.
 
-use crate::{CudaError, lock};
+use crate::CudaError;
+use crate::held_locks::without_locks;
 use std::sync::OnceLock;
 
 /// Receives each release that failed: what should have been released, and why it was not.
@@ -18,7 +19,7 @@ pub fn set_reporter(reporter: Reporter) {
 /// reporter may do anything.
 pub fn report(what: &str, error: &CudaError) {
     let (what, error) = (what.to_owned(), error.clone());
-    lock::without_locks(move || match REPORTER.get() {
+    without_locks(move || match REPORTER.get() {
         Some(reporter) => reporter(&what, &error),
         None => eprintln!("releasing {what} failed: {error}"),
     });

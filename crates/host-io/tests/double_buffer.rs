@@ -1,5 +1,6 @@
 //! Buffered writes while earlier ones are on their way, and when driver calls fail.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;

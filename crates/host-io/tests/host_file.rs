@@ -1,5 +1,6 @@
 //! Files to devices and back, through the page cache and past it.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};

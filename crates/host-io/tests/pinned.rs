@@ -1,6 +1,7 @@
 //! Which uses of pinned memory show its address to others: released memory that is private is reused
 //! at once, whatever the device does; exposed memory waits.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_buffer::DeviceBuffer;

@@ -1,5 +1,6 @@
 //! Copies of pinned memory on streams.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};

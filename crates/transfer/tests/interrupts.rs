@@ -1,5 +1,6 @@
 //! Copies that a signal ends.
 
+#[path = "../../context/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;

@@ -11,7 +11,8 @@ pub use objects::Contents;
 
 use crate::exports;
 use crate::fault::{Fault, Outcome, done};
-use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Kind, Object, PyarrowApi};
+use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Object, PyarrowApi};
+use crate::kind::Kind;
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
 

@@ -3,9 +3,8 @@
 use super::buffers::{Lent, host, host_mut};
 use super::context;
 use crate::fault::{Fault, attempted};
-use crate::ffi::{
-    BufferPlace, Failure, HostRange, HostTarget, Kind, Owner, RustBuffer, RustStream,
-};
+use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Owner, RustBuffer, RustStream};
+use crate::kind::Kind;
 use arrow_cuda_buffer::{CopyOrder, copy_to_host_scattered};
 use std::slice;
 

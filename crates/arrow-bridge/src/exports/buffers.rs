@@ -3,9 +3,8 @@
 use super::context;
 use crate::address_exposure;
 use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
-use crate::ffi::{
-    BufferFacts, BufferPlace, Failure, HostFacts, Kind, Owner, RustBuffer, RustHostBuffer,
-};
+use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
+use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;

@@ -2,7 +2,8 @@
 
 use super::context;
 use crate::fault::{Fault, Outcome, attempt, attempted, made};
-use crate::ffi::{Failure, Kind, RustEvent, RustStream};
+use crate::ffi::{Failure, RustEvent, RustStream};
+use crate::kind::Kind;
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
 use std::slice;

@@ -1,7 +1,8 @@
 //! Faults, which C++ makes and reads.
 
 use super::buffers::host;
-use crate::ffi::{FaultFacts, HostRange, Kind, RustFault};
+use crate::ffi::{FaultFacts, HostRange, RustFault};
+use crate::kind::Kind;
 
 pub(super) unsafe extern "C" fn new(kind: Kind, text: HostRange) -> Box<RustFault> {
     // SAFETY: C++ passes readable bytes.

@@ -2,7 +2,8 @@
 
 use super::buffers::{host, host_mut};
 use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
-use crate::ffi::{Failure, Kind, RustBuffer, RustReader, RustWriter};
+use crate::ffi::{Failure, RustBuffer, RustReader, RustWriter};
+use crate::kind::Kind;
 use std::ffi::c_void;
 
 pub(super) extern "C" fn reader_open(buffer: &RustBuffer) -> Box<RustReader> {

@@ -13,8 +13,9 @@ mod pools;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::{Kind, RustApi};
+use crate::ffi::RustApi;
 use crate::handles::place;
+use crate::kind::Kind;
 use arrow_cuda_context::Context;
 
 pub(crate) static API: RustApi = RustApi {

@@ -1,7 +1,8 @@
 //! Pools of pinned host memory for C++.
 
 use crate::fault::{Fault, Outcome, attempt, unsigned};
-use crate::ffi::{Kind, RustPool};
+use crate::ffi::RustPool;
+use crate::kind::Kind;
 use arrow_cuda_driver::CudaError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;

@@ -3,7 +3,8 @@
 use super::batch_copies::borrowed;
 use super::context;
 use crate::fault::{Fault, Outcome, attempted, made};
-use crate::ffi::{Failure, Kind, RustBuffer, RustEvent, RustStream};
+use crate::ffi::{Failure, RustBuffer, RustEvent, RustStream};
+use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Stream, is_readable};
 use std::ffi::c_void;

@@ -7,7 +7,7 @@ mod simulator;
 pub use choice::DRIVER_VARIABLE;
 pub use error::{LoadError, linker_message};
 
-use crate::{CudaError, CudaResult, lifecycle};
+use crate::lifecycle;
 use choice::Choice;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
@@ -46,33 +46,15 @@ impl Library {
 
 /// The process's driver library, which the first call chooses and loads.  After a failure, the next call
 /// tries again: the process may have lacked memory or descriptors.
-pub(crate) fn get() -> CudaResult<&'static Library> {
+pub(crate) fn get() -> Result<&'static Library, LoadError> {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
     if let Some(library) = LIBRARY.get() {
         return Ok(library);
     }
-    let library = Library::open(&Choice::from_environment()).map_err(CudaError::Load)?;
+    let library = Library::open(&Choice::from_environment())?;
     // Where another thread was faster, both have the same library open, and this drops its handle.
     Ok(LIBRARY.get_or_init(|| {
         lifecycle::watch_forks();
         library
     }))
-}
-
-/// The name or path of the process's driver library.  Loads the library if no call has yet.
-///
-/// # Errors
-///
-/// [`CudaError::Load`] when the library cannot be loaded.
-pub fn library_name() -> CudaResult<&'static str> {
-    get().map(|library| library.name.as_str())
-}
-
-/// Whether the process uses the simulated driver.  Loads the library if no call has yet.
-///
-/// # Errors
-///
-/// [`CudaError::Load`] when the library cannot be loaded.
-pub fn is_simulated() -> CudaResult<bool> {
-    get().map(|library| library.symbol(c"cuda_sim_call_count").is_some())
 }
