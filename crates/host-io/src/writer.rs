@@ -238,8 +238,8 @@ impl BufferWriter {
 }
 
 impl State {
-    /// The position behind `size` more bytes, if they fit.
-    fn room_for(&self, buffer: &DeviceBuffer, size: u64) -> Result<u64, Error> {
+    /// The position behind the next `size` bytes.  Fails if the buffer ends before it.
+    fn end_of(&self, buffer: &DeviceBuffer, size: u64) -> Result<u64, Error> {
         let limit = buffer.size();
         match self.position.checked_add(size) {
             Some(end) if end <= limit => Ok(end),
@@ -257,7 +257,7 @@ impl State {
     }
 
     fn write(&mut self, buffer: &DeviceBuffer, data: &[u8]) -> Result<(), Error> {
-        let end = self.room_for(buffer, data.len() as u64)?;
+        let end = self.end_of(buffer, data.len() as u64)?;
         if data.is_empty() {
             return Ok(());
         }
@@ -277,7 +277,7 @@ impl State {
     }
 
     fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
-        let end = self.room_for(buffer, data.size())?;
+        let end = self.end_of(buffer, data.size())?;
         // A copy from another device follows the work of both, too.
         self.send(buffer)?;
         buffer.copy_from_device(self.position, data)?;
@@ -292,7 +292,7 @@ impl State {
         offset: u64,
         size: u64,
     ) -> Result<(), Error> {
-        let end = self.room_for(buffer, size)?;
+        let end = self.end_of(buffer, size)?;
         self.send(buffer)?;
         file.copy_to_device(offset, buffer, self.position, size)?;
         self.position = end;
