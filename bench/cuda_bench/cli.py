@@ -35,13 +35,7 @@ def parser() -> ArgumentParser:
     add("--peers", default=",".join(PEERS), help="with whom; by default all: %(default)s")
     add("--json", type=Path, metavar="FILE", help="where the result goes")
     add("--seconds", type=float, help="after so many nothing new is begun; 360, with --quick 120")
-    add(
-        "--largest",
-        type=size_of,
-        default="1024G",
-        metavar="SIZE",
-        help="such as 64M: no larger copy",
-    )
+    add("--largest", type=size_of, default="1024G", help="such as 64M: no larger copy")
     add("--list", action="store_true", help="tell the rows' names, and do no more")
     return top
 

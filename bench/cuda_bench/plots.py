@@ -39,7 +39,6 @@ DARK = ("#56b4e9", "#f0803c", "#2fc79c", "#e29bc4", "#f0c043", "#8ab8ff")
 # By the ends of the files' names; the background of the page shows through.
 LOOKS = {"": look("#22272e", "#d8dce1", *LIGHT), "-dark": look("#ced6dd", "#454c55", *DARK)}
 
-
 # Kinds of figures of the sweep: a title, the unit, the sizes, and ticks.
 KINDS = {
     "bandwidth": ("bandwidth", "GB/s", range(1 << 10, 1 << 62), (1.0,)),

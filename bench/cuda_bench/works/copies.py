@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
@@ -26,12 +27,21 @@ USLEEP = ctypes.CDLL(None).usleep
 WITHOUT_TIMING = 2
 
 
-def file_of(host: Host) -> Any:
-    """A file with these bytes, which are in the page cache; its last reference removes it."""
-    file = NamedTemporaryFile()  # noqa: SIM115  (closed by its destructor)
-    file.write(host.data)
-    file.flush()
-    return file
+class File:
+    """A file with these bytes, in the page cache or not; its last reference removes it."""
+
+    def __init__(self, host: Host, *, is_cached: bool = True) -> None:
+        with NamedTemporaryFile(delete=False) as file:
+            self.name = file.name
+            file.write(host.data)
+            if not is_cached:
+                file.flush()
+                # Dirty pages would have to be written before they can be read past the cache.
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def __del__(self) -> None:
+        Path(self.name).unlink()
 
 
 def spent(case: Case, seconds: float) -> tuple[float, float]:
@@ -151,23 +161,19 @@ class Copies(Setup):
     def file_up(self, size: int, *, part: int = 0) -> Case:
         """All at once, or by a loop over parts."""
         device, source = self.peer.allocate(size), self.space.source(size)
-        file, peer = file_of(source), self.peer
+        file, peer = File(source), self.peer
         prepare = partial(peer.file_parts_up, part=part) if part else peer.file_up
         return self.sending(prepare(device, file.name), device, source, file=file)
 
     def file_new(self, size: int, *, direct: bool) -> Case:
         source = self.space.source(size)
-        file = file_of(source)
-        if direct:
-            # Dirty pages would have to be written before they can be read past the cache.
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        file = File(source, is_cached=not direct)
         run = self.peer.file_new(file.name, direct=direct)
         return self.waited(run, lambda: self.expect(run(), source), file=file)
 
     def file_down(self, size: int) -> Case:
         device, source = self.uploaded(size)
-        file = file_of(source[:0])
+        file = File(source[:0])
         run = self.peer.file_down(device, file.name)
         return self.waited(run, lambda: expect_equal(np.memmap(file.name, np.uint8, "r"), source))
 
