@@ -95,6 +95,7 @@ class Run:
             for name, (size, _) in LIMITS.items() if has_limits else ():
                 self.limit(name, size)
         finally:
+            gc.unfreeze()
             gc.enable()
         self.keep(is_finished=True)
         return self.found

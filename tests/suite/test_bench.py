@@ -1,30 +1,27 @@
 """The benchmark measures its rows, checks their results and shows them.  No time is asserted."""
 
+import gc
 import json
-import os
 import re
-import subprocess
-import sys
-from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from unittest.mock import MagicMock
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from cuda_bench import cli, measure, peers, plots, rows, table
+from cuda_bench import cli, limits, measure, peers, rows, table
 from cuda_bench.peers.arrow import Ours
+from cuda_bench.space import STRIDE
 from pyarrow_cuda_compat import Context
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
-
-pytestmark = pytest.mark.independent
-
+KEPT = BENCH / "results" / "h200.json"
 # Small enough for a second or two, however slow the device.
 TINY = ["--quick", "--largest", "64K"]
+
+pytestmark = pytest.mark.independent
 
 
 def command(*arguments):
@@ -35,35 +32,27 @@ def command(*arguments):
     return ended.value.code, out.getvalue(), err.getvalue()
 
 
-def measured(path, *arguments):
-    status, out, _ = command("run", *arguments, *TINY, "--json", path)
-    return json.loads(path.read_text()), status, out
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run of almost everything, with its result; test_bench_load.py starts processes."""
+def whole(interpreter, tmp_path_factory):
+    """A run of everything: what it printed, and its result."""
     path = tmp_path_factory.mktemp("bench") / "inner" / "result.json"
-    names = [row.name for row in rows.ROWS if row.work not in ("in_processes", "first_up")]
-    status, out, err = command("run", "limits", *names, *TINY, "--json", path)
-    assert not status, out + err
-    return names, path, out, err
+    more = ["limits", "table", "sweep", *TINY, "--json", path]
+    done = interpreter(BENCH, "run", *more, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done, path
 
 
 @pytest.fixture(scope="module")
 def result(whole):
-    return json.loads(whole[1].read_text())
+    return cli.loaded(whole[1])
 
 
-# --- a whole run -------------------------------------------------------------------------------
+# --- a whole run, and what is shown of it ------------------------------------------------------
 
 
-def test_ours_does_all_of_it_right(whole, result, is_simulator):
-    swept = [row["size"] for row in result["rows"] if row["part"] == "sweep"]
-    assert max(swept) == 64 << 10
-    assert len(swept) == 4 * len(set(swept))
-    names = [name for name in whole[0] if not name.startswith("sweep")]
-    assert names == [row["name"] for row in result["rows"] if row["part"] == "table"]
+def test_ours_does_all_of_it_right(result, is_simulator):
+    wanted = [row.name for row in rows.ROWS if row.part == "table" or row.size <= 64 << 10]
+    assert [row["name"] for row in result["rows"]] == wanted
     for row in result["rows"]:
         ours = row["cells"]["ours"]
         if row["name"].startswith("devices-") and Context.get_num_devices() < 2:
@@ -77,8 +66,8 @@ def test_ours_does_all_of_it_right(whole, result, is_simulator):
         is_judged = row["goal"] and row["size"] == row["wanted_size"] and not is_simulator
         assert (row["met"] is None) == (not is_judged)
         assert not row["limit"] or row["limit"] in result["limits"]
-    for limit in result["limits"].values():
-        assert limit["median"] > 0, limit
+    assert {limit["name"] for limit in result["limits"].values()} == limits.LIMITS.keys()
+    assert all(limit["median"] > 0 for limit in result["limits"].values())
 
 
 def test_the_result_says_what_it_was_measured_with(whole, result, is_simulator):
@@ -89,71 +78,69 @@ def test_the_result_says_what_it_was_measured_with(whole, result, is_simulator):
     assert result["settings"]["quick"] is result["is_finished"] is True
     assert set(result["peers"]["ours"]["versions"]) == {"pyarrow-cuda-compat", "pyarrow"}
     for name, peer in result["peers"].items():
-        if "missing" in peer:
-            assert f"not measured: {name}: {peer['missing']}" in whole[2]
-        else:
-            assert all(name in row["cells"] for row in result["rows"])
+        told = f"not measured: {name}: {peer.get('missing')}\n"
+        is_measured = all(name in row["cells"] for row in result["rows"])
+        assert is_measured == (told not in whole[0].stdout)
 
 
-def test_progress_tells_rows_peers_and_time(whole, result):
+def test_progress_and_the_table_tell_every_row(whole, result):
     # A library may write lines of its own between.
-    told = re.split(r"^\[ *\d+/\d+\] ", whole[3], flags=re.MULTILINE)[1:]
+    told = re.split(r"^\[ *\d+/\d+\] ", whole[0].stderr, flags=re.MULTILINE)[1:]
     for row, progress in zip(result["rows"], told, strict=True):
-        assert progress.startswith(f"{row['title']}: ")
-        assert "ours " in progress
-    assert re.search(r";  \(\d+ s\)$", told[0], re.MULTILINE)
-
-
-# --- what is shown of it -----------------------------------------------------------------------
-
-
-def test_the_table_shows_every_row(whole, result):
-    status, out, _ = command("table", whole[1])
-    assert not status
-    assert out.strip() == whole[2].strip()
-    for row in result["rows"]:
-        assert f"\n{row['title']} " in out
+        assert re.match(rf"{re.escape(row['title'])}: .*ours .*;  \(\d+ s\)$", progress, re.DOTALL)
+    _, out, _ = command("table", whole[1])
+    assert out.strip() == whole[0].stdout.strip()
+    assert all(f"\n{row['title']} " in out for row in result["rows"])
     assert ("SIMULATED" in out) == result["machine"]["is_simulated"]
 
 
-def test_a_plot_has_a_mark_for_each_time_of_another_library(tmp_path):
-    result = cli.loaded(BENCH / "results" / "h200.json")
-    found = plots.times(result)
-    titles = {row["title"] for row in found}
-    assert "1 GiB up, pageable" in titles
-    assert "`slice`" not in titles  # nobody else has it
-    assert "cores that 1 MiB up keeps busy, pageable" not in titles  # no time
-    plots.plot(result, tmp_path)
-    drawing = ElementTree.parse(tmp_path / "times.svg")
-    words = "".join(drawing.getroot().itertext())
-    assert all(title.replace("`", "") in words for title in titles)
-    # The marks, by the place and colour of each; axes have ticks, which are all of one colour.
-    marks = Counter(each.get("style") for each in drawing.iter("{http://www.w3.org/2000/svg}use"))
-    others = result.present().keys() - {"ours"}
-    timed = Counter(name for row in found for name in others if plots.median(row, name))
-    # The legend has a mark of each, too.
-    assert {count + 1 for count in timed.values()} <= set(marks.values())
+def test_the_kept_result_is_of_these_rows():
+    result = cli.loaded(KEPT)
+    assert result["is_finished"]
+    assert not result["machine"]["is_simulated"]
+    assert len({(row.part, row.title) for row in rows.ROWS}) == len(rows.ROWS)
+    for row, now in zip(result["rows"], rows.ROWS, strict=True):
+        assert (row["name"], row["title"], row["wanted_size"]) == (now.name, now.title, now.size)
+        # A goal that changes takes a new result with it.
+        assert row["goal"] == (now.goal and pytest.approx(now.goal)), row["name"]
+        assert "median" in row["cells"]["ours"], row["name"]
+        assert rows.judged(row) == row
 
 
-def test_the_page_has_the_table_and_the_plots(whole, result, tmp_path):
-    folders = [tmp_path / "one" / "out", tmp_path / "two" / "out"]
-    assert not any(command("page", whole[1], folder)[0] for folder in folders)
-    written = {path.name: path.read_text() for path in folders[0].iterdir()}
-    assert written == {path.name: path.read_text() for path in folders[1].iterdir()}
-    text = written.pop("speed.md")
-    titles = [row["title"] for row in result["rows"] if row["part"] == "table"]
-    lines = [line for line in text.splitlines() if line.startswith("| ")]
-    assert [line.startswith(f"| {title} ") for line, title in zip(lines[1:], titles, strict=True)]
-    names = {f"{kind}-{memory}" for kind in plots.KINDS for memory in plots.MEMORY}
-    # Numba is the only other library here, and is not measured in each environment.
-    names |= {"times"} if plots.times(table.Result(result)) else set()
-    assert written.keys() == {f"{name}{look}.svg" for name in names for look in ("", "-dark")}
-    for file, drawing in written.items():
+def test_the_page_has_the_table_and_the_plots(tmp_path):
+    plots, found = pytest.importorskip("cuda_bench.plots"), {}
+    for action in ("page", "plot"):
+        assert not command(action, KEPT, tmp_path / action)[0]
+        found[action] = {path.name: path.read_text() for path in (tmp_path / action).iterdir()}
+    text, drawn = found["page"].pop("speed.md"), found["page"]
+    # The same result gives the same files.
+    assert drawn == found["plot"]
+    lines = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
+    titles = [row["title"] for row in cli.loaded(KEPT).rows_of("table")]
+    assert lines == [f"| {title}" for title in ("work", *titles)]
+    names = {"times"} | {f"{kind}-{memory}" for kind in plots.KINDS for memory in plots.MEMORY}
+    assert drawn.keys() == {f"{name}{look}.svg" for name in names for look in plots.LOOKS}
+    for file, drawing in drawn.items():
         shown = "dark" if "-dark" in file else "light"
-        assert re.search(rf"{{image}} out/{file}\n:alt: .+\n:class: only-{shown}\n", text), file
+        assert re.search(rf"{{image}} page/{file}\n:alt: .+\n:class: only-{shown}\n", text), file
         words = "".join(ElementTree.fromstring(drawing).itertext())
-        ways = [] if "times" in file else ["host to device", "device to host", "64 KiB"]
-        assert all(label in words for label in ("ours", *ways)), file
+        sweep = () if "times" in file else ("256 KiB", *plots.WAYS.values())
+        assert all(label in words for label in ("ours", "PyTorch", *sweep)), file
+        assert ("the link" in words) == ("bandwidth" in file)
+
+
+def test_a_plot_has_a_mark_for_each_time_of_another_library():
+    plots, result = pytest.importorskip("cuda_bench.plots"), cli.loaded(KEPT)
+    timed = plots.times(result)
+    titles = [row["title"].replace("`", "") for row in timed]
+    # Nobody else has the second one, and the third one is no time.
+    some = ["1 GiB up, pageable", "slice", "cores that 1 MiB up keeps busy, pageable"]
+    assert [title in titles for title in some] == [True, False, False]
+    (axes,) = plots.multiples(result).axes
+    assert titles == [label.get_text() for label in axes.get_yticklabels()]
+    marks = {line.get_label(): len(line.get_xdata()) for line in axes.lines[1:]}
+    count = {name: sum(plots.median(row, name) > 0 for row in timed) for name in result["peers"]}
+    assert marks == {result.present()[name]: count[name] for name in ("cupy", "torch", "numba")}
 
 
 def test_cells_limits_and_goals_have_their_units():
@@ -170,25 +157,16 @@ def test_cells_limits_and_goals_have_their_units():
         ours = {"median": median, "low": 0, "high": 0, "p99": 4e-5} if median else {"error": "no"}
         row |= {"cells": {"ours": ours, "cupy": {"left_out": "late"}}, "limit": "", "part": "table"}
         found.append(rows.judged(row | {"goal": {"at_most": None, "at_least": None} | goal} | more))
-    peers = {"ours": {"title": "ours"}, "cupy": {"title": "CuPy"}, "numba": {"missing": "-"}}
-    result = table.Result(rows=found, limits={}, peers=peers)
-    assert [
-        line[:1] + [line[1].split(" +-")[0]] + line[2:] for line in result.columns("table")
-    ] == [
+    titles = {"ours": {"title": "ours"}, "cupy": {"title": "CuPy"}, "numba": {"missing": "-"}}
+    result = table.Result(rows=found, limits={}, peers=titles)
+    late = ["not run", "-", "-"]
+    assert result.columns("table") == [
         ["work", "ours", "CuPy", "to best", "limit", "goal", "met"],
-        ["ratio", "1.50", "not run", "-", "-", "<= 1.25", "NO"],
-        ["small", "2.00 MB", "not run", "-", "-", "<= 64.0 MB", "yes"],
-        ["p99", "9.00 us (p99 40.0 us)", "not run", "-", "-", "<= 10.0 us (p99 30.0 us)", "NO"],
-        [
-            "rate",
-            "40.0 GB/s (p99 40.0 us)",
-            "not run",
-            "-",
-            "-",
-            ">= 30.0 GB/s (p99 5.00 ms)",
-            "yes",
-        ],
-        ["failed", "failed", "not run", "-", "-", "<= 1.00 s", "NO"],
+        ["ratio", "1.50 +-0%", *late, "<= 1.25", "NO"],
+        ["small", "2.00 MB +-0%", *late, "<= 64.0 MB", "yes"],
+        ["p99", "9.00 us (p99 40.0 us) +-0%", *late, "<= 10.0 us (p99 30.0 us)", "NO"],
+        ["rate", "40.0 GB/s (p99 40.0 us) +-0%", *late, ">= 30.0 GB/s (p99 5.00 ms)", "yes"],
+        ["failed", "failed", *late, "<= 1.00 s", "NO"],
     ]
     assert {line.count("|") for line in result.markdown().splitlines()} == {8}
 
@@ -196,83 +174,150 @@ def test_cells_limits_and_goals_have_their_units():
 # --- what goes wrong ---------------------------------------------------------------------------
 
 
+@pytest.fixture
+def measured(monkeypatch, tmp_path):
+    """Measures rows with ours, and with a peer like ours in which calls are replaced."""
+
+    def run(what, *options, **replaced):
+        def init(peer):
+            Ours.__init__(peer)
+            vars(peer).update(replaced)
+
+        monkeypatch.setitem(peers.PEERS, "cupy", type("", (Ours,), {"__init__": init} | replaced))
+        path = tmp_path / "result.json"
+        more = ["--peers", "ours,cupy", *TINY, "--json", path, *options]
+        status, out, _ = command("run", *what.split(), *more)
+        assert gc.isenabled()
+        return json.loads(path.read_text()), status, out
+
+    return run
+
+
 def no_call(*_, **__):
     return lambda: None
 
 
 def fails(*_, **__):
+    # It would run while something is measured.
+    assert not gc.isenabled()
     raise ZeroDivisionError
 
 
-def most(device, host, **_):
-    """All but one piece of what is copied."""
-    parts = [slice(at, at + 16384) for at in (0, 16384, 49152)]
-    return lambda: [device.slice(part.start, 16384).copy_from_host(host[part]) for part in parts]
+def part(device, host, **_):
+    """All but the first piece of what is copied."""
+    size = host.size - STRIDE
+    return lambda: device.slice(STRIDE, size).copy_from_host(host[STRIDE:])
 
 
-def some_uploads(is_made):
-    def upload(device, host, **_):
-        return lambda: device.copy_from_host(host) if is_made(host.size) else None
-
-    return upload
+def uploads(is_made):
+    return lambda device, host: lambda: is_made(host.size) and device.copy_from_host(host)
 
 
-class Other(Ours):
-    """Ours, but for what a test replaces."""
-
-    title, replaced = "Other", {}
-
-    def __init__(self):
-        super().__init__()
-        vars(self).update(self.replaced)
-
-
-def one_memory(size):
-    """All buffers have the same memory."""
-    return ONE.setdefault(0, Context(0).new_buffer(1 << 20)).slice(0, size)
-
-
-ONE = {}
-FAILING = [
-    ("up-pageable-4KiB", "upload", no_call),
-    ("up-pause-1MiB", "upload", no_call),
-    ("down-pinned-4KiB", "download", no_call),
-    ("down-fresh-4KiB", "fresh", lambda _: lambda: np.zeros(4096, "u1")),
-    ("down-kept-1GiB", "fresh", lambda _: lambda: bytes(65536)),
-    ("device-4KiB", "device_copy", no_call),
-    ("sweep-up-pageable-64KiB", "upload", most),
-    ("equal-4KiB", "equal", lambda *_: lambda: True),
-    ("equal-early", "equal", lambda *_: lambda: True),
-    ("equal-host", "equal_host", lambda *_: lambda: True),
-    ("alloc-4KiB", "allocate", fails),
-    ("serialize-256x100", "serialize", lambda _: fails),
-    ("array-transpose-512MiB", "dense_copy", lambda array: array.copy().T.copy),
-    ("file-up-1GiB", "file_up", no_call),
-    ("index", "buffer", lambda device: bytes(65536)),
-    ("stream-both-64MiB", "download", no_call),
-    ("stream-busy-512", "upload", no_call),
-    ("threads-up-256KiB", "upload", no_call),
-    ("threads-up-256KiB", "on_thread", fails),
-    ("threads-both-4MiB", "download", no_call),
-    ("beside-large-4KiB", "upload", some_uploads(lambda size: size > 4096)),
-    ("beside-large-4KiB", "upload", some_uploads(lambda size: size <= 4096)),
-    ("processor-up-1GiB", "upload", no_call),
-    ("cores-down-1MiB", "download", no_call),
-    ("random-sizes", "allocate", one_memory),
-    ("random-reserved", "allocate", one_memory),
-    ("small-1000x1KiB", "allocate", one_memory),
-]
-
-
-@pytest.mark.leaks
-@pytest.mark.parametrize(("row", "name", "replaced"), FAILING)
-def test_a_peer_that_fails_is_a_result(row, name, replaced, monkeypatch, tmp_path):
-    monkeypatch.setitem(peers.PEERS, "cupy", type("", (Other,), {"replaced": {name: replaced}}))
-    result, status, out = measured(tmp_path / "result.json", row, "--peers", "ours,cupy")
-    (found,) = result["rows"]
-    error = "ZeroDivisionError" if fails in (replaced, replaced and None) else "WrongResult"
-    assert error in found["cells"]["cupy"]["error"]
-    assert "error" not in found["cells"]["ours"]
-    assert found["ratio"] is None
-    assert f"failed: {row}, cupy: {error}" in out
+@pytest.mark.parametrize(
+    ("name", "replaced", "what"),
+    [
+        ("upload", no_call, "up-pageable-4KiB stream-busy-512 threads-up-256KiB processor-up-1GiB"),
+        ("upload", no_call, "up-busy-4KiB stream-4KiB"),
+        ("upload", part, "sweep-up-pageable-64KiB"),
+        ("upload", uploads(lambda size: size > 4096), "beside-large-4KiB"),
+        ("upload", uploads(lambda size: size <= 4096), "beside-large-4KiB"),
+        ("download", no_call, "down-pinned-4KiB stream-both-64MiB threads-both-4MiB"),
+        ("fresh", lambda _: lambda: np.zeros(4096, "u1"), "down-fresh-4KiB"),
+        ("fresh", lambda _: lambda: bytes(65536), "down-kept-1GiB array-to-numpy-1GiB"),
+        ("array", lambda array: Context(0).new_buffer(array.nbytes), "array-from-numpy-1GiB"),
+        ("dense_copy", lambda array: array.copy().T.copy, "array-transpose-512MiB"),
+        ("device_copy", no_call, "device-4KiB"),
+        ("equal", no_call, "equal-4KiB"),
+        ("equal", lambda *_: lambda: True, "equal-4KiB equal-early"),
+        ("equal_host", lambda *_: lambda: True, "equal-host"),
+        ("allocate", fails, "alloc-4KiB"),
+        ("on_thread", fails, "threads-up-256KiB"),
+        ("batch_down", lambda _: lambda: [np.zeros(8)] * 1000, "batch-*-1000x1000"),
+        ("file_up", no_call, "file-up-1GiB"),
+        ("file_parts_up", no_call, "file-parts-64KiB"),
+        ("file_down", lambda _, path: lambda: Path(path).write_bytes(b"other"), "file-down-1GiB"),
+        ("buffer", lambda _: bytes(65536), "index"),
+    ],
+)
+def test_a_peer_that_fails_is_a_result(measured, name, replaced, what):
+    result, status, out = measured(what, **{name: replaced})
+    error = "ZeroDivisionError" if replaced is fails else "WrongResult"
+    for row in result["rows"]:
+        assert error in row["cells"]["cupy"]["error"], row["name"]
+        assert "error" not in row["cells"]["ours"]
+        assert row["ratio"] is None
+        assert f"failed: {row['name']}, cupy: {error}" in out
     assert not status
+
+
+def test_buffers_that_share_memory_are_noticed(measured):
+    memory = Context(0).new_buffer(1 << 20)
+    result, *_ = measured("random-sizes small-*", allocate=lambda size: memory.slice(0, size))
+    for row in result["rows"]:
+        assert "WrongResult" in row["cells"]["cupy"]["error"], row["name"]
+
+
+def test_what_was_measured_is_kept_before_the_next_row_begins(measured, tmp_path):
+    """Should a library end the process, it is there."""
+    found = []
+
+    def upload(*_, **__):
+        found.append(table.Result(json.loads((tmp_path / "result.json").read_text())))
+        raise KeyboardInterrupt
+
+    result, *_ = measured("array-index stream-4KiB stream-both-64MiB", upload=upload)
+    assert [row["name"] for row in found[0]["rows"]] == ["array-index"]
+    assert "NOT FINISHED" in list(found[0].terminal())[-1]
+    # After an interruption the rest is left out.
+    late = [row["cells"]["cupy"].get("left_out") for row in result["rows"]]
+    assert late == [None, "interrupted", "no time was left"]
+
+
+def test_a_peer_that_cannot_begin_is_left_out(measured):
+    def init(_):
+        raise RuntimeError("it is broken")
+
+    result, status, out = measured("address", __init__=init)
+    assert not status
+    assert "not measured: cupy: RuntimeError: it is broken\n" in out
+    assert set(result["rows"][0]["cells"]) == {"ours"}
+
+
+def test_a_failure_of_ours_is_the_exit_status(measured, monkeypatch):
+    monkeypatch.setattr(Ours, "equal_host", no_call)
+    result, status, out = measured("equal-host", "--peers", "ours")
+    assert status == 1
+    assert "failed: equal-host, ours: WrongResult" in out
+    assert result["is_finished"]
+
+
+def test_out_of_time_the_rest_is_left_out(measured):
+    result, status, out = measured("slice index", "--seconds", "0", "--peers", "ours")
+    assert not status
+    cells = [row["cells"] for row in result["rows"]]
+    assert cells == [{"ours": {"left_out": "no time was left"}}] * 2
+    assert "not run" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "up-*", "nonsense"], "no row, pattern or part: 'nonsense'"),
+        (["run", "--peers", "ours,cudnn"], "no such peer: cudnn"),
+        (["run", "--largest", "much"], "invalid size_of value: 'much'"),
+        (["table", "absent.json"], "No such file"),
+        (["page", __file__, "."], "is no result of this version"),
+        (["plot", "other.json", "."], "is no result of this version"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("other.json").write_text('{"format": 0}')
+    status, _, err = command(*arguments)
+    assert status
+    assert told in f"{status}{err}"
+
+
+def test_without_a_driver_it_says_so(monkeypatch):
+    monkeypatch.setenv("PYARROW_CUDA_DRIVER", "/nowhere/libcuda.so")
+    assert command("run", "address")[0].startswith("bench: there is no CUDA driver")

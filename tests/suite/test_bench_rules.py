@@ -1,198 +1,162 @@
-"""The benchmark's rows, goals, summaries of times, and units."""
+"""The benchmark's goals, times and units, and how it measures threads, processes and memory."""
 
-import gc
-import statistics
-from dataclasses import replace
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
+from threading import Barrier
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuda_bench import cli, goals, measure, rows, units
-from cuda_bench.limits import LIMITS
-from cuda_bench.works import WORKS
-
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+from cuda_bench import rows, table
+from cuda_bench.measure import QUICK, Budget, Case, WrongResult, nothing, repeated, summary
+from cuda_bench.peers import NotOffered
+from cuda_bench.works import Works, copies, memory, together
+from support import bench_children
 
 pytestmark = pytest.mark.independent
-
-TIMES = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=50)
-
-
-# --- rows --------------------------------------------------------------------------------------
-
-
-def test_rows_are_told_apart():
-    for key in (lambda row: row.name, lambda row: (row.part, row.title)):
-        seen = [key(row) for row in rows.ROWS]
-        assert len(seen) == len(set(seen))
-
-
-def test_rows_refer_to_works_units_and_limits():
-    for row in rows.ROWS:
-        assert row.work in WORKS
-        assert not row.limit or row.limit in LIMITS
-        # A count is not a rate.
-        assert not row.counts or (row.counts in units.COUNTED and not row.as_rate)
-
-
-def test_rows_are_chosen_by_name_pattern_and_part():
-    assert [row.name for row in rows.chosen(["slice", "up-pinned-*"])][-1] == "slice"
-    assert {row.part for row in rows.chosen(["sweep"])} == {"sweep"}
-    assert rows.chosen(["limits"]) == []
-    assert len(rows.chosen(["table", "up-*"])) == len(rows.chosen(["table"]))
 
 
 @given(st.floats(1e-9, 1e3), st.integers(1, 1 << 40), st.floats(1e-3, 1e15))
 def test_a_goal_is_met_from_its_value_on(value, size, rate):
-    assert goals.Goal(at_most=value).is_met(value * 1.0002, size)
-    assert not goals.Goal(at_most=value).is_met(value * 1.001, size)
-    goal = goals.Goal(at_least=rate)
-    assert goal.is_met(size / rate * 0.999, size)
-    assert not goal.is_met(size / rate * 1.001, size)
+    for factor, wanted in ((1.0002, True), (1.001, False)):
+        assert rows.is_met({"at_most": value}, value * factor, size) is wanted
+        assert rows.is_met({"at_least": rate}, size / rate * factor, size) is wanted
+        for goal in ({"at_most": 1, "p99": value}, {"at_least": 1, "p99": value}):
+            assert rows.is_met(goal, 1, 1, value * factor) is wanted
 
 
-@given(st.floats(1e-9, 1e3))
-def test_a_goal_can_be_of_the_slowest_calls_too(value):
-    for goal in (goals.Goal(at_most=1, p99=value), goals.Goal(at_least=1, p99=value)):
-        assert goal.is_met(1, 1, value)
-        assert not goal.is_met(1, 1, value * 1.001)
-        assert goals.judged(row_of(1, value, goal))["met"]
-        assert not goals.judged(row_of(1, value * 1.001, goal))["met"]
-        del (unknown := row_of(1, value, goal))["cells"]["ours"]["p99"]
-        assert not goals.judged(unknown)["met"]
+def test_a_row_is_compared_with_its_goal_and_the_best_of_the_others():
+    def judged(is_simulated=False, size=1, p99=None, **medians):
+        cells = {name: {"median": median} for name, median in medians.items()}
+        row = {"cells": cells, "size": size, "wanted_size": 1, "goal": {"at_most": 2, "p99": p99}}
+        found = rows.judged(row, is_simulated=is_simulated)
+        return found["best_peer"], found["ratio"], found["met"]
+
+    assert judged(cupy=3, ours=2, torch=1, numba=4) == ("torch", 0.5, True)
+    assert judged(ours=2.1) == (None, None, False)
+    assert judged(torch=1) == ("torch", None, None)
+    assert judged(ours=1, is_simulated=True) == judged(ours=1, size=2) == (None, None, None)
+    # How long the slowest calls take is not known.
+    assert judged(ours=1, p99=9) == (None, None, False)
 
 
-def row_of(median, p99, goal):
-    cells = {"ours": {"median": median, "p99": p99}}
-    return {"cells": cells, "size": 1, "wanted_size": 1, "goal": goal.as_dict()}
-
-
-# Whole nanoseconds: what differs by a rounding error only counts as met.
-WHOLE = st.integers(1, 10**9).map(lambda nanoseconds: nanoseconds / 1e9)
-
-
-@given(st.dictionaries(st.sampled_from(["ours", "cupy", "torch", "numba"]), WHOLE), WHOLE)
-def test_a_row_is_compared_with_the_best_of_the_others(medians, goal):
-    cells = {name: {"median": median} for name, median in medians.items()}
-    row = {"cells": cells, "size": 1, "wanted_size": 1}
-    row |= {"goal": {"at_most": goal, "at_least": None}}
-    found = goals.judged(row)
-    others = [median for name, median in medians.items() if name != "ours"]
-    assert (found["best_peer"] is None) == (not others)
-    if others and "ours" in medians:
-        assert found["ratio"] == min(others) / medians["ours"]
-    assert found["met"] == (medians["ours"] <= goal if "ours" in medians else None)
-    assert goals.judged(row, is_simulated=True)["met"] is None
-
-
-# --- times -------------------------------------------------------------------------------------
-
-
-@given(TIMES, st.randoms(use_true_random=False))
-def test_a_summary_is_of_the_times_in_any_order(times, random):
-    summary = measure.Summary.of(times)
-    assert summary.median == pytest.approx(statistics.median(times))
-    assert summary.best == min(times) <= summary.low <= summary.median <= summary.high
-    assert summary.high <= summary.p99 <= max(times)
-    assert summary.count == len(times)
-    shuffled = random.sample(times, len(times))
-    assert measure.Summary.of(shuffled) == summary
+@given(st.lists(st.integers(0, 100), min_size=101, max_size=101), st.integers(1, 99))
+def test_a_summary_is_of_the_values_in_any_order(values, loops):
+    parts = {"best": 0, "low": 10, "median": 50, "high": 90, "p99": 99}
+    wanted = {name: pytest.approx(sorted(values)[at]) for name, at in parts.items()}
+    assert summary(values, loops) == wanted | {"count": 101, "loops": loops}
 
 
 class Clock:
-    """Time that passes by work alone."""
+    """Time that passes by calls alone, for so many seconds each."""
 
-    def __init__(self):
-        self.now, self.calls = 0.0, 0
+    def __init__(self, seconds=0.25):
+        self.calls, self.seconds = 0, seconds
 
     def __call__(self):
-        return self.now
+        return self.calls * self.seconds
 
-    def work(self, seconds):
+    def work(self):
         self.calls += 1
-        self.now += seconds
 
 
 @given(st.floats(1e-4, 10), st.integers(1, 20), st.integers(20, 100), st.integers(0, 5))
 def test_a_measurement_keeps_to_its_budget(seconds, least, most, warm_ups):
-    clock = Clock()
-    case = measure.Case.waited(lambda: clock.work(seconds / 2), lambda: clock.work(seconds / 2))
-    budget = measure.Budget(seconds=1.0, warm_ups=warm_ups, least=least, most=most)
-    summary = measure.measure(case, budget, clock)
-    assert summary.median == pytest.approx(seconds)
-    assert least <= summary.count <= most
+    clock, unseen = Clock(seconds), Clock()
+    budget = Budget(seconds=1.0, warm_ups=warm_ups, least=least, most=most)
+    found = Case("run()", {"run": clock.work}, before=unseen.work).run(budget, clock)
+    assert found["median"] == pytest.approx(seconds)
     # Nothing is begun behind its end, but for what is needed at least.
-    assert summary.count <= max(least, 1.0 / seconds + 1.001)
-    assert clock.calls <= 2 * (summary.count + warm_ups)
+    assert least <= found["count"] <= max(least, min(most, 1 / seconds + 1.001))
+    # What comes before a call takes no time of it.
+    assert clock.calls == unseen.calls == found["count"] + warm_ups
 
 
 def test_short_calls_are_timed_together():
+    clock = Clock(1e-6)
+    found = repeated(clock.work).run(QUICK, clock)
+    assert (found["loops"], found["median"]) == (64, pytest.approx(1e-6))
+
+
+@given(st.integers(0, 1 << 50), st.floats(1e-9, 1e4))
+def test_sizes_and_times_are_read_as_they_are_written(size, seconds):
+    assert table.size_of(table.size_text(size)) == table.size_of(str(size)) == size
+    value, unit = table.scaled(seconds, table.TIMES).split()
+    assert float(value) * table.TIMES[unit] == pytest.approx(seconds, rel=0.006, abs=6e-9)
+
+
+def test_threads_get_through_whole_calls_in_turns(monkeypatch):
+    clock, checked = Clock(), []
+    monkeypatch.setattr(together, "time", SimpleNamespace(perf_counter=clock))
+    budget, check = QUICK._replace(seconds=0.6, least=2), lambda: checked.append(clock())
+    turns = together.turns(clock.work, nothing, Barrier(1), budget, check)
+    assert turns == [[0.25] * 3] * 2
+    assert checked == [1.0, 1.75]
+    # Four calls a second, and two.
+    assert together.times_together([turns, [[0.5], [0.5]]]) == [pytest.approx(1 / 6)] * 2
+
+
+def test_a_thread_that_fails_is_noticed_and_ends_the_others():
+    fails, barrier = [].pop, Barrier(2, timeout=60)
+    with ThreadPoolExecutor(2) as pool:
+        more = (nothing, barrier, QUICK, nothing)
+        tasks = [pool.submit(together.turns, call, *more) for call in (nothing, fails)]
+        with pytest.raises(IndexError):
+            together.results(tasks, barrier)
+        assert barrier.broken
+    peer = SimpleNamespace(on_thread=lambda: nullcontext(nothing))
+    with pytest.raises(IndexError), together.neighbour(peer, fails):
+        pass
+
+
+@pytest.mark.subprocesses
+def test_what_other_processes_copy_is_checked():
+    works = Works(bench_children.Careless(), None)
+    for trial in (works.in_processes(4096, processes=1), works.first_up(4096)):
+        with pytest.raises(WrongResult):
+            trial.run(QUICK)
+    ending = Works(bench_children.Ending(), None)
+    with pytest.raises(BrokenProcessPool):
+        ending.in_processes(4096, processes=2).run(QUICK)
+
+
+@given(st.integers(1, 500), st.integers(10, 30), st.integers(0, 1 << 30))
+def test_steps_keep_to_the_room(count, power, more):
+    largest = 1 << power
+    plan, most = found = memory.planned(count, largest, largest + more)
+    assert found == memory.planned(count, largest, largest + more)
+    assert len(plan) == count
+    alive, used = {}, [0]
+    for number, size in plan:
+        # A buffer is released once, after it was allocated.
+        used.append(used[-1] + (size or -alive.pop(number)))
+        alive |= {number: size} if size else {}
+        assert not size or memory.SMALLEST <= size <= largest
+    assert max(used) == most <= largest + more
+
+
+def test_memory_that_is_taken_is_compared_with_memory_in_use(monkeypatch):
+    monkeypatch.setattr(memory, "planned", lambda *_: ([(0, 100), (1, 300), (0, 0)], 400))
+    monkeypatch.setattr(memory, "OFTEN", 1)
+    reserved, free = iter([0, 100, 300, 900, 800, 0]), iter([800, 9000, 5000, 799])
+    peer = SimpleNamespace(allocate=lambda _: None, reserved=reserved.__next__, trim=nothing)
+    driver = SimpleNamespace(free_memory=free.__next__)
+    works = Works(peer, SimpleNamespace(driver=driver), QUICK._replace(least=1))
+    assert works.random_sizes(100, alive=4, reserved=True).run(works.budget)["median"] == 2
+    assert works.small_buffers(1000, count=10).run(works.budget)["median"] == 4000
+    with pytest.raises(NotOffered, match="too little memory"):
+        works.random_sizes(100, alive=4)
+
+
+def test_what_copies_take_of_the_processors(monkeypatch):
     clock = Clock()
-    case = measure.Case.plain(lambda: clock.work(1e-6))
-    summary = measure.measure(case, measure.QUICK, clock)
-    assert summary.loops * 1e-6 >= measure.READABLE
-    assert summary.median == pytest.approx(1e-6)
-
-
-def test_what_comes_before_a_call_is_not_timed():
-    clock = Clock()
-    case = measure.Case.waited(lambda: clock.work(1), lambda: clock.work(2))
-    case = replace(case, before=lambda: clock.work(100))
-    summary = measure.measure(case, measure.QUICK, clock)
-    assert (summary.best, summary.median, summary.p99) == (3, 3, 3)
-    assert clock.calls == 3 * (summary.count + measure.QUICK.warm_ups)
-
-
-def test_a_trial_takes_its_own_values():
-    def run(budget):
-        assert not gc.isenabled()
-        return measure.Summary.of([budget.seconds])
-
-    assert measure.measure(measure.Trial(run), measure.FULL).median == measure.FULL.seconds
-    assert gc.isenabled()
-
-
-# --- units -------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 1 << 50))
-def test_sizes_are_read_as_they_are_written(size):
-    assert units.size_of(units.size_text(size)) == size
-    assert units.size_of(str(size)) == size
-
-
-@given(st.floats(1e-9, 1e4))
-def test_times_keep_three_digits(seconds):
-    value, unit = units.time_text(seconds).split()
-    assert float(value) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit] == pytest.approx(
-        seconds, rel=0.006, abs=6e-9
-    )
-
-
-# --- what is kept ------------------------------------------------------------------------------
-
-
-# Rows that are newer than the results: the next ones to be kept have them.
-NOT_KEPT_YET: set[str] = set()
-
-
-@pytest.mark.parametrize(
-    "path", sorted((BENCH / "results").glob("*.json")), ids=lambda path: path.stem
-)
-def test_a_kept_result_is_of_these_rows(path):
-    result = cli.loaded(path)
-    assert result["is_finished"]
-    assert not result["machine"]["is_simulated"]
-    kept = [row for row in rows.ROWS if row.name not in NOT_KEPT_YET]
-    assert [row["name"] for row in result["rows"]] == [row.name for row in kept]
-    for row, now in zip(result["rows"], kept, strict=True):
-        ours = row["cells"]["ours"]
-        # One of a machine with one device lacks the copies between two.
-        is_lacking = row["name"].startswith("devices-") and ours == {"not_offered": "one device"}
-        assert "median" in ours or is_lacking, row["name"]
-        assert goals.judged(row) == row
-        # A goal that changes takes a new result with it.
-        goal = now.goal and pytest.approx(now.goal.as_dict())
-        assert row["goal"] == goal, row["name"]
+    times = SimpleNamespace(perf_counter=clock, process_time=lambda: 3 * clock())
+    monkeypatch.setattr(copies, "time", times)
+    monkeypatch.setattr(Works, "up", lambda *_: repeated(clock.work))
+    works = Works(None, None, QUICK)
+    assert works.processor(10**6, way="up", cores=True).run(QUICK)["median"] == 3
+    # Of each call, for a gigabyte.
+    assert works.processor(10**6, way="up").run(QUICK)["median"] == pytest.approx(750)

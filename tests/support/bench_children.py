@@ -2,18 +2,21 @@
 
 import os
 
-from cuda_bench.peers import PEERS
+from cuda_bench.peers.arrow import Ours
 
 
-class Careless(PEERS["ours"]):
-    """Leaves out the last byte of what it uploads."""
+class Careless(Ours):
+    """Leaves out the last bytes of what it uploads."""
 
-    def upload(self, device, host):
-        return super().upload(device, host.part(0, host.size - 1))
+    def __init__(self):
+        super().__init__()
+        upload = self.upload
+        self.upload = lambda device, host: upload(device, host[:-8])
 
 
-class Ending(PEERS["ours"]):
+class Ending(Ours):
     """Ends its process at the first upload."""
 
-    def upload(self, device, host):
-        os._exit(7)
+    def __init__(self):
+        super().__init__()
+        self.upload = lambda *_: os._exit(7)
