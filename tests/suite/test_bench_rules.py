@@ -71,7 +71,7 @@ def test_a_measurement_keeps_to_its_budget(seconds, least, most, warm_ups):
     assert found["median"] == pytest.approx(seconds)
     # Nothing is begun behind its end, but for what is needed at least.
     assert least <= found["count"] <= max(least, min(most, 1 / seconds + 1.001))
-    # What comes before a call takes no time of it.
+    # `before` runs each time, and is not timed.
     assert clock.calls == unseen.calls == found["count"] + warm_ups
 
 
