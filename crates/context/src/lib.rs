@@ -6,6 +6,8 @@ mod address_range;
 mod calls;
 #[expect(clippy::disallowed_macros, reason = "makes contexts current, and finds devices")]
 mod contexts;
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
+mod copies;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
