@@ -1,13 +1,6 @@
-//! The memory layout of an n-dimensional array.  Pure arithmetic.
+//! The shape of an array, and where its elements lie.
 
-mod element_type;
-mod field;
-mod index;
-mod reshape;
-
-pub use element_type::{ElementType, Kind};
-pub use index::{Index, Slice};
-
+use super::ElementType;
 use crate::Error;
 
 /// The most dimensions that an array has, as NumPy's.
@@ -32,12 +25,12 @@ pub const MAX_DIMENSIONS: usize = 64;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    element: ElementType,
-    shape: Vec<i64>,
-    strides: Vec<i64>,
+    pub(super) element: ElementType,
+    pub(super) shape: Vec<i64>,
+    pub(super) strides: Vec<i64>,
     /// All elements together, in bytes.
-    size: u64,
-    span: Span,
+    pub(super) size: u64,
+    pub(super) span: Span,
 }
 
 /// The order in which the elements of several dimensions follow each other.
@@ -192,7 +185,9 @@ impl Layout {
     }
 
     /// The length and the stride of each dimension.
-    fn dimensions(&self) -> impl DoubleEndedIterator<Item = (i64, i64)> + ExactSizeIterator {
+    pub(super) fn dimensions(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (i64, i64)> + ExactSizeIterator {
         self.shape.iter().copied().zip(self.strides.iter().copied())
     }
 
@@ -234,7 +229,7 @@ fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
 }
 
 /// The strides of an array without elements are never used, so they may saturate.
-fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
+pub(super) fn row_major_strides(element: ElementType, shape: &[i64]) -> Vec<i64> {
     let mut strides = vec![0; shape.len()];
     let mut dense = i64::from(element.size());
     for (stride, length) in strides.iter_mut().zip(shape).rev() {
@@ -257,6 +252,3 @@ fn span(element: ElementType, shape: &[i64], strides: &[i64]) -> Option<Span> {
     }
     Some(Span { start, size: end.checked_sub(start)?.unsigned_abs() })
 }
-
-#[cfg(test)]
-mod tests;

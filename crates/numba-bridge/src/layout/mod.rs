@@ -1,0 +1,14 @@
+//! The memory layout of an n-dimensional array.  Pure arithmetic.
+
+mod element_type;
+mod field;
+mod index;
+mod reshape;
+mod strided;
+
+pub use element_type::{ElementType, Kind};
+pub use index::{Index, Slice};
+pub use strided::{Layout, MAX_DIMENSIONS, Order, Span};
+
+#[cfg(test)]
+mod tests;
