@@ -1,9 +1,9 @@
-//! Copies and fills without a stream.
+//! Copies between the host and a device, and fills, without a stream.
 //!
 //! They are ordered as the legacy default stream is, and are complete when they return; all but small
 //! copies to the device are not begun before their turn.
 
-use crate::{Context, Current, StreamHandle};
+use crate::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaResult, Patience, call};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -108,52 +108,6 @@ impl Current<'_> {
             self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
         };
         begun.and(self.await_end(StreamHandle::DEFAULT))
-    }
-
-    /// Copies within the memory of the context's device.
-    ///
-    /// # Safety
-    ///
-    /// Both ranges must be live and must not overlap; `to` must be the caller's to write.
-    pub(crate) unsafe fn copy_within_device(
-        &self,
-        to: u64,
-        from: u64,
-        size: usize,
-    ) -> CudaResult<()> {
-        self.await_turn(StreamHandle::DEFAULT)?;
-        // SAFETY: guaranteed by the caller.
-        unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
-        // The driver only queues such a copy, so this waits for its end.
-        self.synchronize_stream(StreamHandle::DEFAULT)
-    }
-
-    /// Copies from this context's device to another's.
-    ///
-    /// # Safety
-    ///
-    /// As for [`copy_within_device`](Self::copy_within_device), and `target` must not be destroyed
-    /// meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors; `CUDA_ERROR_INVALID_CONTEXT` where `target` is gone.
-    pub(crate) unsafe fn copy_to_peer(
-        &self,
-        to: u64,
-        target: &Context,
-        from: u64,
-        size: usize,
-    ) -> CudaResult<()> {
-        self.await_turn(StreamHandle::DEFAULT)?;
-        drop(target.enter()?);
-        // SAFETY: guaranteed by the caller; both contexts are alive.
-        unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
-        self.synchronize_stream(StreamHandle::DEFAULT).inspect_err(|_| {
-            // The target's device does not wait for work of this one when it releases the memory, so
-            // none may be left.  If this fails too, the context executes nothing any more.
-            let _waited = self.synchronize();
-        })
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.

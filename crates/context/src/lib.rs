@@ -13,7 +13,7 @@ mod copies;
 mod cust_types;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
-#[expect(unsafe_code, reason = "passes on what callers promise of addresses")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
 mod streams;

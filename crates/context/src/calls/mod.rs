@@ -1,6 +1,6 @@
 //! The driver's functions that work in the current context, grouped by noun, as methods of
 //! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.  Copies and
-//! fills that wait for their turn and their end are in `copies`.
+//! fills that wait for their turn and their end are in `copies` and `peers`.
 
 mod captures;
 mod copies;
