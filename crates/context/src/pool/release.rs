@@ -30,9 +30,15 @@ impl Cache<'_> {
     pub fn set_limit(self, bytes: u64) -> CudaResult<()> {
         match self {
             Self::Device(context) if !context.may_cache() => return self.with_account(|_| ()),
-            _ => self.with_account(|account| account.limit = Some(bytes))?,
+            // A device's is set below: it stays as it is if the context cannot be entered.
+            Self::Device(_) => {}
+            Self::Pinned => self.with_account(|account| account.limit = Some(bytes))?,
         }
-        self.free_removed(|pool, _| pool.with_ledger(Ledger::remove_beyond_limit)).1
+        let set = |ledger: &mut Ledger| {
+            ledger.account.limit = Some(bytes);
+            ledger.remove_beyond_limit()
+        };
+        self.free_removed(|pool, _| pool.with_ledger(set)).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
