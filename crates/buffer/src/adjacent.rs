@@ -6,7 +6,7 @@
 //! A buffer that outlives the others retains little more than itself: large ones have blocks of their
 //! own, and small ones share blocks of limited size, because each block costs time.
 
-use crate::{DeviceBuffer, allocator};
+use crate::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::ops::Range;
@@ -89,7 +89,7 @@ impl DeviceBuffer {
         if end == 0 {
             return Ok(None);
         }
-        let Some(whole) = allocator::allocate(context, end)? else { return Ok(None) };
+        let Some(whole) = Self::allocate_lent(context, end)? else { return Ok(None) };
         let nothing = Self::allocate_packed(context, 0)?;
         let members = offsets.into_iter().zip(sizes);
         let part = |(offset, size): (u64, &u64)| match size {

@@ -1,6 +1,6 @@
 //! Allocators that the program sets in place of ours: buffers are made of their memory.
 
-use crate::{DeviceBuffer, Error, foreign};
+use crate::{Error, foreign};
 use arrow_cuda_context::{Context, StreamHandle};
 use arrow_cuda_driver::{
     AllocatorError, CudaError, CudaResult, Lock, codes, holds_lock, may_release,
@@ -83,12 +83,11 @@ fn of(context: &Context) -> Option<Arc<dyn Allocator>> {
     ALLOCATORS.lock().ok()?.get(&context.device().number()).cloned()
 }
 
-/// A buffer in memory of the allocator that was set for the context's device; `None` if none was.
-pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<DeviceBuffer>> {
+/// Memory of the allocator that was set for the context's device; `None` if none was.
+pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<Allocation>> {
     let Some(allocator) = of(context) else { return Ok(None) };
-    let Allocation { address, owner } = with_own_memory(|| allocator.allocate(context, size))?;
-    let memory = DeviceBuffer::lent(context, address, size, owner);
-    check(context, address, size)?;
+    let memory = with_own_memory(|| allocator.allocate(context, size))?;
+    check(context, memory.address, size)?;
     // Work that had the memory before may be under way on the default stream; ours need not follow it.
     context.enter()?.await_turn(StreamHandle::DEFAULT)?;
     Ok(Some(memory))

@@ -1,7 +1,7 @@
 //! A contiguous range of device memory, and its owner.
 
-use crate::foreign;
-use crate::{Error, allocator, range};
+use crate::allocator::{self, Allocation};
+use crate::{Error, foreign, range};
 use arrow_cuda_context::{Block, Context, Placement};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::any::Any;
@@ -77,7 +77,7 @@ impl DeviceBuffer {
         if size == 0 {
             return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
         }
-        match allocator::allocate(context, size)? {
+        match Self::allocate_lent(context, size)? {
             Some(lent) => Ok(lent),
             None => Ok(Self::of_block(context.allocate(size, placement)?)),
         }
@@ -88,15 +88,13 @@ impl DeviceBuffer {
         Ok(Self::of_block(context.allocate(size, Placement::Packed)?))
     }
 
-    /// All of the memory that an allocator gave.
-    pub(crate) fn lent(
-        context: &Context,
-        address: u64,
-        size: u64,
-        owner: Box<dyn Any + Send + Sync>,
-    ) -> Self {
+    /// All of the memory that the program's allocator gives; `None` if it has set none for the context's device.
+    pub(crate) fn allocate_lent(context: &Context, size: u64) -> CudaResult<Option<Self>> {
+        let Some(Allocation { address, owner }) = allocator::allocate(context, size)? else {
+            return Ok(None);
+        };
         let kind = Kind::Lent { address, size, _owner: owner };
-        Self::with_memory(context, address, size, true, kind)
+        Ok(Some(Self::with_memory(context, address, size, true, kind)))
     }
 
     pub(crate) fn of_block(block: Block) -> Self {

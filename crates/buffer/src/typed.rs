@@ -1,8 +1,9 @@
 //! Device memory as elements of one type.
 
 use crate::copy::too_large;
-use crate::{CopyOrder, DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context};
+use arrow_cuda_transfer::CopyOrder;
 use bytemuck::{Pod, must_cast_slice, must_cast_slice_mut};
 use std::fmt;
 use std::marker::PhantomData;

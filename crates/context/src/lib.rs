@@ -6,12 +6,14 @@ mod address_range;
 mod calls;
 #[expect(clippy::disallowed_macros, reason = "makes contexts current, and finds devices")]
 mod contexts;
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
+mod copies;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
-#[expect(unsafe_code, reason = "passes on what callers promise of addresses")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
 mod streams;

@@ -5,7 +5,7 @@
 //! between the two.  Where the devices cannot give it, the driver's own way stays.
 
 use crate::{Context, Current, Extension, StreamHandle};
-use arrow_cuda_driver::{CudaResult, LongLock, codes};
+use arrow_cuda_driver::{CudaResult, LongLock, call, codes};
 use std::convert::Infallible;
 
 /// The contexts whose memory a context can access, or cannot for good, by their identity: after a reset
@@ -80,11 +80,25 @@ impl Current<'_> {
         from: u64,
         size: usize,
     ) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match Route::between(self.context(), target) {
-                Route::Within => self.copy_within_device(to, from, size),
-                Route::Peer => self.copy_to_peer(to, target, from, size),
+        let route = Route::between(self.context(), target);
+        self.await_turn(StreamHandle::DEFAULT)?;
+        match route {
+            Route::Within => {
+                // SAFETY: guaranteed by the caller.
+                unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
+                // The driver only queues such a copy, so this waits for its end.
+                self.synchronize_stream(StreamHandle::DEFAULT)
+            }
+            Route::Peer => {
+                drop(target.enter()?);
+                // SAFETY: guaranteed by the caller; both contexts are alive.
+                unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
+                self.synchronize_stream(StreamHandle::DEFAULT).inspect_err(|_| {
+                    // The target's device does not wait for work of this one when it releases the
+                    // memory, so none may be left.  If this fails too, the context executes nothing
+                    // any more.
+                    let _waited = self.synchronize();
+                })
             }
         }
     }

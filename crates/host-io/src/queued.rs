@@ -1,8 +1,8 @@
 //! Copies between pinned memory and device buffers on streams.
 
-use crate::HostBuffer;
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Event, Retained, Stream};
+use arrow_cuda_transfer::HostBuffer;
 use std::sync::Arc;
 
 /// Queues a copy of pinned memory into a buffer, from `position` on, and retains both.

@@ -82,8 +82,8 @@ pub unsafe fn copy_from_file(
     }
     let current = context.enter()?;
     // SAFETY: guaranteed by the caller.
-    if unsafe { run_file(&current, FilePart::new(file, offset, size), to) }?.is_some() {
-        return Ok(());
+    if let Some(read) = unsafe { run_file(&current, FilePart::new(file, offset, size), to) }? {
+        return Ok(read?);
     }
     let file = FilePart::new(file, offset, size);
     current.await_turn(StreamHandle::DEFAULT)?;

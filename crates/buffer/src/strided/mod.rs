@@ -11,8 +11,9 @@ mod plan;
 mod step;
 
 use crate::copy::check_order;
-use crate::{CopyOrder, DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::Completed;
+use arrow_cuda_transfer::CopyOrder;
 use plan::Plan;
 
 /// Where the elements of an n-dimensional array lie in a buffer.

@@ -2,9 +2,10 @@
 
 use super::kernel;
 use super::plan::Plan;
-use crate::{CopyOrder, DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Stream};
 use arrow_cuda_driver::CudaResult;
+use arrow_cuda_transfer::CopyOrder;
 
 /// Makes a copy that is plain, or else lies within one context, where its ends do not overlap.
 pub(super) fn copy(

@@ -42,18 +42,6 @@ impl Current<'_> {
         unsafe { call!(cuMemFree_v2(address)) }
     }
 
-    /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
-    ///
-    /// # Safety
-    ///
-    /// The range must be live, and the caller's to write.
-    pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
-        self.await_turn(StreamHandle::DEFAULT)?;
-        // SAFETY: guaranteed by the caller.
-        unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
-        self.synchronize_stream(StreamHandle::DEFAULT)
-    }
-
     /// Queues a fill: the stream sets every byte of a range to `value`.
     ///
     /// # Safety

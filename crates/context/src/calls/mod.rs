@@ -1,5 +1,6 @@
 //! The driver's functions that work in the current context, grouped by noun, as methods of
-//! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.
+//! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.  Copies and
+//! fills that wait for their turn and their end are in `copies` and `peers`.
 
 mod captures;
 mod copies;
@@ -13,7 +14,7 @@ mod pointers;
 mod streams;
 
 pub use captures::DisregardedCaptures;
-pub(crate) use events::{DISABLE_TIMING, RawEvent};
+pub(crate) use events::{DISABLE_TIMING, EventHandle, RawEvent};
 pub use modules::Function;
 pub use pointers::Attribute;
 pub(crate) use streams::{NON_BLOCKING, context_of_stream};

@@ -1,7 +1,7 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
-use crate::{Context, Current, Event, Stream};
-use arrow_cuda_driver::{CudaError, CudaResult, Patience, call, codes, query};
+use crate::{Context, Current};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
 
 /// A `CUstream`, to be passed to other libraries.
@@ -31,21 +31,10 @@ impl<'stream> StreamHandle<'stream> {
     pub(crate) unsafe fn new(raw: RawStream, context: &'stream Context) -> Self {
         Self { raw, context: Some(context) }
     }
-}
 
-impl Context {
-    /// Blocks until the device has completed everything that was queued in the context.
-    ///
-    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
-    /// only other streams have to do is waited for to its end.
-    ///
-    /// # Errors
-    ///
-    /// When queued work failed, or the context is gone.
-    pub fn synchronize(&self) -> CudaResult<()> {
-        // An event behind all streams would end graph captures of other threads.
-        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
-        current.synchronize()
+    /// Whether it is the legacy default stream of a context.
+    pub(crate) fn is_default(self) -> bool {
+        self.raw.is_null()
     }
 }
 
@@ -59,11 +48,6 @@ impl Current<'_> {
             }
             _ => Ok(stream.raw),
         }
-    }
-
-    /// The stream that this thread uses in place of the default stream, if `stream` is that.
-    pub(crate) fn in_place_of(&self, stream: StreamHandle<'_>) -> Option<Stream> {
-        if stream.raw.is_null() { Stream::current(self.context()) } else { None }
     }
 
     pub(crate) fn create_stream(&self, flags: u32, priority: i32) -> CudaResult<RawStream> {
@@ -115,54 +99,6 @@ impl Current<'_> {
         unsafe { call!(cuStreamSynchronize(stream)) }
     }
 
-    /// Waits for a stream, or for the one that this thread uses in place of it as well, before a copy that
-    /// waits for it, too: while the driver's synchronous copies
-    /// wait, no other thread can allocate, record events or queue copies in the context.  If the wait takes
-    /// long, and signals may end copies, the copy does not begin.
-    ///
-    /// # Errors
-    ///
-    /// [`CudaError::Busy`]; driver errors, including those of the stream's work.
-    pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        self.await_stream_in_place_of(stream)?;
-        let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
-        if is_complete() || Patience::new().await_turn(is_complete)? {
-            return Ok(());
-        }
-        self.synchronize_stream(stream)
-    }
-
-    /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
-    /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
-    /// says when it is asked.
-    pub(super) fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        let Some(stream) = self.in_place_of(stream) else { return Ok(()) };
-        let ask = || self.is_stream_complete(stream.handle());
-        if ask() == Ok(true) {
-            return Ok(());
-        }
-        Patience::new().await_turn(|| ask() != Ok(false))?;
-        self.synchronize_stream(stream.handle())
-    }
-
-    /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
-    /// stays queued.
-    ///
-    /// # Errors
-    ///
-    /// [`CudaError::Interrupted`]; driver errors, including those of the stream's work.
-    pub(crate) fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        let mut answer = Ok(false);
-        let is_over = || {
-            answer = self.is_stream_complete(stream);
-            answer != Ok(false)
-        };
-        match Patience::new().await_end(is_over)? {
-            true => answer.map(drop),
-            false => self.synchronize_stream(stream),
-        }
-    }
-
     /// Whether a stream has completed all work queued so far.
     ///
     /// # Errors
@@ -172,14 +108,6 @@ impl Current<'_> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle.
         unsafe { query!(cuStreamQuery(stream)) }
-    }
-
-    /// Makes work that is queued on a stream from now on wait for an event of any context.
-    pub(crate) fn wait_for_event(&self, stream: StreamHandle<'_>, event: &Event) -> CudaResult<()> {
-        drop(event.context().enter()?);
-        let stream = self.raw_stream(stream)?;
-        // SAFETY: live handles.
-        unsafe { call!(cuStreamWaitEvent(stream, event.as_raw(), 0)) }
     }
 
     /// Whether a stream is capturing its work into a graph.

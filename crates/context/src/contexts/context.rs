@@ -1,8 +1,8 @@
 //! A context: its handle, its identity, and the state that other layers attach to it.
 
-use super::Device;
 use super::extensions::{Extension, Extensions};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use super::{Device, identity};
+use arrow_cuda_driver::{CudaError, CudaResult};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -131,6 +131,32 @@ impl Context {
         self.0.extensions.abandon();
     }
 
+    /// Whether the handle still names this context.
+    ///
+    /// Memory of a context that is gone is forgotten, not released, so one answer does not suffice.
+    pub(crate) fn is_alive(&self) -> bool {
+        let says_gone = || self.check_identity().is_err_and(|error| error.is_context_gone());
+        !(says_gone() && says_gone())
+    }
+
+    /// Whether an error of a call in this context means that it is gone, with everything in it.
+    ///
+    /// Destructors and statistics need this answer: a call may fail with that code in a context that is
+    /// alive, where nothing may be forgotten.
+    pub fn is_gone(&self, error: &CudaError) -> bool {
+        error.is_context_gone() && !self.is_alive()
+    }
+
+    /// Fails when the handle does not name this context any more.
+    pub(crate) fn check_identity(&self) -> CudaResult<()> {
+        // The driver keeps the memory of a primary context's handle readable even after a reset.
+        let number = match self.is_primary() {
+            true => identity::number_of_readable(self.handle())?,
+            false => identity::number_of(self.handle())?,
+        };
+        if number == self.number() { Ok(()) } else { Err(identity::gone()) }
+    }
+
     pub(super) fn downgrade(&self) -> WeakContext {
         WeakContext(Arc::downgrade(&self.0))
     }
@@ -147,9 +173,4 @@ impl WeakContext {
     pub(super) fn upgrade(&self) -> Option<Context> {
         self.0.upgrade().map(Context)
     }
-}
-
-/// The one error for a context that is gone, for whatever reason.
-pub(super) fn gone() -> CudaError {
-    CudaError::of_call("cuCtxGetApiVersion", codes::INVALID_CONTEXT)
 }

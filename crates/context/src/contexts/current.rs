@@ -1,7 +1,7 @@
 //! The guard that makes a context current.  All calls that need a current context go through it.
 
-use super::context::gone;
-use super::{Context, identity};
+use super::Context;
+use super::identity::{self, gone};
 use arrow_cuda_driver::{CudaResult, blocking, call, may_release, report_failure};
 use std::ffi::c_void;
 use std::marker::PhantomData;

@@ -1,7 +1,8 @@
 //! The machine's CUDA devices.
 
 use super::identity;
-use arrow_cuda_driver::{CudaResult, call, is_forked_child};
+use arrow_cuda_driver::{CudaResult, call, is_forked_child, report_failure};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
@@ -115,6 +116,20 @@ impl Device {
             }
         }
         Ok(None)
+    }
+
+    /// Retains the device's primary context.  Returns its handle and number.
+    pub(super) fn retain_primary_context(self) -> CudaResult<(usize, u64)> {
+        let device = self.handle()?;
+        let mut handle: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device)) }?;
+        let number = identity::number_of(handle as usize).inspect_err(|_| {
+            // SAFETY: undoes the retain above, which nobody has seen yet.
+            let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) };
+            report_failure("a primary context", released);
+        })?;
+        Ok((handle as usize, number))
     }
 
     /// Whether the device has a primary context, whichever library of this process has made it.

@@ -4,9 +4,8 @@
 //! does one) the next primary context has the same handle, and hands out the same addresses (seen
 //! on an H200).
 
-use super::context::gone;
-use super::{Context, Device, is_readable};
-use arrow_cuda_driver::{CudaError, CudaResult, call, codes, report_failure};
+use super::is_readable;
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::ffi::c_void;
 
 /// The number of the context that a handle names.
@@ -20,7 +19,8 @@ pub(super) fn number_of(handle: usize) -> CudaResult<u64> {
     number_of_readable(handle)
 }
 
-fn number_of_readable(handle: usize) -> CudaResult<u64> {
+/// As [`number_of`], for a handle whose memory is known to be readable.
+pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
     let mut version = 0u32;
     // SAFETY: the handle is readable memory, which is all that this call demands; it answers
     // `CUDA_ERROR_INVALID_CONTEXT` for a context that was destroyed.
@@ -44,44 +44,7 @@ pub(super) fn number_of_current() -> CudaResult<u64> {
     Ok(number)
 }
 
-/// Retains a device's primary context.  Returns its handle and number.
-pub(super) fn retain_primary(device: Device) -> CudaResult<(usize, u64)> {
-    let device = device.handle()?;
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    // SAFETY: stores a handle through the pointer, which outlives the call.
-    unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device)) }?;
-    let number = number_of(handle as usize).inspect_err(|_| {
-        // SAFETY: undoes the retain above, which nobody has seen yet.
-        let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) };
-        report_failure("a primary context", released);
-    })?;
-    Ok((handle as usize, number))
-}
-
-impl Context {
-    /// Whether the handle still names this context.
-    ///
-    /// Memory of a context that is gone is forgotten, not released, so one answer does not suffice.
-    pub(crate) fn is_alive(&self) -> bool {
-        let says_gone = || self.check_identity().is_err_and(|error| error.is_context_gone());
-        !(says_gone() && says_gone())
-    }
-
-    /// Whether an error of a call in this context means that it is gone, with everything in it.
-    ///
-    /// Destructors and statistics need this answer: a call may fail with that code in a context that is
-    /// alive, where nothing may be forgotten.
-    pub fn is_gone(&self, error: &CudaError) -> bool {
-        error.is_context_gone() && !self.is_alive()
-    }
-
-    /// Fails when the handle does not name this context any more.
-    pub(crate) fn check_identity(&self) -> CudaResult<()> {
-        // The driver keeps the memory of a primary context's handle readable even after a reset.
-        let number = match self.is_primary() {
-            true => number_of_readable(self.handle())?,
-            false => number_of(self.handle())?,
-        };
-        if number == self.number() { Ok(()) } else { Err(gone()) }
-    }
+/// The one error for a context that is gone, for whatever reason.
+pub(super) fn gone() -> CudaError {
+    CudaError::of_call("cuCtxGetApiVersion", codes::INVALID_CONTEXT)
 }

@@ -1,6 +1,6 @@
 //! All contexts of the process, so that each driver context has one `Context`.
 
-use super::context::{WeakContext, gone};
+use super::context::WeakContext;
 use super::{Context, Device, identity};
 use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ impl Context {
         let number = identity::number_of(handle)?;
         let context = of_handle(handle, number, device)?;
         let lies_on = context.enter()?.device_handle()?;
-        if lies_on == device.handle()? { Ok(context) } else { Err(gone()) }
+        if lies_on == device.handle()? { Ok(context) } else { Err(identity::gone()) }
     }
 }
 
@@ -63,7 +63,7 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
         *lost = Some(gone);
     }
     let device = Device::get(device)?;
-    let (handle, number) = identity::retain_primary(device)?;
+    let (handle, number) = device.retain_primary_context()?;
     // It may be known already, as a borrowed one.
     let context = of_handle(handle, number, device)?;
     context.mark_as_primary();

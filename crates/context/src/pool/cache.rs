@@ -1,14 +1,11 @@
-//! The caches of released memory: their statistics, their limits, and their release.
+//! The caches of released memory: their statistics and their limits.
 
-use super::ledger::{Ledger, Segment};
 use super::limits::{default_device_limit, default_pinned_limit};
-use super::pools::{PINNED, Pool};
-use super::release::{Freed, total};
+use super::pools::PINNED;
 use super::stats::Account;
 use super::{MemoryStats, Source};
-use crate::{Context, Current, contexts};
+use crate::Context;
 use arrow_cuda_driver::CudaResult;
-use std::mem;
 
 /// Released memory that serves later allocations: device memory, which each context caches for itself, or pinned
 /// host memory, which the process caches.
@@ -45,7 +42,7 @@ impl<'context> Cache<'context> {
     }
 
     /// Reads or changes the account.
-    fn with_account<T>(self, work: impl FnOnce(&mut Account) -> T) -> CudaResult<T> {
+    pub(super) fn with_account<T>(self, work: impl FnOnce(&mut Account) -> T) -> CudaResult<T> {
         match self {
             Self::Device(context) => {
                 context.pool(Source::Device).with_ledger(|ledger| work(&mut ledger.account))
@@ -88,58 +85,6 @@ impl<'context> Cache<'context> {
             (Self::Pinned, None) => default_pinned_limit(),
         };
         self.with_account(|account| *account.limit.get_or_insert(bytes))
-    }
-
-    /// Sets how many bytes of released memory are cached from now on; 0 for none.  Memory that exceeds the limit goes
-    /// back to the driver, large segments first.
-    ///
-    /// The limit is `PYARROW_CUDA_CACHE` or `PYARROW_CUDA_PINNED_CACHE` at first: a number of bytes (`K`, `M` and
-    /// `G` are powers of 1024), `0` or `off`.  Without that, a context caches an eighth of the device's memory, and
-    /// the process 1/16 of the machine's pinned, at most 1 GiB.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child, or if a context cannot be entered: nothing was released there then.  Or the first error of a
-    /// release, once all were tried.
-    pub fn set_limit(self, bytes: u64) -> CudaResult<()> {
-        match self {
-            Self::Device(context) if !context.may_cache() => return self.with_account(|_| ()),
-            _ => self.with_account(|account| account.limit = Some(bytes))?,
-        }
-        self.free_removed(|pool, _| pool.with_ledger(Ledger::remove_beyond_limit)).1
-    }
-
-    /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
-    /// Waits for all work of the devices.
-    ///
-    /// # Errors
-    ///
-    /// As for [`set_limit`](Self::set_limit).
-    pub fn empty(self) -> CudaResult<u64> {
-        self.with_account(|_| ())?;
-        let (bytes, outcome) = self.clear();
-        outcome.map(|()| bytes)
-    }
-
-    /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
-    pub(super) fn clear(self) -> Freed {
-        self.free_removed(|pool, _| {
-            drop(pool.with_fences(mem::take));
-            pool.with_ledger(Ledger::clear)
-        })
-    }
-
-    /// Has the driver free segments that `remove` takes from each ledger.
-    pub(super) fn free_removed(
-        self,
-        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
-    ) -> Freed {
-        match self {
-            Self::Device(context) => context.free_removed(Source::Device, &remove),
-            Self::Pinned => total(contexts::all().iter().flat_map(|context| {
-                [Source::Pinned, Source::Pages].map(|source| context.free_removed(source, &remove))
-            })),
-        }
     }
 }
 

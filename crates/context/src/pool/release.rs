@@ -3,9 +3,9 @@
 use super::ledger::{Ledger, Segment};
 use super::pools::Pool;
 use super::{Cache, Source};
-use crate::{Context, Current};
+use crate::{Context, Current, contexts};
 use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
-use std::thread;
+use std::{mem, thread};
 
 /// How many bytes the driver has freed, and the first failure.
 pub(super) type Freed = (u64, CudaResult<()>);
@@ -13,6 +13,66 @@ pub(super) type Freed = (u64, CudaResult<()>);
 /// What several pools have freed.
 pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {
     each.into_iter().fold((0, Ok(())), |sum, it| (sum.0 + it.0, sum.1.and(it.1)))
+}
+
+impl Cache<'_> {
+    /// Sets how many bytes of released memory are cached from now on; 0 for none.  Memory that exceeds the limit goes
+    /// back to the driver, large segments first.
+    ///
+    /// The limit is `PYARROW_CUDA_CACHE` or `PYARROW_CUDA_PINNED_CACHE` at first: a number of bytes (`K`, `M` and
+    /// `G` are powers of 1024), `0` or `off`.  Without that, a context caches an eighth of the device's memory, and
+    /// the process 1/16 of the machine's pinned, at most 1 GiB.
+    ///
+    /// # Errors
+    ///
+    /// In a forked child, or if a context cannot be entered: nothing was released there then.  Or the first error of a
+    /// release, once all were tried.
+    pub fn set_limit(self, bytes: u64) -> CudaResult<()> {
+        match self {
+            Self::Device(context) if !context.may_cache() => return self.with_account(|_| ()),
+            // A device's is set below: it stays as it is if the context cannot be entered.
+            Self::Device(_) => {}
+            Self::Pinned => self.with_account(|account| account.limit = Some(bytes))?,
+        }
+        let set = |ledger: &mut Ledger| {
+            ledger.account.limit = Some(bytes);
+            ledger.remove_beyond_limit()
+        };
+        self.free_removed(|pool, _| pool.with_ledger(set)).1
+    }
+
+    /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
+    /// Waits for all work of the devices.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_limit`](Self::set_limit).
+    pub fn empty(self) -> CudaResult<u64> {
+        self.with_account(|_| ())?;
+        let (bytes, outcome) = self.clear();
+        outcome.map(|()| bytes)
+    }
+
+    /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
+    pub(super) fn clear(self) -> Freed {
+        self.free_removed(|pool, _| {
+            drop(pool.with_fences(mem::take));
+            pool.with_ledger(Ledger::clear)
+        })
+    }
+
+    /// Has the driver free segments that `remove` takes from each ledger.
+    pub(super) fn free_removed(
+        self,
+        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
+    ) -> Freed {
+        match self {
+            Self::Device(context) => context.free_removed(Source::Device, &remove),
+            Self::Pinned => total(contexts::all().iter().flat_map(|context| {
+                [Source::Pinned, Source::Pages].map(|source| context.free_removed(source, &remove))
+            })),
+        }
+    }
 }
 
 impl Context {

@@ -1,7 +1,7 @@
 //! The streams that threads use in place of the default stream.
 
 use super::Stream;
-use crate::Context;
+use crate::{Context, Current, StreamHandle};
 use std::cell::RefCell;
 
 thread_local! {
@@ -60,5 +60,12 @@ impl Stream {
     /// Whether both are the same stream of the driver.
     fn is_same(&self, other: &Self) -> bool {
         self.as_raw() == other.as_raw() && self.context().is_same(other.context())
+    }
+}
+
+impl Current<'_> {
+    /// The stream that this thread uses in place of the default stream, if `stream` is that.
+    pub(crate) fn in_place_of(&self, stream: StreamHandle<'_>) -> Option<Stream> {
+        if stream.is_default() { Stream::current(self.context()) } else { None }
     }
 }

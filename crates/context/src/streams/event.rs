@@ -1,7 +1,7 @@
 //! Events: points in the work of streams.
 
-use crate::calls::{DISABLE_TIMING, RawEvent};
-use crate::{Completed, Context, Current, Retained, Stream, completed};
+use crate::calls::{DISABLE_TIMING, EventHandle, RawEvent, StreamHandle};
+use crate::{Context, Current, Retained};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::sync::Arc;
 
@@ -101,32 +101,15 @@ impl Event {
         self.0.raw
     }
 
+    /// The handle for the calls of [`Current`].
+    pub(super) fn handle(&self) -> EventHandle<'_> {
+        // SAFETY: an event of the context, which lives as long as this.
+        unsafe { EventHandle::new(self.0.raw, self.context()) }
+    }
+
     /// Whether it records time stamps.
     pub fn has_timing(&self) -> bool {
         self.0.has_timing
-    }
-
-    /// Marks the end of the work queued on a stream so far, in place of an earlier mark.
-    ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or driver errors.
-    pub fn record(&self, stream: &Stream) -> CudaResult<()> {
-        if !self.context().is_same(stream.context()) {
-            return Err(CudaError::of_call("cuEventRecord", codes::INVALID_HANDLE));
-        }
-        self.context().enter()?.record(self, stream.handle())
-    }
-
-    /// Blocks until the work before it is complete, or a signal ends the wait.  Returns the owners that
-    /// were retained for completed work, on whatever stream.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, including those of the queued work.
-    pub fn synchronize(&self) -> CudaResult<Completed> {
-        self.await_reached()?;
-        Ok(completed())
     }
 
     /// As [`synchronize`](Self::synchronize), but no signal ends the wait, and what was retained is left to
@@ -136,7 +119,7 @@ impl Event {
     ///
     /// Driver errors, including those of the queued work.
     pub fn wait(&self) -> CudaResult<()> {
-        self.context().enter()?.synchronize_event(self)
+        self.context().enter()?.synchronize_event(self.handle())
     }
 
     /// Whether the work before it is complete.
@@ -171,7 +154,27 @@ impl Event {
         if !self.context().is_same(end.context()) {
             return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
         }
-        self.context().enter()?.elapsed(self, end)
+        self.context().enter()?.elapsed(self.handle(), end.handle())
+    }
+}
+
+impl Current<'_> {
+    /// Like [`Event::record`], under a guard that the caller holds already.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
+    pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
+        self.record_event(event.handle(), stream)
+    }
+
+    /// Like [`Event::is_complete`], under a guard that the caller holds already.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
+    pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
+        self.is_event_complete(event.handle())
     }
 }
 

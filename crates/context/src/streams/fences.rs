@@ -158,8 +158,8 @@ impl Fences {
             None => Event::new(context)?,
         };
         let recorded = match context.is_same(current.context()) {
-            true => current.record_on_all_streams(&event),
-            false => context.enter().and_then(|it| it.record_on_all_streams(&event)),
+            true => current.record_on_all_streams(event.handle()),
+            false => context.enter().and_then(|it| it.record_on_all_streams(event.handle())),
         };
         match recorded {
             Ok(()) => Ok(event),

@@ -189,18 +189,7 @@ impl Stream {
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
-        self.context().enter()?.wait_for_event(self.handle(), event)
-    }
-
-    /// Blocks until all work queued so far is complete, or a signal ends the wait.  Returns the owners that were retained for it,
-    /// and for completed work on a few other streams.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, including those of the queued work.
-    pub fn synchronize(&self) -> CudaResult<Completed> {
-        let current = self.context().enter()?.await_stream(self.handle())?;
-        InFlight::of(self.context()).end(&current, self.0.raw.addr())
+        self.context().enter()?.wait_for_event(self.handle(), event.handle())
     }
 
     /// Whether all work queued so far is complete.
@@ -210,6 +199,20 @@ impl Stream {
     /// Driver errors, including those of the queued work.
     pub fn is_complete(&self) -> CudaResult<bool> {
         self.context().enter()?.is_stream_complete(self.handle())
+    }
+}
+
+impl Event {
+    /// Marks the end of the work queued on a stream so far, in place of an earlier mark.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or driver errors.
+    pub fn record(&self, stream: &Stream) -> CudaResult<()> {
+        if !self.context().is_same(stream.context()) {
+            return Err(CudaError::of_call("cuEventRecord", codes::INVALID_HANDLE));
+        }
+        self.context().enter()?.record(self, stream.handle())
     }
 }
 

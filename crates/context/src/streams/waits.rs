@@ -4,8 +4,25 @@
 //! handlers are Python code, which may leave contexts current or reset the device.  So they run outside the
 //! guard, and each turn enters the context again.
 
-use crate::{Current, Event, StreamHandle};
+use super::in_flight::InFlight;
+use crate::{Completed, Context, Current, Event, Stream, StreamHandle, completed};
 use arrow_cuda_driver::{CudaResult, Patience};
+
+impl Context {
+    /// Blocks until the device has completed everything that was queued in the context.
+    ///
+    /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
+    /// only other streams have to do is waited for to its end.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context is gone.
+    pub fn synchronize(&self) -> CudaResult<()> {
+        // An event behind all streams would end graph captures of other threads.
+        let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
+        current.synchronize()
+    }
+}
 
 impl Current<'_> {
     /// Blocks until a stream has completed all work queued so far, or a signal ends the wait.  Returns the
@@ -49,14 +66,33 @@ impl Current<'_> {
     }
 }
 
+impl Stream {
+    /// Blocks until all work queued so far is complete, or a signal ends the wait.  Returns the owners that
+    /// were retained for it, and for completed work on a few other streams.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn synchronize(&self) -> CudaResult<Completed> {
+        let current = self.context().enter()?.await_stream(self.handle())?;
+        InFlight::of(self.context()).end(&current, self.as_raw().addr())
+    }
+}
+
 impl Event {
-    /// Blocks until it is reached, or a signal ends the wait.
-    pub(super) fn await_reached(&self) -> CudaResult<()> {
+    /// Blocks until the work before it is complete, or a signal ends the wait.  Returns the owners that
+    /// were retained for completed work, on whatever stream.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn synchronize(&self) -> CudaResult<Completed> {
         let mut patience = Patience::new();
         match patience.ends_waits() {
-            true => self.await_in_turns(&mut patience),
-            false => self.wait(),
+            true => self.await_in_turns(&mut patience)?,
+            false => self.wait()?,
         }
+        Ok(completed())
     }
 
     fn await_in_turns(&self, patience: &mut Patience) -> CudaResult<()> {

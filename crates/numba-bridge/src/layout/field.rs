@@ -1,6 +1,7 @@
 //! Fields of structures.
 
-use super::{Layout, row_major_strides};
+use super::Layout;
+use super::strided::row_major_strides;
 use crate::{ElementType, Error};
 
 impl Layout {

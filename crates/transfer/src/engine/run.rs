@@ -1,7 +1,7 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
-use super::host::{FilePart, Host, HostMemory, prefer_huge_pages};
+use super::host::{FilePart, Host, HostMemory, ReadError, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
 use super::plan::MIN_WAKING;
@@ -9,7 +9,7 @@ use super::settings::transfer_limits;
 use super::task::Task;
 use super::throttle::Throttle;
 use super::workers::Crew;
-use crate::{FileError, pinned};
+use crate::pinned;
 use arrow_cuda_context::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub(crate) unsafe fn run(
     Ok(job.map(|job| job.differs()))
 }
 
-/// Runs the upload of a file, as [`run`] does that of memory.  Returns `None` if a single thread should
-/// do the work.
+/// Runs the upload of a file, as [`run`] does that of memory.  Returns whether the file could be read, or
+/// `None` if a single thread should do the work.
 ///
 /// # Safety
 ///
@@ -46,16 +46,12 @@ pub(crate) unsafe fn run_file(
     current: &Current<'_>,
     file: FilePart<'_>,
     device: u64,
-) -> Result<Option<()>, FileError> {
+) -> CudaResult<Option<Result<(), ReadError>>> {
     // SAFETY: no thread reads the file when `stage` has returned.
     let host = Host::File(unsafe { file.without_lifetime() });
     // SAFETY: guaranteed by the caller.
     let job = unsafe { stage(current, Task::Upload, host, device) }?;
-    match job.map(|job| job.failure()) {
-        None => Ok(None),
-        Some(None) => Ok(Some(())),
-        Some(Some(error)) => Err(error.into()),
-    }
+    Ok(job.map(|job| job.failure().map_or(Ok(()), Err)))
 }
 
 /// Runs a job, and returns it; `None` if none was made.  Either way no thread accesses the host side

@@ -8,6 +8,7 @@ mod request;
 mod sharing;
 mod slack;
 mod surplus;
+mod tiling;
 
 use super::stats::Account;
 use blocks::{Block, State};
@@ -16,21 +17,10 @@ use index::Index;
 use slack::Slack;
 use std::collections::BTreeMap;
 
-pub(crate) use blocks::Segment;
+pub(crate) use blocks::{Access, Segment};
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
-
-/// Who may reach the memory of a block in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Access {
-    /// This process.
-    Process,
-    /// Other processes, as long as the block is in use.
-    Lent,
-    /// Other processes, without a time limit.
-    Exported,
-}
 
 /// The address of a block, and that of its segment.
 pub(crate) type Place = (u64, u64);
@@ -61,6 +51,37 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// The request for an allocation of `size` bytes.
+    pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
+        let class = Class::of(size);
+        let is_cacheable = self.always_shares || self.allowance() > 0;
+        let capacity = if is_cacheable { class.capacity(size) } else { size };
+        let (alone, is_alone) = (None, false);
+        let packed = Request { size, capacity, class, alone, is_alone, is_cacheable };
+        let alone = class.segment(capacity, 0);
+        let may_be_alone = placement == Placement::Alone
+            && is_cacheable
+            && class != Class::Large
+            && alone - size <= self.slack.room();
+        if !may_be_alone {
+            return packed;
+        }
+        // It is alone in a segment that is there already, or the driver is asked for one.
+        let is_alone = !self.slack.is_spent;
+        let capacity = if is_alone { alone } else { capacity };
+        Request { capacity, alone: Some(alone), is_alone, ..packed }
+    }
+
+    /// How much the driver is to allocate for a request.  If it has no room for that, the request's
+    /// capacity is enough.
+    pub(crate) fn segment_size(&self, request: &Request) -> u64 {
+        let Request { capacity, class, .. } = *request;
+        match request.is_cacheable && !request.is_alone {
+            true => class.segment(capacity, self.index.classes[class as usize].reserved),
+            false => capacity,
+        }
+    }
+
     /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> Option<Place> {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;

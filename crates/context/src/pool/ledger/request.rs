@@ -1,6 +1,5 @@
 //! Requests of allocations: how much memory, and whether it lies alone.
 
-use super::Ledger;
 use super::classes::{ALIGNMENT, Class};
 
 /// Whether an allocation may share its segment with others.
@@ -36,39 +35,6 @@ impl Request {
     pub(crate) fn packed(self) -> Self {
         let (alone, is_alone) = (None, false);
         Self { capacity: self.class.capacity(self.size), alone, is_alone, ..self }
-    }
-}
-
-impl Ledger {
-    /// The request for an allocation of `size` bytes.
-    pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
-        let class = Class::of(size);
-        let is_cacheable = self.always_shares || self.allowance() > 0;
-        let capacity = if is_cacheable { class.capacity(size) } else { size };
-        let (alone, is_alone) = (None, false);
-        let packed = Request { size, capacity, class, alone, is_alone, is_cacheable };
-        let alone = class.segment(capacity, 0);
-        let may_be_alone = placement == Placement::Alone
-            && is_cacheable
-            && class != Class::Large
-            && alone - size <= self.slack.room();
-        if !may_be_alone {
-            return packed;
-        }
-        // It is alone in a segment that is there already, or the driver is asked for one.
-        let is_alone = !self.slack.is_spent;
-        let capacity = if is_alone { alone } else { capacity };
-        Request { capacity, alone: Some(alone), is_alone, ..packed }
-    }
-
-    /// How much the driver is to allocate for a request.  If it has no room for that, the request's
-    /// capacity is enough.
-    pub(crate) fn segment_size(&self, request: &Request) -> u64 {
-        let Request { capacity, class, .. } = *request;
-        match request.is_cacheable && !request.is_alone {
-            true => class.segment(capacity, self.index.classes[class as usize].reserved),
-            false => capacity,
-        }
     }
 }
 

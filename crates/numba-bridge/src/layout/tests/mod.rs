@@ -3,6 +3,7 @@
 mod views;
 
 use super::*;
+use crate::Error;
 use proptest::prelude::*;
 use rstest::rstest;
 use std::collections::BTreeSet;

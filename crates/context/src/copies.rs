@@ -1,0 +1,124 @@
+//! Copies between the host and a device, and fills, without a stream.
+//!
+//! They are ordered as the legacy default stream is, and are complete when they return; all but small
+//! copies to the device are not begun before their turn.
+
+use crate::{Current, StreamHandle};
+use arrow_cuda_driver::{CudaResult, Patience, call};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Up to this size in bytes, it takes less time to copy data on the host than to ask the driver a question.
+/// Drivers stage four times as much.
+const STAGED: usize = 16 << 10;
+
+impl Current<'_> {
+    /// Waits for a stream, or for the one that this thread uses in place of it as well, before a copy that
+    /// waits for it, too: while the driver's synchronous copies wait, no other thread can allocate, record
+    /// events or queue copies in the context.  If the wait takes long, and signals may end copies, the copy
+    /// does not begin.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Busy`](arrow_cuda_driver::CudaError::Busy); driver errors, including those of the stream's work.
+    pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        self.await_stream_in_place_of(stream)?;
+        let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
+        if is_complete() || Patience::new().await_turn(is_complete)? {
+            return Ok(());
+        }
+        self.synchronize_stream(stream)
+    }
+
+    /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
+    /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
+    /// says when it is asked.
+    fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let Some(stream) = self.in_place_of(stream) else { return Ok(()) };
+        let ask = || self.is_stream_complete(stream.handle());
+        if ask() == Ok(true) {
+            return Ok(());
+        }
+        Patience::new().await_turn(|| ask() != Ok(false))?;
+        self.synchronize_stream(stream.handle())
+    }
+
+    /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
+    /// stays queued.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Interrupted`](arrow_cuda_driver::CudaError::Interrupted); driver errors, including those of the stream's work.
+    fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        let mut answer = Ok(false);
+        let is_over = || {
+            answer = self.is_stream_complete(stream);
+            answer != Ok(false)
+        };
+        match Patience::new().await_end(is_over)? {
+            true => answer.map(drop),
+            false => self.synchronize_stream(stream),
+        }
+    }
+
+    /// Copies device memory to the host.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and `out` must be the caller's to write.
+    pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) }
+    }
+
+    /// Copies host memory to the device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and `to` must be the caller's to write.
+    pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        if size <= STAGED {
+            // SAFETY: guaranteed by the caller.
+            return unsafe { self.copy_staged(to, data, size) };
+        }
+        self.await_turn(StreamHandle::DEFAULT)?;
+        // This avoids the driver's synchronous call, which waits as well, but from pageable memory
+        // only until the driver has the data.  Waiting once, for the device, takes less time.
+        // SAFETY: guaranteed by the caller.
+        let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
+        // This waits even after a failure: nobody may read the data once this returns.
+        begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
+    }
+
+    /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
+    /// stream is busy would only take time.
+    ///
+    /// # Safety
+    ///
+    /// As for [`copy_from_host`](Self::copy_from_host).
+    unsafe fn copy_staged(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+        self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
+        // The data itself may be pinned, and would be read in its turn.
+        let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
+        // SAFETY: guaranteed by the caller; there is room for so much.
+        unsafe { ptr::copy_nonoverlapping(data, staged.as_mut_ptr().cast(), size) };
+        // SAFETY: guaranteed by the caller; the driver has read what is pageable when the call returns.
+        let begun = unsafe {
+            self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
+        };
+        begun.and(self.await_end(StreamHandle::DEFAULT))
+    }
+
+    /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
+    ///
+    /// # Safety
+    ///
+    /// The range must be live, and the caller's to write.
+    pub unsafe fn fill_memory(&self, address: u64, value: u8, size: usize) -> CudaResult<()> {
+        self.await_turn(StreamHandle::DEFAULT)?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
+        self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+}
