@@ -1,4 +1,4 @@
-"""Runs the bundle that ci/gpu makes, on a machine with a GPU; copied into it as run.py.
+"""Runs the bundle that ci/gpu makes, on a machine with a GPU; it is copied into it.
 
     bash run.sh [LOG_FOLDER [STEP...]]
 
@@ -11,8 +11,6 @@ PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware i
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
 BENCH                 for the step `bench`: other arguments, such as `--quick` (`python bench run
                       --help` tells which there are)
-GPU_MLIR, GPU_RAPIDS  the folders that `ci/gpu mlir` and `ci/gpu rapids` make, where they are not
-                      beside this bundle
 """
 
 from __future__ import annotations
@@ -22,382 +20,290 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import tarfile
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from importlib import metadata
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
-# Python may have been told to leave a script's folder out.
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import gpu_numba
-import gpu_rapids
-import gpu_sanitizer
+import gpu_interop
 from gpu_step import (
-    CORES,
     DRIVER,
     HERE,
+    SCRATCH,
     SIMULATED,
     LeftOut,
     Step,
+    at_once,
+    counted,
     pytest,
-    pytest_counts,
     python,
-    several,
-    upstream_suite,
+    unpacked,
 )
 
 # Seconds for everything: whatever hangs, there are logs in the end.
 BUDGET = 525.0
-PROCESSES = max(1, min(8, CORES // 2))
-LOG_LIMIT = 15 << 20
+GROUPS = {"core", "interop", "suites"}
+CORES = len(os.sched_getaffinity(0))
+# Python finds first what is here; `install` puts another pyarrow there.
+SITE = SCRATCH / "site"
 
 
-def machine(step: Step) -> None:
-    if shutil.which("nvidia-smi"):
-        step.run(["nvidia-smi"])
-        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-        step.counts = "; ".join(step.run(query).splitlines())
-    else:
-        step.counts = "no nvidia-smi here"
-        step.note(step.counts)
+def machine(step: Step) -> str:
+    if not shutil.which("nvidia-smi"):
+        return "no nvidia-smi here"
+    step.run(["nvidia-smi"])
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return "; ".join(step.run(query).splitlines())
 
 
-def install(step: Step) -> None:
+def install(step: Step) -> str:
     """The wheel, and of the tools that the tests need what is missing."""
-    pip = python("-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check")
-    wheels = [str(path) for path in sorted(HERE.glob("*.whl"))]
-    for path in sorted((HERE / "wheels").glob("*.whl")):
-        name = path.name.split("-")[0]
-        lacking = not is_installed(name) or (name == "numpy" and numba_needs_another())
-        # Where Python is another one, what is compiled has to be there already.
-        if lacking and is_for_this_python(path.name):
-            wheels.append(str(path))
-    other_pyarrow = os.environ.get("PYARROW_WHEEL")
-    if other_pyarrow:
-        target = step.scratch / "site"
-        wheels.append(str(Path(other_pyarrow).resolve()))
-        step.run([*pip, "--quiet", "--target", str(target), *wheels])
-        # Python reads .pth files in site-packages, not in the folders of PYTHONPATH.
-        (target / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(target)!r})\n")
+    # A machine for tests is ours to change, also where the distribution manages its Python.
+    pip = python("-m", "pip", "install", "--no-index", "--no-deps", "--break-system-packages")
+    tools = [path.name.split("-")[0] for path in (HERE / "wheels").glob("*.whl")]
+    # NumPy 2.5 has no `row_stack`, without which numba-cuda up to 0.30.4 compiles nothing.
+    step.run([*pip, "--find-links", str(HERE / "wheels"), *tools, "numpy<2.5"])
+    wheels = [str(path) for path in HERE.glob("*.whl")]
+    if other_pyarrow := os.environ.get("PYARROW_WHEEL"):
+        step.run([*pip, "--target", str(SITE), str(Path(other_pyarrow).resolve()), *wheels])
     else:
-        # A machine for tests is ours to change, also where the distribution manages its Python.
-        step.run([*pip, "--force-reinstall", "--break-system-packages", *wheels])
+        step.run([*pip, "--force-reinstall", *wheels])
     versions = """if True:
-        import numpy, pyarrow, pytest, sys
+        import numpy, pyarrow, pytest, sys, pyarrow_cuda_compat as package
         from pyarrow import cuda
-        import pyarrow_cuda_compat as package
         assert cuda.Context is package.Context
         print(package.__file__)
         print(f"Python {sys.version.split()[0]}, pyarrow {pyarrow.__version__}", end=", ")
         print(f"NumPy {numpy.__version__}")"""
-    step.counts = step.run(python("-c", versions)).splitlines()[-1]
+    return step.last_line("-c", versions)
 
 
-def is_for_this_python(wheel: str) -> bool:
-    made_for = re.search(r"-cp3(\d+)-cp3", wheel)
-    return made_for is None or int(made_for[1]) == sys.version_info.minor
-
-
-def is_installed(distribution: str) -> bool:
-    try:
-        metadata.distribution(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def numba_needs_another() -> bool:
-    """NumPy 2.5 has no `row_stack`, without which numba-cuda up to 0.30.4 compiles nothing."""
-    import numpy
-
-    return is_installed("numba-cuda") and not hasattr(numpy, "row_stack")
-
-
-def import_time(step: Step) -> None:
+def import_time(step: Step) -> str:
     """Medians, measured in turns: what else the machine does then hits all alike."""
-    times: dict[str, list[float]] = {}
-    for _ in range(9):
-        for code in ("pass", "import pyarrow", "from pyarrow import cuda"):
-            start = time.perf_counter()
-            subprocess.run(python("-c", code), env=step.env, cwd=step.scratch, check=True)
-            times.setdefault(code, []).append(1000 * (time.perf_counter() - start))
-    for code, all_times in times.items():
-        step.note(f"{code}: " + " ".join(f"{took:.1f}" for took in all_times) + " ms")
-    pyarrow, cuda = (median(times[code]) for code in ("import pyarrow", "from pyarrow import cuda"))
-    step.counts = f"pyarrow {pyarrow:.0f} ms, cuda {cuda - pyarrow:.0f} ms more"
+    times: dict[str, list[float]] = {"import pyarrow": [], "from pyarrow import cuda": []}
+    for code in [*times] * 9:
+        start = time.perf_counter()
+        step.run(python("-c", code))
+        times[code].append(1000 * (time.perf_counter() - start))
+    step.note(f"in ms: {times}")
+    pyarrow, cuda = map(median, times.values())
+    return f"pyarrow {pyarrow:.0f} ms, cuda {cuda - pyarrow:.0f} ms more"
 
 
-def upstream(step: Step) -> None:
-    step.counts = pytest_counts(step.run(upstream_suite(step, "test_cuda")))
+def own_tests(step: Step) -> str:
+    processes = str(max(1, min(8, CORES // 2)))
+    # pytest-benchmark, where it is installed, warns that it does nothing beside xdist.
+    several = ("-n", processes, "--dist", "loadfile", "-p", "no:benchmark")
+    return step.tests("tests", "-m", "not alone", *several)
 
 
-def own_tests(step: Step) -> None:
-    tests = pytest("tests", "-m", "not alone", *several(PROCESSES))
-    step.counts = pytest_counts(step.run(tests, cwd=HERE))
-
-
-def own_tests_alone(step: Step) -> None:
+def own_tests_alone(step: Step) -> str:
     """Those that measure the device, or rely on how long work takes."""
-    step.counts = pytest_counts(step.run(pytest("tests", "-m", "alone"), cwd=HERE))
+    return step.tests("tests", "-m", "alone")
 
 
-def rust(step: Step) -> None:
-    rust_programs(step, lambda name: not name.startswith("conformance-"))
+def upstream(step: Step) -> str:
+    return step.upstream("test_cuda")
 
 
-def conformance(step: Step) -> None:
+def memcheck(step: Step) -> str:
+    """Our own tests again, with each access of the device checked."""
+    # The tests in tests/suite are about documents and interfaces.
+    files = [str(path) for path in HERE.glob("tests/*/test_*.py") if path.parent.name != "suite"]
+    shares = max(1, min(4, CORES // 4))
+    paths = [sorted(files)[share::shares] for share in range(shares)]
+    return sanitized_tests(step, "memcheck", "not alone and not foreign", paths)
+
+
+def memcheck_alone(step: Step) -> str:
+    """Those that nothing else may run beside."""
+    return sanitized_tests(step, "memcheck", "alone", [["tests"]])
+
+
+def initcheck(step: Step) -> str:
+    """Whether anything reads device memory that nobody has written."""
+    # Where kernels and copies of ours read device memory.
+    reading = ("arrays", "batches", "copies", "devices", "files", "memory", "streams")
+    paths = [[f"tests/{folder}"] for folder in reading]
+    return sanitized_tests(step, "initcheck", "not alone and not gaps", paths)
+
+
+def sanitized_tests(step: Step, tool: str, marks: str, paths: list[list[str]]) -> str:
+    """Tests with these markers: those of each list of paths in a process of their own."""
+    # The tool checks the process that it starts, and none that this one starts.
+    command = [*sanitizer(tool), *pytest("-m", f"{marks} and not subprocesses and not unwatched")]
+    outputs = at_once(step.run, [[*command, *some] for some in paths])
+    found = [re.findall(r"ERROR SUMMARY: (\d+) error", output) for output in outputs]
+    errors = sum(int(each[-1]) for each in found) if all(found) else "?"
+    return f"{counted(outputs)}; {errors} memory errors"
+
+
+def leaks(step: Step) -> str:
+    """Whether three times the work leaves more allocations behind."""
+    # Cached memory would count.
+    cacheless = {"PYARROW_CUDA_CACHE": "off", "PYARROW_CUDA_PINNED_CACHE": "off"}
+    tool = sanitizer("memcheck", "--leak-check", "full")
+    works = [["2000", "200", "60"], ["6000", "600", "180"]]
+    commands = [[*tool, *python("tests/reliability/soak.py", *work)] for work in works]
+    outputs = at_once(lambda command: step.run(command, **cacheless), commands)
+    found = [re.findall(r"LEAK SUMMARY: .* in (\d+) allocations", output) for output in outputs]
+    counts = [int(each[-1]) if each else None for each in found]
+    # The tool's own exit status tells of any, and some are there for as long as the process is.
+    step.codes[:] = [int(None in counts or counts[0] != counts[1])]
+    return f"{counts[0]} allocations at the end; {counts[1]} after three times the work"
+
+
+def sanitizer(tool: str, *options: str) -> list[str]:
+    """The beginning of a command that runs under one of compute-sanitizer's tools."""
+    if SIMULATED:
+        raise LeftOut("there is no GPU to check")
+    program = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if program is None:
+        raise LeftOut("there is no compute-sanitizer here")
+    command = [program, "--tool", tool, "--error-exitcode", "97", *options]
+    if tool == "memcheck":
+        # The tests provoke driver errors on purpose.
+        command += ["--report-api-errors", "no"]
+    # Processes that the tests start are short-lived, and some are killed.
+    command += ["--target-processes", "application-only"]
+    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
+    return [*command, "--show-backtrace", "device"]
+
+
+def conformance(step: Step) -> str:
     """Replays the cases; the crate's tests then check the results, which the project keeps."""
-    results = step.log.with_name("conformance.json")
-    results.unlink(missing_ok=True)
-    command = python("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
-    found = re.search(r"\d+ passed, \d+ failed, \d+ skipped$", step.run(command).strip())
-    counts = found[0] if found else "there is no result"
+    results = step.logs / "conformance.json"
+    counts = step.last_line("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
     where = {"CONFORMANCE_ROOT": str(HERE / "conformance"), "CONFORMANCE_RESULTS": str(results)}
     # Else insta asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
     if not SIMULATED:
         where["CONFORMANCE_MAY_LACK"] = "a second device, numba, cupy, torch, jax, distributed, rmm"
-    rust_programs(step, lambda name: name.startswith("conformance-"), where)
-    step.counts = f"{counts}; snapshots: {step.counts}"
+    return f"{counts}; snapshots: {rust(step, of_conformance=True, **where)}"
 
 
-def rust_programs(
-    step: Step, wanted: Callable[[str], bool], where: Mapping[str, str] | None = None
-) -> None:
-    env = dict(where or {})
-    passed = failed = ignored = 0
-    folder = step.scratch / "rust"
-    if not folder.exists():
-        with tarfile.open(HERE / "rust.tar.xz") as archive:
-            archive.extractall(step.scratch, filter="data")
-    programs = sorted(path for path in folder.iterdir() if not path.suffix)
-    programs = [path for path in programs if wanted(path.name)]
-    # The simulator lies in the wheel: beside the extension, and not beside these programs.
-    package = folder_of(step, "pyarrow_cuda_compat") if SIMULATED else None
-    if package:
-        env["LD_LIBRARY_PATH"] = str(package / "lib")
-    for program in programs:
-        output = step.run([str(program)], cwd=HERE, env=env)
-        for counts in re.findall(
-            r"^test result: .*? (\d+) passed; (\d+) failed; (\d+) ignored", output, re.M
-        ):
-            passed, failed, ignored = (
-                total + int(count)
-                for total, count in zip((passed, failed, ignored), counts, strict=True)
-            )
-    step.counts = f"{passed} passed, {failed} failed, {ignored} ignored in {len(programs)} programs"
+def rust(step: Step, of_conformance: bool = False, **env: str) -> str:
+    """The programs of the crates' tests; those of the conformance suite need its results."""
+    programs = sorted(unpacked("rust").glob("*-*"))
+    programs = [path for path in programs if path.match("conformance-*") == of_conformance]
+    outputs = [step.run([str(program)], **env) for program in programs]
+    counts = counted(outputs, r"^test result: .*? (\d+ passed.* ignored)")
+    return f"{counts} in {len(programs)} programs"
 
 
-def folder_of(step: Step, package: str) -> Path:
-    code = f"import importlib.util; print(importlib.util.find_spec({package!r}).origin)"
-    done = subprocess.run(
-        python("-c", code), env=step.env, cwd=step.scratch, capture_output=True, text=True
-    )
-    return Path(done.stdout.strip()).parent
-
-
-def tour(step: Step) -> None:
-    step.run(python(str(HERE / "examples" / "tour.py")))
-
-
-def probe(step: Step) -> None:
+def probe(step: Step) -> str:
     """Whether this driver answers as the one did that the simulator was made after."""
     if SIMULATED:
         raise LeftOut("the simulator's own tests ask it")
-    folder = HERE / "crates" / "cuda-sim" / "probe"
+    folder = HERE / "crates/cuda-sim/probe"
     answers = json.loads(step.run(python(str(folder / "ask.py"), DRIVER)))
     recorded = json.loads((folder / "hardware.json").read_text())
     if "two_devices" not in answers["peers"]:
         step.note("one device here: nothing is asked about a second one")
         del recorded["peers"]["two_devices"]
-    differing = list(differences("", recorded, answers))
-    step.note("\n".join(differing) or "the same answers as recorded")
-    step.counts = f"{len(recorded)} questions, {len(differing)} differences"
+    differing = [name for name in recorded | answers if recorded.get(name) != answers.get(name)]
+    for name in differing:
+        step.note(f"{name}: recorded {recorded.get(name)}, here {answers.get(name)}")
     step.codes.append(1 if differing else 0)
+    return f"{len(recorded)} questions, {len(differing)} differences"
 
 
-def differences(path: str, recorded: object, answer: object) -> Iterator[str]:
-    if isinstance(recorded, dict) and isinstance(answer, dict):
-        for key in [*recorded, *(key for key in answer if key not in recorded)]:
-            yield from differences(
-                f"{path}/{key}", recorded.get(key, "absent"), answer.get(key, "absent")
-            )
-    elif recorded != answer:
-        yield f"{path}: recorded {recorded}, here {answer}"
-
-
-def bench(step: Step) -> None:
+def bench(step: Step) -> str:
     """How fast everything is, beside the other libraries that are here."""
-    results = step.log.with_name("bench.json")
-    results.unlink(missing_ok=True)
     chosen = shlex.split(os.environ.get("BENCH", ""))
-    output = step.run(python(str(HERE / "bench"), "run", "--json", str(results), *chosen))
-    # The progress above it is in the log.
-    table = output[output.find("\n\n") :].strip()
-    print(table, flush=True)
-    step.counts = table.splitlines()[-1] if table else "there is no result"
+    return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen)
 
 
-def soak(step: Step) -> None:
-    """A million allocations and more: nothing grows."""
-    step.counts = step.run(python(str(HERE / "tests/reliability/soak.py"))).strip()
+def tour(step: Step) -> str:
+    step.run(python("examples/tour.py"))
+    return ""
 
 
-def crowd(step: Step) -> None:
-    """32 threads for ten seconds, which check every byte."""
-    step.counts = step.run(python(str(HERE / "tests/reliability/crowd.py"))).strip()
+def reliability(step: Step) -> str:
+    return step.last_line(f"tests/reliability/{step.name}.py")
 
 
-class Entry(NamedTuple):
-    name: str
-    group: str
-    #: One of at most eight, with the summary and the results.
-    log: str
-    seconds: float
-    action: Callable[[Step], None]
-
-
-Lane = list[Entry]
-
-# One phase after the other; in a phase lane beside lane, and in a lane step after step.
-PHASES: list[list[Lane]] = [
+# One phase after the other; the steps of a phase run at the same time.
+PHASES = [
+    [Step("machine", "always", "machine.log", 20, machine)],
+    [Step("install", "always", "machine.log", 90, install)],
+    [Step("import time", "core", "machine.log", 60, import_time)],
+    # Eight processes on one device: beside others they take three times as long.
+    [Step("Python tests", "core", "python.log", 240, own_tests)],
     [
-        [
-            Entry("machine", "always", "machine.log", 20, machine),
-            Entry("install", "always", "machine.log", 90, install),
-            Entry("import time", "core", "machine.log", 30, import_time),
-        ]
+        Step("memcheck", "core", "sanitizer.log", 300, memcheck),
+        Step("upstream's suite", "core", "upstream.log", 90, upstream),
+        Step("upstream's, Numba", "core", "upstream.log", 90, gpu_interop.upstream),
+        Step("tour", "core", "machine.log", 60, tour),
+        Step("conformance", "core", "conformance.log", 180, conformance),
     ],
+    [Step("driver probe", "core", "rust.log", 120, probe)],
+    [Step("Rust tests", "core", "rust.log", 90, rust)],
+    [Step("Python tests, alone", "core", "python.log", 200, own_tests_alone)],
+    [Step("memcheck, alone", "core", "sanitizer.log", BUDGET, memcheck_alone)],
     [
-        # Eight processes on one device: beside others they take three times as long.
-        [Entry("Python tests", "core", "python.log", 240, own_tests)],
+        Step("Numba 0.27.0", "interop", "python.log", 180, gpu_interop.numba),
+        Step("Numba 0.28.2", "interop", "python.log", 180, gpu_interop.numba),
+        Step("Numba", "interop", "python.log", 180, gpu_interop.numba),
+        Step("Numba MLIR", "interop", "python.log", 180, gpu_interop.numba),
     ],
-    [
-        [Entry("memcheck", "core", "sanitizer.log", 300, gpu_sanitizer.memcheck)],
-        [
-            Entry("upstream's suite", "core", "upstream.log", 90, upstream),
-            Entry("upstream's, Numba", "core", "upstream.log", 90, gpu_numba.upstream),
-            Entry("tour", "core", "machine.log", 60, tour),
-            Entry("conformance", "core", "conformance.log", 180, conformance),
-        ],
-    ],
-    [
-        [
-            Entry("driver probe", "core", "rust.log", 120, probe),
-            Entry("Rust tests", "core", "rust.log", 90, rust),
-            Entry("Python tests, alone", "core", "python.log", 200, own_tests_alone),
-            Entry("memcheck, alone", "core", "sanitizer.log", BUDGET, gpu_sanitizer.memcheck_alone),
-        ]
-    ],
-    [[Entry(name, "interop", "python.log", 180, action)] for name, action in gpu_numba.STEPS],
-    [[Entry("RAPIDS", "interop", "python.log", 120, gpu_rapids.rapids)]],
-    [
-        # Some of Numba's tests watch the free memory of the device.
-        [Entry(name, "suites", "upstream.log", 180, action) for name, action in gpu_numba.OWN],
-    ],
-    [
-        [
-            Entry("initcheck", "by name", "sanitizer.log", 240, gpu_sanitizer.initcheck),
-            Entry("leaks", "by name", "sanitizer.log", 120, gpu_sanitizer.leaks),
-        ]
-    ],
-    [[Entry("soak", "by name", "long.log", 300, soak)]],
-    [[Entry("crowd", "by name", "long.log", 120, crowd)]],
-    [[Entry("bench", "by name", "bench.log", BUDGET, bench)]],
+    [Step("RAPIDS", "interop", "python.log", 120, gpu_interop.rapids)],
+    # Some of Numba's tests watch the free memory of the device.
+    [Step("Numba's own", "suites", "upstream.log", 180, gpu_interop.own_suites)],
+    [Step("Numba's own 0.27.0", "suites", "upstream.log", 180, gpu_interop.own_suites)],
+    [Step("Numba's own 0.28.2", "suites", "upstream.log", 180, gpu_interop.own_suites)],
+    [Step("initcheck", "by name", "sanitizer.log", 240, initcheck)],
+    [Step("leaks", "by name", "sanitizer.log", 120, leaks)],
+    # A million allocations and more: nothing grows.
+    [Step("soak", "by name", "long.log", 300, reliability)],
+    # 32 threads for ten seconds, which check every byte.
+    [Step("crowd", "by name", "long.log", 120, reliability)],
+    [Step("bench", "by name", "bench.log", BUDGET, bench)],
 ]
-STEPS = [entry for phase in PHASES for lane in phase for entry in lane]
+STEPS = [step for phase in PHASES for step in phase]
 
 
-def chosen(names: list[str]) -> list[Entry]:
+def chosen(names: list[str]) -> list[Step]:
     # Nothing that is measured, or takes long, goes with the tests.
-    by_name = {entry.name for entry in STEPS if entry.group == "by name"}
-    known = {word.lower() for entry in STEPS for word in (entry.name, entry.group)} - {"by name"}
-    wanted = {name.lower() for name in names} or known - by_name
+    wanted = {name.lower() for name in names} or GROUPS
+    known = {step.name.lower() for step in STEPS} | GROUPS
     if wanted - known:
-        sys.exit(
-            f"no such step: {', '.join(wanted - known)}; there are: {', '.join(sorted(known))}"
-        )
-    return [
-        entry
-        for entry in STEPS
-        if entry.group == "always" or {entry.name.lower(), entry.group} & wanted
-    ]
+        unknown, there = ", ".join(wanted - known), ", ".join(sorted(known))
+        sys.exit(f"no such step: {unknown}; there are: {there}")
+    return [step for step in STEPS if {step.name.lower(), step.group} & (wanted | {"always"})]
 
 
-def shorten(log: Path) -> None:
-    """Keeps a log's beginning and end."""
-    if log.exists() and log.stat().st_size > LOG_LIMIT:
-        content = log.read_bytes()
-        half = LOG_LIMIT // 2
-        log.write_bytes(content[:half] + b"\n[... left out ...]\n" + content[-half:])
-
-
-def take(entry: Entry, logs: Path, end: float, env: dict[str, str], scratch: Path) -> str:
-    """Runs a step; its line of the summary."""
-    print(f"--- {entry.name}", flush=True)
-    start = time.monotonic()
-    deadline = min(start + entry.seconds, end)
-    step = Step(entry.name, logs / entry.log, deadline, env, scratch)
-    step.note(f"=== {entry.name}")
-    try:
-        if start >= end and entry.group in ("core", "always"):
-            raise TimeoutError("no time was left")
-        if start >= end:
-            raise LeftOut(f"no time was left; ask for it: run.sh {logs.name} '{entry.group}'")
-        entry.action(step)
-        outcome = "FAILED" if any(step.codes) else "ok"
-    except LeftOut as reason:
-        outcome, step.counts = "left out", str(reason)
-    except Exception as error:
-        outcome, step.counts = "FAILED", f"{type(error).__name__}: {error}"
-    if 124 in step.codes:
-        step.counts += " (out of time)"
-    took = time.monotonic() - start
-    line = f"{entry.name:<19} {outcome:<9} {took:7.1f} s  {step.counts}"
-    print(line, flush=True)
-    return line
+def set_environment() -> None:
+    """For all commands of the steps."""
+    SITE.mkdir()
+    # Python reads .pth files in site-packages only, and in folders that code adds as such.
+    (SITE / "sitecustomize.py").write_text(
+        "import os, site\n"
+        "for folder in os.environ['PYTHONPATH'].split(os.pathsep):\n"
+        "    site.addsitedir(folder)\n"
+    )
+    paths = [str(SITE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    for name in ("PYTHONSAFEPATH", "PYTHONDONTWRITEBYTECODE", "RUST_BACKTRACE"):
+        os.environ[name] = "1"
 
 
 def main() -> None:
     logs = Path(sys.argv[1] if len(sys.argv) > 1 else "gpu-logs").resolve()
     logs.mkdir(parents=True, exist_ok=True)
-    entries = chosen(sys.argv[2:])
-    names = {entry.log for entry in entries}
-    for log in names | {"summary.txt"}:
-        (logs / log).unlink(missing_ok=True)
+    steps = chosen(sys.argv[2:])
+    for log in {step.log for step in steps} | {"summary.txt"}:
+        # The results are named as the log is.
+        for old in (logs / log, (logs / log).with_suffix(".json")):
+            old.unlink(missing_ok=True)
+    set_environment()
     start = time.monotonic()
-    end = start + BUDGET
-    lines = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        # Where `install` puts another pyarrow.
-        paths = [scratch + "/site", *filter(None, [os.environ.get("PYTHONPATH")])]
-        env = os.environ | {
-            "PYTHONPATH": os.pathsep.join(paths),
-            "PYTHONSAFEPATH": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "RUST_BACKTRACE": "1",
-        }
-
-        def run_lane(lane: Lane) -> None:
-            for entry in lane:
-                if entry in entries:
-                    lines[entry.name] = take(entry, logs, end, env, Path(scratch))
-
-        for phase in PHASES:
-            with ThreadPoolExecutor(len(phase)) as pool:
-                list(pool.map(run_lane, phase))
-    for log in names:
-        shorten(logs / log)
-    summary = "\n".join(lines[entry.name] for entry in entries)
-    summary += f"\n{'all':<29} {time.monotonic() - start:7.1f} s"
+    lines: list[str] = []
+    for phase in PHASES:
+        wanted = [step for step in phase if step in steps]
+        lines += at_once(lambda step: step.take(logs, start + BUDGET), wanted)
+    lines.append(f"{'all':<29} {time.monotonic() - start:7.1f} s")
+    summary = "\n".join(lines)
     (logs / "summary.txt").write_text(summary + "\n")
     print(f"\n=== summary; the logs are in {logs}\n{summary}")
     sys.exit(" FAILED " in summary)

@@ -1,28 +1,37 @@
-"""What the steps of run.py are made of: commands with a deadline and a log; beside it."""
+"""What the steps of gpu_run.py are made of: commands with a deadline and a log; beside it."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 DRIVER = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
 SIMULATED = DRIVER == "sim" or DRIVER.endswith("libcuda_sim.so")
-CORES = len(os.sched_getaffinity(0))
-LOGS = threading.Lock()
+# For all steps, until this process ends.
+TEMPORARY = tempfile.TemporaryDirectory()
+SCRATCH = Path(TEMPORARY.name)
+# `timeout` ends itself by this signal, too, when it has ended a command.
+OUT_OF_TIME = -signal.SIGKILL
+# A log keeps so many characters of a command's output from its beginning, and from its end.
+HALF = 1 << 20
+# The last line of pytest.
+PYTEST = r"^=* ?(\d+ (?:passed|failed|skipped|error|deselected).*?) in [\d.]+s"
+# Steps that run at the same time share logs and archives.
+LOCK = threading.Lock()
 
 
 class LeftOut(Exception):
@@ -31,58 +40,82 @@ class LeftOut(Exception):
 
 @dataclass
 class Step:
-    """One line of the summary, while it runs and afterwards."""
+    """One line of the summary; the action returns what stands at its end."""
 
     name: str
-    log: Path
-    deadline: float
-    env: dict[str, str]
-    scratch: Path
+    group: str
+    #: One of at most eight, with the summary and the results.
+    log: str
+    seconds: float
+    action: Callable[[Step], str]
+    logs: Path = Path()
+    deadline: float = 0.0
     codes: list[int] = field(default_factory=list)
-    counts: str = ""
 
-    def run(
-        self, command: list[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
-    ) -> str:
+    def take(self, logs: Path, end: float) -> str:
+        """Runs it; its line of the summary."""
+        print(f"--- {self.name}", flush=True)
+        start = time.monotonic()
+        self.logs = logs
+        self.deadline = min(start + self.seconds, end)
+        self.note(f"=== {self.name}")
+        try:
+            if start >= end and self.group in ("core", "always"):
+                raise TimeoutError("no time was left")
+            if start >= end:
+                raise LeftOut(f"no time was left; ask for it: run.sh {logs.name} '{self.group}'")
+            counts = self.action(self)
+            outcome = "FAILED" if any(self.codes) else "ok"
+        except LeftOut as reason:
+            outcome, counts = "left out", str(reason)
+        except Exception as error:
+            outcome, counts = "FAILED", f"{type(error).__name__}: {error}"
+        if OUT_OF_TIME in self.codes:
+            counts += " (out of time)"
+        line = f"{self.name:<19} {outcome:<9} {time.monotonic() - start:7.1f} s  {counts}"
+        print(line, flush=True)
+        return line
+
+    def run(self, command: list[str], cwd: str = str(HERE), **env: str) -> str:
         """Runs a command to the step's deadline at most, and returns what it wrote."""
+        seconds = max(self.deadline - time.monotonic(), 1.0)
+        # With its children: one that holds the GPU would disturb the steps that follow.
+        limit = ["timeout", "--signal", "KILL", str(seconds)]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as written:
-            process = subprocess.Popen(
-                command,
-                cwd=cwd or self.scratch,
-                env=self.env | dict(env or {}),
+            code = subprocess.run(
+                [*limit, *command],
+                cwd=cwd,
+                env=os.environ | env,
                 stdin=subprocess.DEVNULL,
                 stdout=written,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(max(self.deadline - time.monotonic(), 1.0))
-            except subprocess.TimeoutExpired:
-                # With its children: one that holds the GPU would disturb the steps that follow.
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                code = 124
+            ).returncode
             written.seek(0)
             output = written.read()
-        ending = f"[exit status {code}{', out of time' if code == 124 else ''}]"
-        self.note(f"$ {' '.join(command)}\n{output}{ending}\n")
+        kept = output
+        if len(output) > 2 * HALF:
+            kept = output[:HALF] + "\n[... left out ...]\n" + output[-HALF:]
+        ending = "out of time" if code == OUT_OF_TIME else f"exit status {code}"
+        self.note(f"$ {' '.join(command)}\n{kept}[{ending}]\n")
         self.codes.append(code)
         return output
 
-    def run_at_once(
-        self,
-        commands: list[list[str]],
-        *,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> list[str]:
-        """Runs commands at the same time, and returns what each wrote."""
-        with ThreadPoolExecutor(len(commands)) as pool:
-            return list(pool.map(lambda command: self.run(command, cwd=cwd, env=env), commands))
+    def last_line(self, *arguments: str, **env: str) -> str:
+        """Runs Python; the last line that it prints."""
+        return self.run(python(*arguments), **env).strip().rpartition("\n")[2]
+
+    def tests(self, *arguments: str, **env: str) -> str:
+        """Runs tests by pytest; their counts."""
+        return counted([self.run(pytest(*arguments), **env)])
+
+    def upstream(self, suite: str, **env: str) -> str:
+        """Runs a pyarrow suite, without this project's settings and fixtures."""
+        apart = ("-c", os.devnull, "--rootdir", str(SCRATCH), "-ra")
+        # In the bundle's folder, pytest would load the fixtures of its tests.
+        return self.tests(*apart, "--pyargs", f"pyarrow.tests.{suite}", cwd=str(SCRATCH), **env)
 
     def note(self, text: str) -> None:
-        """Writes to the log, which steps of several lanes may share."""
-        with LOGS, self.log.open("a", encoding="utf-8") as log:
+        with LOCK, (self.logs / self.log).open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 
 
@@ -94,54 +127,28 @@ def pytest(*arguments: str) -> list[str]:
     return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
 
 
-def several(processes: int) -> list[str]:
-    """What has pytest use several processes, where it can."""
-    if not find_spec("xdist"):
-        return []
-    # pytest-benchmark, where it is installed, warns that it does nothing beside xdist.
-    return ["-n", str(processes), "--dist", "loadfile", "-p", "no:benchmark"]
-
-
-def pytest_counts(*outputs: str) -> str:
-    """What the last lines of runs say, added up."""
-    total: Counter[str] = Counter()
+def counted(outputs: Iterable[str], pattern: str = PYTEST) -> str:
+    """What the last lines of test programs say, added up."""
+    counts: Counter[str] = Counter()
     for output in outputs:
-        lines = re.findall(
-            r"^=* ?(\d+ (?:passed|failed|skipped|error|deselected).*?) in [\d.]+s", output, re.M
-        )
+        lines = re.findall(pattern, output, re.M)
         for count, what in re.findall(r"(\d+) (\w+)", lines[-1] if lines else "1 unfinished"):
-            total[what] += int(count)
-    return ", ".join(f"{count} {what}" for what, count in total.items() if what != "deselected")
+            counts[what] += int(count)
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if what != "deselected")
 
 
-def upstream_suite(step: Step, name: str) -> list[str]:
-    """A pyarrow suite, run from a folder away from this project's settings and fixtures."""
-    command = pytest("-c", os.devnull, "--rootdir", str(step.scratch), "-ra")
-    return [*command, "--pyargs", f"pyarrow.tests.{name}"]
+def at_once(action: Callable[[Any], str], items: list[Any]) -> list[str]:
+    with ThreadPoolExecutor(len(items) or 1) as pool:
+        return list(pool.map(action, items))
 
 
-def beside(step: Step, name: str) -> Path:
-    """What `ci/gpu NAME` made, which is too large for the bundle, or needed seldom."""
-    where = Path(os.environ.get(f"GPU_{name.upper()}") or HERE.parent / f"gpu-{name}")
-    if not where.is_dir():
+def unpacked(name: str) -> Path:
+    """An archive of `ci/gpu`: of the bundle, or beside it with files that few runs need."""
+    folder = SCRATCH / name
+    archives = [*HERE.glob(f"{name}.tar.xz"), *HERE.parent.glob(f"gpu-{name}/{name}.tar.xz")]
+    if not archives:
         raise LeftOut(f"there is no gpu-{name} beside the bundle (ci/gpu {name} makes it)")
-    return unpacked(step, where / f"{name}.tar.xz", name)
-
-
-def unpacked(step: Step, archive: Path, name: str) -> Path:
-    folder = step.scratch / name
-    if not folder.exists():
-        with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
+    with LOCK:
+        if not folder.exists():
+            shutil.unpack_archive(archives[0], folder, filter="data")
     return folder
-
-
-def first_on_path(step: Step, *folders: Path) -> dict[str, str]:
-    """Python finds these first.  It reads .pth files in site-packages only, unless told to."""
-    start = step.scratch / f"start-{folders[0].name}"
-    start.mkdir(exist_ok=True)
-    known = step.env.get("PYTHONPATH", "").split(os.pathsep)
-    adding = [f"site.addsitedir({str(folder)!r})" for folder in (*folders, step.scratch / "site")]
-    (start / "sitecustomize.py").write_text("\n".join(["import site", *adding, ""]))
-    paths = [str(start), *map(str, folders), *filter(None, known)]
-    return {"PYTHONPATH": os.pathsep.join(paths)}

@@ -5,7 +5,7 @@ import pytest
 
 kvikio = pytest.importorskip("kvikio")
 
-pytestmark = pytest.mark.hardware
+pytestmark = [pytest.mark.foreign, pytest.mark.hardware]
 CONTENT = (np.arange((64 << 20) + 5) % 251).astype(np.uint8)
 
 

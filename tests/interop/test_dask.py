@@ -34,6 +34,7 @@ distributed = pytest.importorskip("distributed")
 
 from support.libraries.dask_cluster import started  # noqa: E402
 
+pytestmark = pytest.mark.foreign
 #: What `look_at` finds of a buffer that has arrived.
 INTACT = ("CudaBuffer", LARGE, 0, True)
 PRELOAD = {"distributed.worker.preload": ["pyarrow_cuda_compat.dask"]}

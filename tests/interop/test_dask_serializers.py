@@ -27,6 +27,8 @@ distributed = pytest.importorskip("distributed")
 
 from distributed.protocol import deserialize, serialize  # noqa: E402
 
+pytestmark = pytest.mark.foreign
+
 
 @pytest.mark.simulator
 def test_what_cannot_be_lent_is_copied_once(ctx, calls, monkeypatch):

@@ -11,6 +11,8 @@ from dask.base import tokenize
 
 import pyarrow_cuda_compat.dask  # noqa: F401
 
+pytestmark = pytest.mark.foreign
+
 
 def test_buffers(contexts):
     first, second = contexts[0], contexts[-1]

@@ -17,7 +17,7 @@ import pytest
 
 from support.libraries.numba_itself import PACKAGE
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.foreign, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture

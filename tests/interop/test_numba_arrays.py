@@ -16,7 +16,11 @@ from pyarrow_cuda_compat import SmartArray, Stream, memory
 from pyarrow_cuda_compat._interop.numba import kernels
 from support.libraries.numba_itself import PACKAGE
 
-pytestmark = [pytest.mark.independent, pytest.mark.filterwarnings("default")]
+pytestmark = [
+    pytest.mark.foreign,
+    pytest.mark.independent,
+    pytest.mark.filterwarnings("default"),
+]
 
 RECORD = np.dtype([("count", "i4"), ("share", "f8")], align=True)
 

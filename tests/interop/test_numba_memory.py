@@ -16,7 +16,7 @@ import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat.numba import memory_manager
 from support.threads import in_threads
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.foreign, pytest.mark.filterwarnings("default")]
 
 PACKAGES = [
     package

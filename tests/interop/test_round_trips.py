@@ -15,7 +15,7 @@ import pyarrow_cuda_compat
 from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from pyarrow_cuda_compat.conformance import replay
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.foreign, pytest.mark.filterwarnings("default")]
 
 # Long enough that what does not wait is seen: about a tenth of a second on any GPU.
 CYCLES = 200_000_000

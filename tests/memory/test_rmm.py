@@ -10,6 +10,7 @@ from support.samples import CPU
 
 rmm = pytest.importorskip("rmm")
 
+pytestmark = pytest.mark.foreign
 MIB = 1 << 20
 TABLE = pa.table({"x": [1, None, 3], "s": ["a", "bc", None]})
 
