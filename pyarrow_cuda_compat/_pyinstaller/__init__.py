@@ -1,4 +1,4 @@
-"""Tells PyInstaller what a frozen program needs of this package, and of whom it imports by name.
+"""Tells PyInstaller what a frozen program needs of this package, and which modules it imports.
 
 PyInstaller finds the folder by the entry point in ``pyproject.toml``.
 """

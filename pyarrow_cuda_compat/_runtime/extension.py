@@ -1,4 +1,4 @@
-"""Loads the extension; where it does not run, an ImportError says what does, in a line."""
+"""Loads the extension, or raises an ImportError of one line that names what is supported."""
 
 from __future__ import annotations
 

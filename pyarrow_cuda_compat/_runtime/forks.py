@@ -1,4 +1,4 @@
-"""Forked processes leave a pinned default pool: nothing can be pinned there."""
+"""Replaces a pinned default memory pool in a forked process, where nothing can be pinned."""
 
 from __future__ import annotations
 

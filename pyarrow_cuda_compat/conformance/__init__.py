@@ -4,7 +4,8 @@
 module     what it does
 ========== ===================================================================================
 cases      finds the cases: scripts, each with its snapshot
-replay     runs one script as Python's prompt would, and masks what differs between machines
+replay     runs one script as Python's prompt would, unless the machine lacks what its ``# needs:``
+           names, and masks what differs between machines
 outcome    replays a case in a process of its own and compares its transcript with the snapshot
 runner     the command: replays many cases at a time
 report     writes the outcomes as a table and as JSON

@@ -1,4 +1,4 @@
-"""Names by which Dask knows equal data: it hashes the bytes of buffers, also of those in arrays."""
+"""Tokens, by which Dask knows equal data: hashes of the bytes of buffers, also inside arrays."""
 
 from __future__ import annotations
 

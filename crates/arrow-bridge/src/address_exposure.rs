@@ -1,7 +1,7 @@
 //! Whether the addresses of buffers reach other libraries only by ways that expose the memory.
 //!
 //! Python code reads the address of a device buffer by `pyarrow.Buffer.address`, whoever has made the
-//! object.  As long as nobody has replaced that property, every buffer that C++ sees is exposed.
+//! object.  Until [`watch_addresses`] is called, every buffer that C++ sees counts as exposed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Python objects as arguments.
+//! Python objects as arguments, borrowed while the caller holds the GIL.
 
 use crate::ffi::Object;
 use std::marker::PhantomData;

@@ -29,9 +29,9 @@ driver_functions! {
     cuCtxGetApiVersion(ctx: P, version: P);
     cuCtxGetCacheConfig(pconfig: P);
     cuCtxGetCurrent(pctx: P);
-    cuCtxGetId(context: P, id: P);
     cuCtxGetDevice(device: P);
     cuCtxGetFlags(flags: P);
+    cuCtxGetId(context: P, id: P);
     cuCtxGetLimit(pvalue: P, limit: i32);
     cuCtxGetSharedMemConfig(config: P);
     cuCtxGetStreamPriorityRange(least_priority: P, greatest_priority: P);

@@ -1,9 +1,8 @@
 //! Waits and copies that a signal may end.
 //!
-//! A call of the driver that waits cannot be left before the device is done.  So where signals matter, which
-//! is on the one thread that runs their handlers, the driver is asked first whether there is anything to
-//! wait for, and between two questions the thread looks for signals.  It gives up only where nothing is
-//! on its way that it would have to keep valid.
+//! A call of the driver that waits cannot be interrupted.  So the thread that runs signal handlers asks the driver
+//! again and again whether the work is complete, and looks for signals in between.  It gives up only if no transfer
+//! still uses memory that the thread must keep valid.
 
 use crate::held_locks::holds_lock;
 use crate::{CudaError, CudaResult};

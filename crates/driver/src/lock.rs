@@ -1,4 +1,4 @@
-//! Locks that know forks, and that their thread counts.
+//! Mutexes that refuse a forked child, and that each thread counts while it holds them.
 
 use crate::codes::NOT_INITIALIZED;
 use crate::held_locks::{Held, Kind, holds_short_lock};
@@ -34,8 +34,8 @@ pub struct Lock<T: ?Sized>(Mutex<T>);
 /// A [`Lock`] that is held while the driver waits for the device, or takes long.
 ///
 /// A thread waits for it through [`blocking`](crate::blocking), so without the interpreter's lock, for
-/// which whoever holds it may therefore wait.  He runs no Python code all the same: it might ask for the
-/// lock again.
+/// which whoever holds it may therefore wait.  The holder runs no Python code all the same: that code might
+/// ask for the lock again.
 ///
 /// ```
 /// use arrow_cuda_driver::{LongLock, blocking, holds_lock};

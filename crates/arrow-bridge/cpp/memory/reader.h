@@ -1,4 +1,5 @@
-// A device buffer as an arrow::io::RandomAccessFile that hands out slices of device memory.
+// A device buffer as an arrow::io::RandomAccessFile that hands out slices of device memory; Python
+// gets the one of messages/message_reader.h, which derives from it.
 #pragma once
 
 #include <cstdint>

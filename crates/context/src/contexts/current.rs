@@ -88,8 +88,7 @@ impl Context {
 
     /// Releases a resource that the driver has created in the context; for destructors.
     ///
-    /// This is the one place that decides when to release nothing: in a forked child, while the
-    /// process exits, and when the context is gone.  The driver has then destroyed everything in
+    /// It releases nothing in a forked child, while the process exits, and when the context is gone.  The driver has then destroyed everything in
     /// the context, and its addresses and handles may belong to somebody else.  A failure is
     /// reported as that of `what`.
     pub fn release(&self, what: &str, release: impl FnOnce(&Current<'_>) -> CudaResult<()>) {

@@ -1,9 +1,10 @@
 //! Fences: they tell when all work is complete that could still use released memory.
 //!
-//! Nothing waits for that: events tell.  A fence has one in each context of the process, because
+//! A release never waits for a fence; an allocation does if more than the limit of the cache is in flight.  A fence
+//! has one event in each context of the process, because
 //! pinned memory is every context's to use, and kernels of one device may use the memory of another.
 //! Each event covers all streams of its context, also streams of other libraries and those that are not
-//! ordered with the default stream, too (seen on an H200).
+//! ordered with the default stream (seen on an H200).
 
 use crate::{Context, Current, Device, Event, contexts};
 use arrow_cuda_driver::CudaResult;

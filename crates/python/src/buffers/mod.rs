@@ -1,7 +1,7 @@
 //! Buffers on devices and in pinned host memory.
 
+mod context_methods;
 pub(crate) mod cuda_buffer;
-mod from_context;
 pub(crate) mod host_buffer;
 
 use crate::registration::{PYARROW, Registration, functions};

@@ -1,5 +1,5 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
-//! `pyarrow_cuda_compat/numba.py`.
+//! `pyarrow_cuda_compat/_interop/numba/`.
 
 use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;

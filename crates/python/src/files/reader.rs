@@ -12,7 +12,8 @@ pub(crate) const CLASS: Class = Class {
     doc: c"Reads a device buffer as a file.\n\
         \n\
         `read` and `readinto` copy to the host.  `read_buffer` returns slices that stay\n\
-        on the device, and pyarrow's own readers get such slices too.\n\
+        on the device.  pyarrow's IPC readers get such slices for the data of batches;\n\
+        metadata, and whatever else they read, is copied to the host.\n\
         \n\
         Parameters\n\
         ----------\n\

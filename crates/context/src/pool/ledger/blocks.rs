@@ -1,8 +1,8 @@
 //! The blocks that tile the segments, and their states.
 //!
-//! A released block is *ready* at once if only work of this project could use it, which was complete
-//! before.  Otherwise it is *in flight* until there is evidence that all work is complete which may
-//! use it.  Such releases are numbered, and one number describes the evidence: it covers all
+//! A released block is *ready* at once if only this package's work used it, and that work is complete.  Otherwise
+//! it is *in flight* until there is evidence that all work is complete which may use it, or *withheld* while its bytes
+//! are wiped or its segment is about to go back to the driver.  Such releases are numbered, and one number describes the evidence: it covers all
 //! releases up to it.  Ready neighbours merge.
 
 use super::classes::Class;

@@ -1,4 +1,4 @@
-//! How copies write.
+//! Whether a copy writes through the processor's caches or past them.
 
 use super::super::task::Task;
 
