@@ -69,3 +69,12 @@ fn a_field_lies_in_its_structure(#[case] offset: u64, #[case] own: &[i64]) {
     let field = structures.field(offset, ElementType::float(4), own);
     assert!(matches!(field, Err(Error::Invalid(_))), "{field:?}");
 }
+
+#[test]
+fn a_transpose_names_each_dimension_once() {
+    let layout = Layout::row_major(bytes(1), vec![2, 3]).expect("small");
+    assert_eq!(layout.transpose(&[1, 0]).expect("both").shape(), [3, 2]);
+    for axes in [&[0][..], &[0, 1, 1], &[0, 0], &[0, 2]] {
+        layout.transpose(axes).expect_err("not each once");
+    }
+}
