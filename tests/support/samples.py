@@ -139,4 +139,4 @@ def wait_for_release(context, allocated):
     deadline = time.monotonic() + 60
     while context.bytes_allocated > allocated and time.monotonic() < deadline:
         gc.collect()
-    assert context.bytes_allocated <= allocated
+    assert context.bytes_allocated == allocated
