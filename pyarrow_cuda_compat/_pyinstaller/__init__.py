@@ -1,4 +1,4 @@
-"""Tells PyInstaller what a frozen program needs of this package, and which modules it imports.
+"""Tells PyInstaller which files and modules of this package a frozen program needs.
 
 PyInstaller finds the folder by the entry point in ``pyproject.toml``.
 """

@@ -21,7 +21,7 @@ class HostAndDevice:
     """An array whose calls copy between its two sides, and return a status."""
 
     _memory: MirroredArray
-    # Of the last call of the device, and of the allocation.
+    # Of the last call to the device, and of the allocation.
     _status = _allocation = SUCCESS
 
     def _hold(self, host: Host, order: Order, device: _native.DeviceArray | None = None) -> None:

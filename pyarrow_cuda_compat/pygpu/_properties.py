@@ -102,8 +102,8 @@ class cudaDeviceProp(WithStatus):
     def get(self) -> dict[str, Any]:
         """Return the properties as a dict.
 
-        Its keys are names of the fields of CUDA's ``cudaDeviceProp``.  It is no C structure,
-        whose layout changes between versions of CUDA.
+        Its keys are names of the fields of CUDA's ``cudaDeviceProp``.  It is not that structure
+        itself, whose layout changes between versions of CUDA.
 
         Returns
         -------

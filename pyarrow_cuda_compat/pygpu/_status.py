@@ -89,7 +89,7 @@ class WithStatus:
     _status = SUCCESS
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the object's last call of the device.
+        """Return the status of the object's last call to the device.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class WithStatusProperty:
 
     @property
     def last_status(self) -> cudaError_t:
-        """The status of the object's last call of the device.
+        """The status of the object's last call to the device.
 
         Returns
         -------

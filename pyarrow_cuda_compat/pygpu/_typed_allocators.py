@@ -83,7 +83,7 @@ class TypedHostAllocator(_TypedAllocator):
 
 
 class _DriversAllocator(_TypedAllocator):
-    """What the allocators have that call the driver."""
+    """Shared by the allocators that call the driver."""
 
     def allocate(self, size: int) -> cudaError_t:
         """Allocate memory, and release what the allocator had before.

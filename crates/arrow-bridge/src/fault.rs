@@ -72,7 +72,7 @@ impl From<IpcError> for Fault {
 /// Why a function of the border failed; null if it did not.
 pub(crate) type Failure = Option<Box<Fault>>;
 
-/// What a function of the border returns: a value, or why there is none.
+/// The result of a function of the border: a value, or a failure.
 #[repr(C)]
 pub(crate) struct Outcome<T> {
     /// Without a meaning beside a failure.

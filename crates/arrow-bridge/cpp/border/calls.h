@@ -8,7 +8,7 @@
 
 namespace arrow_cuda {
 
-// What takes a value over: for one of Rust's objects, its handle.
+// The type that owns a returned value: for one of Rust's objects, its handle.
 template <typename T>
 struct Taken {
   using Type = T;

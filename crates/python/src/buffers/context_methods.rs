@@ -216,7 +216,7 @@ impl PyContext {
     /// ValueError
     ///     If the file has fewer bytes, or a number is negative.
     /// TypeError
-    ///     If `path` is none of these: the bytes of other objects need not be those of
+    ///     If `path` is not one of these: the bytes of other objects need not be those of
     ///     their descriptors.
     /// OutOfMemoryError
     ///     If the device has too little free memory: an OSError and a MemoryError.

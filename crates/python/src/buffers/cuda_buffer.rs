@@ -424,7 +424,7 @@ impl Methods {
     ///     If the range is outside the buffer, `offset` is negative, or the file is open
     ///     for appending.
     /// TypeError
-    ///     If `path` is none of these.
+    ///     If `path` is not one of these.
     /// ImportError
     ///     If `kvikio` is True, and it is not installed.
     ///

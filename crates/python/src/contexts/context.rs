@@ -232,7 +232,7 @@ impl PyContext {
     /// The number of bytes that this process has allocated in the context.
     ///
     /// Counts the requested bytes, from allocation to release.  Slices, foreign
-    /// memory, memory of other processes and that of an allocator of the program's
+    /// memory, memory of other processes and memory of a user-defined allocator
     /// (`set_allocator`) do not count.
     ///
     /// Examples

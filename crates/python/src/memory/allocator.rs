@@ -160,7 +160,7 @@ impl Release {
 /// Raises
 /// ------
 /// TypeError
-///     If `allocator` is none of these, or `context` neither a Context nor a number.
+///     If `allocator` is not one of these, or `context` is neither a Context nor a number.
 /// ValueError
 ///     If the context is not the primary one of its device, or no device has the number.
 /// OSError
