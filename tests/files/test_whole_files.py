@@ -191,6 +191,8 @@ def test_paths_that_cannot_be_opened(ctx, tmp_path, path):
     os.close(folder)
 
 
+# compute-sanitizer hangs when a process that had another effective user creates a context.
+@pytest.mark.unwatched
 def test_paths_that_may_not_be_read(ctx, path):
     path.chmod(0)
     before = os.geteuid()

@@ -178,6 +178,7 @@ def test_copies_from_it_are_direct(driver, run_python):
     assert run_python(DIRECT, driver.library._name) == (0, "True [0, 0, 1]\n", "")
 
 
+# Under compute-sanitizer a copy blocks.
 @pytest.mark.unwatched
 def test_copies_on_streams_are_queued(pool, ctx, stream, queue):
     expected = list(range(100_000))
