@@ -112,25 +112,37 @@ class Staged(Bare):
         self.pool = ThreadPoolExecutor(threads, initializer=driver.enter)
 
     def upload(self, device: Any, host: Host, stream: Any = None) -> Call:
-        return self.in_threads(device.value, host, is_up=True)
+        return self.in_threads(device, host, is_up=True)
 
     def download(self, device: Any, host: Host, stream: Any = None) -> Call:
-        return self.in_threads(device.value, host, is_up=False)
+        return self.in_threads(device, host, is_up=False)
 
-    def in_threads(self, device: int, host: Host, *, is_up: bool) -> Call:
+    def in_threads(self, device: Any, host: Host, *, is_up: bool) -> Call:
+        """A call that retains the device memory."""
         piece, count = self.slots[0][0].size, len(self.slots)
         calls: list[list[Call]] = [[] for _ in self.slots]
         for number, at in enumerate(range(0, host.size, piece)):
             part, (slot, stream) = host[at : at + piece], self.slots[number % count]
             slot = slot[: part.size]
             if is_up:
-                copy = super().upload(device + at, slot, stream)
+                copy = super().upload(device.value + at, slot, stream)
                 steps = [partial(np.copyto, slot, part), copy, stream.synchronize]
             else:
-                copy = super().download(device + at, slot, stream)
+                copy = super().download(device.value + at, slot, stream)
                 steps = [copy, stream.synchronize, partial(np.copyto, part, slot)]
             calls[number % count] += steps
-        return lambda: list(self.pool.map(lambda steps: [step() for step in steps], calls))
+
+        def run(retained: Any = device) -> None:
+            list(self.pool.map(take, calls))
+
+        return run
+
+
+def take(steps: Sequence[Call]) -> None:
+    """Slots still have the bytes of earlier copies, so the result alone does not show a failure."""
+    for step in steps:
+        if code := step():
+            raise DriverError(f"a copy through a slot failed with {code}")
 
 
 def reading(driver: Driver, memory: int, size: int, out: int, blocks: int) -> Case:
