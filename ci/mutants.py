@@ -65,9 +65,9 @@ CHANGES = {
 TESTS = {
     "dask/*": ["tests/interop"],
     "memory/*": ["tests/arrays", "tests/memory", "tests/interop"],
-    "smart_array/*": ["tests/arrays"],
+    "smart_array/*": ["tests/arrays", "tests/interop"],
     "pygpu/*": ["tests/pygpu"],
-    "_device_array/*": ["tests/arrays", "tests/interop"],
+    "_device_array/*": ["tests/arrays", "tests/interop", "tests/pygpu"],
     "_arrays/*": ["tests/arrays", "tests/interop"],
     "*guards/*": ["tests/guards", "tests/devices"],
     "_pyarrow/*": ["tests/devices", "tests/batches", "tests/memory", "tests/interop"],

@@ -50,8 +50,9 @@ def on_device(array):
         lambda: memory.to_device(np.array(VALUES)),
         lambda: SmartArray(VALUES, where="gpu"),
         lambda: np.array(VALUES, "f4"),
+        lambda: memory.to_device(np.array(VALUES, "f4")),
     ],
-    ids=["ndarray", "list", "device array", "SmartArray", "other dtype"],
+    ids=["ndarray", "list", "device array", "SmartArray", "other dtype", "other on device"],
 )
 def test_data_arrives_on_both_sides(make, copy_, where):
     obj = make()
