@@ -2,7 +2,8 @@
 
 use crate::error::{Error, invalid};
 use crate::node::{Memory, Node};
-use crate::types::{self, Buffers, Content, Reach, too_long};
+use crate::types::{self, Buffers, too_long};
+use arrow_cuda_layout::Content;
 use arrow_schema::DataType;
 
 impl<B: Memory> Node<B> {
@@ -65,9 +66,10 @@ impl<B: Memory> Node<B> {
             let (found, expected) = (self.children.len(), expected.len());
             return invalid(format!("{} with {found} children, not {expected}", self.data_type));
         }
-        for (child, (data_type, reach)) in self.children.iter().zip(expected) {
+        let (layout, width) = types::layout(&self.data_type);
+        for (child, data_type) in self.children.iter().zip(expected) {
             check_type(data_type, &child.data_type)?;
-            let Reach::Each(number) = reach else { continue };
+            let Some(number) = layout.elements_of_children(width) else { continue };
             let needed = end.checked_mul(number).ok_or_else(|| too_long(end))?;
             if child.length < needed {
                 return invalid(format!(
@@ -89,7 +91,7 @@ impl<B: Memory> Node<B> {
 }
 
 fn check_size(name: &str, size: u64, content: Content, end: u64) -> Result<(), Error> {
-    match content.size(end)? {
+    match types::size(content, end)? {
         Some(needed) if size < needed => {
             invalid(format!("{name} has {size} bytes, and {end} elements need {needed}"))
         }

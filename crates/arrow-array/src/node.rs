@@ -4,6 +4,7 @@ use crate::Error;
 use crate::types;
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_layout::Content;
 use arrow_schema::DataType;
 
 /// Memory that an array's buffer may be.
@@ -19,6 +20,11 @@ pub(crate) trait Memory: Clone {
 
     /// The bytes, on the host.
     fn to_vec(&self) -> Result<Vec<u8>, Error>;
+
+    /// The bytes of several, copied together.
+    fn to_vecs(all: &[Self]) -> Result<Vec<Vec<u8>>, Error> {
+        all.iter().map(Self::to_vec).collect()
+    }
 }
 
 impl Memory for Buffer {
@@ -51,6 +57,10 @@ impl Memory for DeviceBuffer {
 
     fn to_vec(&self) -> Result<Vec<u8>, Error> {
         Ok(DeviceBuffer::to_vec(self)?)
+    }
+
+    fn to_vecs(all: &[Self]) -> Result<Vec<Vec<u8>>, Error> {
+        Ok(DeviceBuffer::to_vecs(&all.iter().collect::<Vec<_>>())?)
     }
 }
 
@@ -90,7 +100,8 @@ impl<B> Node<B> {
         found
     }
 
-    fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
+    /// Sees the array, and then each one within it.
+    pub(crate) fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
         see(self);
         for inner in self.children.iter().chain(self.dictionary.as_deref()) {
             inner.visit(see);
@@ -102,6 +113,17 @@ impl<B> Node<B> {
         see(self);
         for inner in self.children.iter_mut().chain(self.dictionary.as_deref_mut()) {
             inner.visit_mut(see);
+        }
+    }
+
+    /// How many of so many of its elements are null, where that is known.
+    pub(crate) fn nulls_among(&self, length: u64) -> Option<u64> {
+        match self.null_count {
+            _ if self.data_type == DataType::Null => Some(length),
+            Some(0) => Some(0),
+            Some(count) if length == self.length => Some(count),
+            Some(count) if count == self.length => Some(length),
+            _ => None,
         }
     }
 
@@ -138,13 +160,7 @@ impl<B: Clone> Node<B> {
     /// So many elements from one on.  Fails when there are not so many.
     pub(crate) fn range(&self, first: u64, length: u64) -> Result<Self, Error> {
         arrow_cuda_buffer::range::within(first, length, self.length)?;
-        let null_count = match self.null_count {
-            _ if self.data_type == DataType::Null => Some(length),
-            Some(0) => Some(0),
-            Some(count) if length == self.length => Some(count),
-            Some(count) if count == self.length => Some(length),
-            _ => None,
-        };
+        let null_count = self.nulls_among(length);
         Ok(Self { offset: self.offset + first, length, null_count, ..self.clone() })
     }
 }
@@ -155,10 +171,9 @@ impl<B: Memory> Node<B> {
         let Some(bitmap) = self.validity.as_ref().filter(|_| self.null_count.is_none()) else {
             return Ok(self.null_count.unwrap_or(0));
         };
-        let content = types::Content::Bits;
-        let (start, skipped) = (self.offset - self.offset % 8, self.offset % 8);
-        let size = content.size(skipped + self.length)?.unwrap_or(0);
-        let bytes = bitmap.part(content.position(start), size)?.to_vec()?;
+        let skipped = self.offset % 8;
+        let size = types::size(Content::Bits, skipped + self.length)?.unwrap_or(0);
+        let bytes = bitmap.part(self.offset / 8, size)?.to_vec()?;
         let ones =
             Buffer::from_vec(bytes).count_set_bits_offset(skipped as usize, self.length as usize);
         Ok(self.length - ones as u64)

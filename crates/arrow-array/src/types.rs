@@ -1,51 +1,35 @@
-//! The layout that a type prescribes: buffers, children, and how much of them an array reaches.
+//! The layout and the children that a type prescribes.
 
 use crate::Error;
-use arrow_data::{BufferSpec, layout};
+use arrow_cuda_layout::{Content, Layout};
 use arrow_schema::{DataType, UnionMode};
 
 /// Deeper types are refused, as libarrow refuses them.
 const MAX_DEPTH: usize = 64;
 
-/// The contents of a buffer other than the validity bitmap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// A bit for each element.
-    Bits,
-    /// So many bytes for each element.
-    Fixed(u64),
-    /// Where each element begins and the last one ends, in so many bytes each.
-    Offsets(u64),
-    /// The data that offsets or views refer to.
-    Bytes,
-}
-
-impl Content {
-    /// The size of the buffer for so many elements, in bytes; none if they do not determine it.
-    ///
-    /// Fails when there are not so many addresses.
-    pub(crate) fn size(self, count: u64) -> Result<Option<u64>, Error> {
-        let size = match self {
-            Self::Bits => Some(count.div_ceil(8)),
-            Self::Fixed(width) => count.checked_mul(width),
-            Self::Offsets(width) => count.checked_add(1).and_then(|ends| ends.checked_mul(width)),
-            Self::Bytes => return Ok(None),
-        };
-        size.map(Some).ok_or_else(|| too_long(count))
-    }
-
-    /// Where an element begins, in bytes; one at a multiple of 8.
-    pub(crate) fn position(self, element: u64) -> u64 {
-        match self {
-            Self::Bits => element / 8,
-            Self::Fixed(width) | Self::Offsets(width) => element * width,
-            Self::Bytes => 0,
+/// How an array of a type that was [checked](check) lies in memory, and the width that goes with it.
+pub(crate) fn layout(data_type: &DataType) -> (Layout, u64) {
+    match data_type {
+        DataType::Null => (Layout::Null, 0),
+        DataType::Boolean => (Layout::Bits, 0),
+        DataType::Utf8 | DataType::Binary => (Layout::Binary, 4),
+        DataType::LargeUtf8 | DataType::LargeBinary => (Layout::Binary, 8),
+        DataType::Utf8View | DataType::BinaryView => (Layout::BinaryView, 0),
+        DataType::List(_) | DataType::Map(..) => (Layout::List, 4),
+        DataType::LargeList(_) => (Layout::List, 8),
+        DataType::ListView(_) => (Layout::ListView, 4),
+        DataType::LargeListView(_) => (Layout::ListView, 8),
+        DataType::FixedSizeList(_, length) => {
+            (Layout::FixedSizeList, u64::try_from(*length).unwrap_or(0))
         }
+        DataType::Struct(_) => (Layout::Struct, 0),
+        DataType::Union(_, UnionMode::Sparse) => (Layout::SparseUnion, 0),
+        DataType::Union(_, UnionMode::Dense) => (Layout::DenseUnion, 0),
+        DataType::RunEndEncoded(..) => (Layout::RunEndEncoded, 0),
+        DataType::FixedSizeBinary(size) => (Layout::Fixed, u64::try_from(*size).unwrap_or(0)),
+        DataType::Dictionary(keys, _) => layout(keys),
+        _ => (Layout::Fixed, data_type.primitive_width().unwrap_or(0) as u64),
     }
-}
-
-pub(crate) fn too_long(count: u64) -> Error {
-    Error::Invalid(format!("{count} elements exceed every address"))
 }
 
 /// The buffers of a type.
@@ -61,83 +45,39 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// Those of a type that was [checked](check).
     pub(crate) fn of(data_type: &DataType) -> Self {
-        let layout = layout(data_type);
-        let mut contents: Vec<_> = layout.buffers.iter().map(content).collect();
-        if has_offsets(data_type)
-            && let Some(Content::Fixed(width)) = contents.first().copied()
-        {
-            contents.splice(..1, [Content::Offsets(width)]);
-        }
-        let (has_validity, is_variadic) = (layout.can_contain_null_mask, layout.variadic);
-        Self { has_validity, contents, is_variadic }
-    }
-
-    /// The width of the offsets, if there are any.
-    pub(crate) fn offset_width(&self) -> Option<u64> {
-        match self.contents.first() {
-            Some(Content::Offsets(width)) => Some(*width),
-            _ => None,
-        }
+        let (layout, width) = layout(data_type);
+        let contents = layout.contents(width).collect();
+        let is_variadic = layout == Layout::BinaryView;
+        Self { has_validity: layout.has_validity(), contents, is_variadic }
     }
 }
 
-fn content(spec: &BufferSpec) -> Content {
-    match spec {
-        BufferSpec::FixedWidth { byte_width, .. } => Content::Fixed(*byte_width as u64),
-        BufferSpec::BitMap => Content::Bits,
-        BufferSpec::VariableWidth | BufferSpec::AlwaysNull => Content::Bytes,
+/// The size of a buffer for so many elements, in bytes; none if they do not determine it.
+///
+/// Fails when there are not so many addresses.
+pub(crate) fn size(content: Content, count: u64) -> Result<Option<u64>, Error> {
+    match content.size(count) {
+        None if content != Content::Bytes => Err(too_long(count)),
+        size => Ok(size),
     }
 }
 
-fn has_offsets(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Utf8
-            | DataType::LargeUtf8
-            | DataType::Binary
-            | DataType::LargeBinary
-            | DataType::List(_)
-            | DataType::LargeList(_)
-            | DataType::Map(..)
-    )
+pub(crate) fn too_long(count: u64) -> Error {
+    Error::Invalid(format!("{count} elements exceed every address"))
 }
 
-/// The elements of a child that elements of its parent reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// As many, at the same positions, for each element of the parent.
-    Each(u64),
-    /// From the first offset to the last.
-    Offsets,
-    /// Any: what the parent's buffers say.
-    Any,
-}
-
-/// The types of the children, and what is reached of them.
-pub(crate) fn children(data_type: &DataType) -> Vec<(&DataType, Reach)> {
+/// The types of the children.
+pub(crate) fn children(data_type: &DataType) -> Vec<&DataType> {
     match data_type {
-        DataType::List(field) | DataType::LargeList(field) | DataType::Map(field, _) => {
-            vec![(field.data_type(), Reach::Offsets)]
-        }
-        DataType::ListView(field) | DataType::LargeListView(field) => {
-            vec![(field.data_type(), Reach::Any)]
-        }
-        DataType::FixedSizeList(field, length) => {
-            vec![(field.data_type(), Reach::Each(u64::try_from(*length).unwrap_or(0)))]
-        }
-        DataType::Struct(fields) => {
-            fields.iter().map(|field| (field.data_type(), Reach::Each(1))).collect()
-        }
-        DataType::Union(fields, mode) => {
-            let reach = match mode {
-                UnionMode::Sparse => Reach::Each(1),
-                UnionMode::Dense => Reach::Any,
-            };
-            fields.iter().map(|(_, field)| (field.data_type(), reach)).collect()
-        }
-        DataType::RunEndEncoded(ends, values) => {
-            vec![(ends.data_type(), Reach::Any), (values.data_type(), Reach::Any)]
-        }
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::Map(field, _)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _) => vec![field.data_type()],
+        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+        DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
         _ => Vec::new(),
     }
 }
@@ -172,7 +112,7 @@ fn check_at(data_type: &DataType, depth: usize) -> Result<(), Error> {
     if !is_possible {
         return Err(Error::Invalid(format!("no array has the type {data_type}")));
     }
-    let inner = children(data_type).into_iter().map(|(child, _)| child);
+    let inner = children(data_type).into_iter();
     inner.chain(dictionary(data_type)).try_for_each(|inner| check_at(inner, depth + 1))
 }
 

@@ -4,10 +4,11 @@ use super::abi::{ArrowArray, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray
 use crate::DeviceArrayData;
 use crate::error::{Error, invalid};
 use crate::node::Node;
-use crate::trim::offset_at;
-use crate::types::{self, Buffers, Content};
+use crate::trim;
+use crate::types::{self, Buffers};
 use arrow_cuda_buffer::{DeviceBuffer, device_address};
 use arrow_cuda_context::{Context, Event, Stream, is_readable};
+use arrow_cuda_layout::Content;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
 use std::ffi::c_void;
@@ -202,22 +203,26 @@ impl Import<'_> {
         let mut addresses = addresses.iter().map(|address| *address as u64);
         if layout.has_validity
             && let Some(address @ 1..) = addresses.next()
-            && let Some(size) = Content::Bits.size(end)?
+            && let Some(size) = types::size(Content::Bits, end)?
         {
             // SAFETY: guaranteed by the caller.
             node.validity = Some(unsafe { self.buffer(address, size) }?);
         }
-        for (content, address) in layout.contents.iter().zip(&mut addresses) {
+        let mut width = 0;
+        for (content, address) in layout.contents.into_iter().zip(&mut addresses) {
+            if let Content::Offsets(each) = content {
+                width = each;
+            }
             let size = match (content, node.buffers.first()) {
                 // Some producers give arrays without elements no first offset.
                 (Content::Offsets(width), _) if end == 0 => {
-                    let zero = DeviceBuffer::allocate_packed(self.context, *width)?;
+                    let zero = DeviceBuffer::allocate_packed(self.context, width)?;
                     zero.fill(0)?;
                     node.buffers.push(zero);
                     continue;
                 }
-                (Content::Bytes, Some(offsets)) => last_offset(offsets, &layout)?,
-                _ => content.size(end)?.unwrap_or(0),
+                (Content::Bytes, Some(offsets)) => last_offset(offsets, width)?,
+                _ => types::size(content, end)?.unwrap_or(0),
             };
             // SAFETY: guaranteed by the caller.
             node.buffers.push(unsafe { self.buffer(address, size) }?);
@@ -278,9 +283,13 @@ impl Import<'_> {
 }
 
 /// The size of what offsets lead to.  Copies the last one from the device.
-fn last_offset(offsets: &DeviceBuffer, layout: &Buffers) -> Result<u64, Error> {
-    let width = layout.offset_width().unwrap_or(0);
-    offset_at(offsets, offsets.size().saturating_sub(width), width)
+fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
+    let position = offsets.size().saturating_sub(width);
+    let offset = trim::offset(&offsets.slice(position, width)?.to_vec()?);
+    if i64::try_from(offset).is_err() {
+        return invalid(format!("an offset of {}", offset.cast_signed()));
+    }
+    Ok(offset)
 }
 
 /// Length, offset and number of nulls.
@@ -348,7 +357,7 @@ unsafe fn children<'a>(
     }
     // SAFETY: guaranteed by the caller.
     let children = unsafe { slice::from_raw_parts(array.children, types.len()) };
-    let typed = children.iter().zip(types).map(|(child, (data_type, _))| {
+    let typed = children.iter().zip(types).map(|(child, data_type)| {
         // SAFETY: guaranteed by the caller.
         match unsafe { child.as_ref() } {
             Some(child) => Ok((child, data_type)),

@@ -1,0 +1,102 @@
+//! The buffers and children that a layout prescribes.
+
+/// How an array lies in memory.  Extension types have the layout of their storage, and arrays with a
+/// dictionary that of their indices.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// No buffers: all elements are null.
+    Null = 0,
+    /// A bit for each element.
+    Bits = 1,
+    /// `width` bytes for each element.
+    Fixed = 2,
+    /// Strings or binary data behind offsets of `width` bytes.
+    Binary = 3,
+    /// Views of 16 bytes, and any number of buffers that they lead to.
+    BinaryView = 4,
+    /// Lists or maps behind offsets of `width` bytes.
+    List = 5,
+    /// Lists behind offsets and sizes of `width` bytes each.
+    ListView = 6,
+    /// `width` elements of the child for each element.
+    FixedSizeList = 7,
+    /// An element of each child for each element.
+    Struct = 8,
+    /// Type ids, and an element of each child for each element.
+    SparseUnion = 9,
+    /// Type ids, and offsets into the child of each type.
+    DenseUnion = 10,
+    /// Ends of runs, and values: two children.
+    RunEndEncoded = 11,
+}
+
+/// What a buffer holds, other than the validity bitmap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A bit for each element.
+    Bits,
+    /// So many bytes for each element.
+    Fixed(u64),
+    /// Where each element begins and the last one ends, in so many bytes each.
+    Offsets(u64),
+    /// The data that offsets or views refer to.
+    Bytes,
+}
+
+impl Layout {
+    /// The buffers after the validity bitmap, in order.  Of views, those that they lead to follow.
+    pub fn contents(self, width: u64) -> impl Iterator<Item = Content> {
+        let (first, second) = match self {
+            Self::Null | Self::FixedSizeList | Self::Struct | Self::RunEndEncoded => (None, None),
+            Self::Bits => (Some(Content::Bits), None),
+            Self::Fixed => (Some(Content::Fixed(width)), None),
+            Self::Binary => (Some(Content::Offsets(width)), Some(Content::Bytes)),
+            Self::BinaryView => (Some(Content::Fixed(16)), None),
+            Self::List => (Some(Content::Offsets(width)), None),
+            Self::ListView => (Some(Content::Fixed(width)), Some(Content::Fixed(width))),
+            Self::SparseUnion => (Some(Content::Fixed(1)), None),
+            Self::DenseUnion => (Some(Content::Fixed(1)), Some(Content::Fixed(4))),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Whether the array may have a validity bitmap.
+    pub fn has_validity(self) -> bool {
+        !matches!(
+            self,
+            Self::Null | Self::SparseUnion | Self::DenseUnion | Self::RunEndEncoded
+        )
+    }
+
+    /// The number of elements of each child for each element, where it is fixed.
+    pub fn elements_of_children(self, width: u64) -> Option<u64> {
+        match self {
+            Self::FixedSizeList => Some(width),
+            Self::Struct | Self::SparseUnion => Some(1),
+            _ => None,
+        }
+    }
+}
+
+impl Content {
+    /// The size of the buffer for so many elements, in bytes.  None for [`Content::Bytes`], where their
+    /// number does not determine it, and if there are not so many addresses.
+    pub fn size(self, count: u64) -> Option<u64> {
+        match self {
+            Self::Bits => Some(count.div_ceil(8)),
+            Self::Fixed(width) => count.checked_mul(width),
+            Self::Offsets(width) => count.checked_add(1)?.checked_mul(width),
+            Self::Bytes => None,
+        }
+    }
+
+    /// Where an element begins, in bytes; that of bits at a multiple of 8.
+    pub fn position(self, element: u64) -> Option<u64> {
+        match self {
+            Self::Bits => Some(element / 8),
+            Self::Fixed(width) | Self::Offsets(width) => element.checked_mul(width),
+            Self::Bytes => None,
+        }
+    }
+}

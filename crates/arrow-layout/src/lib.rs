@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+// Nothing that callers pass may panic.  Tests may.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used,
+    )
+)]
+
+mod layout;
+mod lower;
+mod reach;
+
+pub use layout::{Content, Layout};
+pub use lower::lower;
+pub use reach::{ArrayNode, Part, Reach, Reached, Reads, Wanted, reach};

@@ -1,0 +1,341 @@
+//! The part of its buffers that a slice reaches.
+//!
+//! Elements of an array with bits begin at one of the first 8 positions afterwards, so that no bit moves;
+//! those of other arrays begin at position 0.  An array that contradicts itself is left whole, with all
+//! arrays that it belongs to.
+
+use crate::layout::{Content, Layout};
+
+/// One array of a tree, which lists the arrays within it next: its children, then its dictionary.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayNode {
+    /// How it lies in memory.
+    pub layout: Layout,
+    /// Whether its first buffer is a validity bitmap.
+    pub has_validity: bool,
+    /// Whether it has a dictionary.
+    pub has_dictionary: bool,
+    /// The number of its children.
+    pub children: u32,
+    /// The number of its buffers, with the bitmap.
+    pub buffers: u32,
+    /// What the layout says that it is.
+    pub width: u64,
+    /// The number of its elements.
+    pub length: u64,
+    /// The position of the first element in the buffers, and in children that have as many elements.
+    pub offset: u64,
+}
+
+/// An array over the parts that it reaches.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// The position of the first element in the parts.
+    pub offset: u64,
+    /// The number of elements: a child may have fewer than before.
+    pub length: u64,
+    /// What its offsets count too much: the data or elements that were left out before what they lead to.
+    pub base: u64,
+}
+
+/// A part of a buffer, in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins.
+    pub start: u64,
+    /// Its size.
+    pub size: u64,
+}
+
+/// An offset that has to be known.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The number of the buffer.
+    pub buffer: usize,
+    /// Where it lies, in bytes.
+    pub position: u64,
+    /// How many bytes it has: 4 or 8.
+    pub width: u64,
+}
+
+/// Which offsets are worth reading.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// None: what offsets lead to stays whole, and they stay as they are.
+    None = 0,
+    /// Those of slices.
+    OfSlices = 1,
+    /// All.
+    All = 2,
+}
+
+/// Buffers are padded to at most as many bytes; with fewer bytes more than it needs, an array is no slice.
+const PADDING: u64 = 64;
+
+/// What arrays reach of their buffers.
+#[derive(Debug)]
+pub struct Reach {
+    /// For each array.
+    pub arrays: Vec<Reached>,
+    /// For each buffer.
+    pub parts: Vec<Part>,
+}
+
+/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  `sizes` are
+/// those of all buffers, in bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign
+/// extended.
+///
+/// # Errors
+///
+/// Those of `read`.
+pub fn reach<E>(
+    arrays: &[ArrayNode],
+    sizes: &[u64],
+    reads: Reads,
+    mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<(), E>,
+) -> Result<Reach, E> {
+    let mut trimming = Trimming::new(arrays, sizes, reads);
+    let mut tasks = trimming.roots();
+    while !tasks.is_empty() {
+        let mut inner = Vec::new();
+        for task in tasks {
+            if trimming.trim(task, &mut inner).is_none() {
+                trimming.keep_whole(task.root);
+            }
+        }
+        let waiting = std::mem::take(&mut trimming.waiting);
+        let wanted = std::mem::take(&mut trimming.wanted);
+        let mut ends = vec![0; wanted.len()];
+        if !wanted.is_empty() {
+            read(&wanted, &mut ends)?;
+        }
+        for (task, ends) in waiting.into_iter().zip(ends.chunks(2)) {
+            if trimming.follow(task, ends, &mut inner).is_none() {
+                trimming.keep_whole(task.root);
+            }
+        }
+        tasks = inner;
+    }
+    Ok(trimming.into_reach())
+}
+
+/// Elements of an array that are reached: so many from one on.
+#[derive(Clone, Copy)]
+struct Task {
+    array: usize,
+    first: u64,
+    count: u64,
+    root: usize,
+}
+
+/// Where an array's buffers begin, and the arrays within it end.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    buffers: usize,
+    end: usize,
+}
+
+struct Trimming<'a> {
+    arrays: &'a [ArrayNode],
+    sizes: &'a [u64],
+    reads: Reads,
+    places: Vec<Place>,
+    reached: Vec<Reached>,
+    parts: Vec<Part>,
+    /// The roots of trees that stay whole.
+    whole: Vec<usize>,
+    waiting: Vec<Task>,
+    wanted: Vec<Wanted>,
+}
+
+impl<'a> Trimming<'a> {
+    fn new(arrays: &'a [ArrayNode], sizes: &'a [u64], reads: Reads) -> Self {
+        let unchanged = |array: &ArrayNode| Reached {
+            offset: array.offset,
+            length: array.length,
+            base: 0,
+        };
+        let mut places = Vec::with_capacity(arrays.len());
+        let mut buffers = 0;
+        for array in arrays {
+            places.push(Place { buffers, end: 0 });
+            buffers += array.buffers as usize;
+        }
+        Self {
+            arrays,
+            sizes,
+            reads,
+            places,
+            reached: arrays.iter().map(unchanged).collect(),
+            parts: sizes.iter().map(|size| Part { start: 0, size: *size }).collect(),
+            whole: Vec::new(),
+            waiting: Vec::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// All elements of the arrays that are in no other one.
+    fn roots(&mut self) -> Vec<Task> {
+        let mut roots = Vec::new();
+        let mut next = 0;
+        while let Some(array) = self.arrays.get(next) {
+            roots.push(Task { array: next, first: 0, count: array.length, root: next });
+            next = self.find_end(next);
+        }
+        roots
+    }
+
+    /// The number of the array after all that are within one.
+    fn find_end(&mut self, array: usize) -> usize {
+        let Some(node) = self.arrays.get(array) else { return array };
+        let mut end = array + 1;
+        for _ in 0..node.children as usize + usize::from(node.has_dictionary) {
+            if end >= self.arrays.len() {
+                break;
+            }
+            end = self.find_end(end);
+        }
+        if let Some(place) = self.places.get_mut(array) {
+            place.end = end;
+        }
+        end
+    }
+
+    fn keep_whole(&mut self, root: usize) {
+        self.whole.push(root);
+    }
+
+    /// Trims an array's own buffers.  None for one that contradicts itself.
+    fn trim(&mut self, task: Task, inner: &mut Vec<Task>) -> Option<()> {
+        let node = *self.arrays.get(task.array)?;
+        let place = *self.places.get(task.array)?;
+        let position = node.offset.checked_add(task.first)?;
+        if node.layout == Layout::RunEndEncoded {
+            // The ends of runs count from the first element of all.
+            self.set(task.array, position, task.count)?;
+            return self.enter_whole(task, inner);
+        }
+        let has_bits = node.has_validity || node.layout == Layout::Bits;
+        let skipped = if has_bits { position % 8 } else { 0 };
+        let (start, count) = (position - skipped, skipped.checked_add(task.count)?);
+        self.set(task.array, skipped, task.count)?;
+        let bitmap = node.has_validity.then_some(Content::Bits);
+        let contents = bitmap.into_iter().chain(node.layout.contents(node.width));
+        for (number, content) in (place.buffers..).zip(contents) {
+            if content == Content::Bytes {
+                continue; // the offsets tell
+            }
+            let size = *self.sizes.get(number)?;
+            let needed = content.size(count)?;
+            let part = self.parts.get_mut(number)?;
+            *part = Part { start: content.position(start)?, size: needed };
+            if part.start.checked_add(needed)? > size {
+                // An array without elements may lack its buffers.
+                *part = (task.count == 0).then_some(Part { start: 0, size: 0 })?;
+            }
+        }
+        if let Some(number) = node.layout.elements_of_children(node.width) {
+            let (first, count) = (start.checked_mul(number)?, count.checked_mul(number)?);
+            self.enter(task, |_| (first, count), inner)?;
+        } else if matches!(node.layout, Layout::Binary | Layout::List) {
+            self.want_ends(task, skipped, inner)?;
+        } else {
+            self.enter_whole(task, inner)?;
+        }
+        Some(())
+    }
+
+    fn set(&mut self, array: usize, offset: u64, length: u64) -> Option<()> {
+        *self.reached.get_mut(array)? = Reached { offset, length, base: 0 };
+        Some(())
+    }
+
+    /// Has the offsets read between which everything lies that the elements lead to.
+    fn want_ends(&mut self, task: Task, skipped: u64, inner: &mut Vec<Task>) -> Option<()> {
+        let node = self.arrays.get(task.array)?;
+        let buffer = self.places.get(task.array)?.buffers + usize::from(node.has_validity);
+        let (part, width) = (*self.parts.get(buffer)?, node.width);
+        if part.size == 0 {
+            return self.follow(task, &[0, 0], inner); // there are no elements
+        }
+        let is_worth_it = match self.reads {
+            Reads::None => false,
+            Reads::OfSlices => *self.sizes.get(buffer)? - part.size > PADDING,
+            Reads::All => true,
+        };
+        if !is_worth_it {
+            return self.enter_whole(task, inner);
+        }
+        let first = part.start + skipped * width;
+        let last = part.start + part.size - width;
+        self.wanted.extend([first, last].map(|position| Wanted { buffer, position, width }));
+        self.waiting.push(task);
+        Some(())
+    }
+
+    /// Trims what offsets lead to, from the first of them to the last.
+    fn follow(&mut self, task: Task, ends: &[u64], inner: &mut Vec<Task>) -> Option<()> {
+        let [first, last] = *ends else { return None };
+        let size = last.checked_sub(first)?;
+        let node = self.arrays.get(task.array)?;
+        self.reached.get_mut(task.array)?.base = first;
+        if node.layout == Layout::List {
+            return self.enter(task, |_| (first, size), inner);
+        }
+        let buffer = self.places.get(task.array)?.buffers + usize::from(node.has_validity) + 1;
+        if last > *self.sizes.get(buffer)? {
+            return None;
+        }
+        *self.parts.get_mut(buffer)? = Part { start: first, size };
+        Some(())
+    }
+
+    /// Goes on with these elements of each child, and all of a dictionary.
+    fn enter(
+        &self,
+        task: Task,
+        elements: impl Fn(&ArrayNode) -> (u64, u64),
+        inner: &mut Vec<Task>,
+    ) -> Option<()> {
+        let node = self.arrays.get(task.array)?;
+        let mut next = task.array + 1;
+        for number in 0..node.children as usize + usize::from(node.has_dictionary) {
+            let child = self.arrays.get(next)?;
+            let is_child = number < node.children as usize;
+            let (first, count) = if is_child { elements(child) } else { (0, child.length) };
+            if first.checked_add(count)? > child.length {
+                return None;
+            }
+            inner.push(Task { array: next, first, count, root: task.root });
+            next = self.places.get(next)?.end;
+        }
+        Some(())
+    }
+
+    fn enter_whole(&self, task: Task, inner: &mut Vec<Task>) -> Option<()> {
+        self.enter(task, |child| (0, child.length), inner)
+    }
+
+    fn into_reach(mut self) -> Reach {
+        let whole = Trimming::new(self.arrays, self.sizes, self.reads);
+        for root in std::mem::take(&mut self.whole) {
+            let end = self.places.get(root).map_or(root, |place| place.end);
+            let first_buffer = self.places.get(root).map_or(0, |place| place.buffers);
+            let after = self.places.get(end).map_or(self.parts.len(), |place| place.buffers);
+            copy(&mut self.reached, &whole.reached, root..end);
+            copy(&mut self.parts, &whole.parts, first_buffer..after);
+        }
+        Reach { arrays: self.reached, parts: self.parts }
+    }
+}
+
+fn copy<T: Copy>(to: &mut [T], from: &[T], range: std::ops::Range<usize>) {
+    if let (Some(to), Some(from)) = (to.get_mut(range.clone()), from.get(range)) {
+        to.copy_from_slice(from);
+    }
+}
