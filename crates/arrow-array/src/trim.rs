@@ -32,7 +32,7 @@ impl<B: Memory> Node<B> {
             }
             Ok::<_, Error>(())
         })?;
-        let parts = buffers.iter().zip(&found.parts);
+        let parts = buffers.iter().zip(&found.ranges);
         let parts = parts.map(|(buffer, part)| buffer.part(part.start, part.size));
         let mut node = self
             .with_buffers(parts.collect::<Result<Vec<_>, _>>()?)

@@ -11,6 +11,8 @@ fn main() {
         .with_config(configuration)
         .with_src(crate_folder.join("src/ffi.rs"))
         .with_src(crate_folder.join("src/kind.rs"))
+        .with_src(crate_folder.join("../arrow-layout/src/layout.rs"))
+        .with_src(crate_folder.join("../arrow-layout/src/reach.rs"))
         .generate()
         .expect("a header")
         .write_to_file(crate_folder.join("cpp/border/ffi.h"));

@@ -24,10 +24,11 @@ pub(crate) use arrow_cuda_context::HostPool as RustPool;
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
+pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Reached, Reads, Wanted};
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 14;
+pub const ABI_VERSION: u32 = 15;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -167,6 +168,19 @@ pub(crate) struct HostTarget {
     pub(crate) size: usize,
 }
 
+/// A function that stores the offsets that are wanted, sign extended.
+#[repr(C)]
+pub(crate) struct OffsetReader {
+    /// Passed to `read`.
+    pub(crate) state: *mut c_void,
+    pub(crate) read: unsafe extern "C" fn(
+        state: *mut c_void,
+        wanted: *const Wanted,
+        count: usize,
+        out: *mut u64,
+    ) -> Failure,
+}
+
 /// Rust's functions for C++.
 #[repr(C)]
 pub(crate) struct RustApi {
@@ -258,6 +272,28 @@ pub(crate) struct RustApi {
         targets: *const HostTarget,
         count: usize,
     ) -> Failure,
+
+    // Slices.
+    /// What each of `count` arrays reaches of its buffers, whose sizes are those of `buffers` buffers in the
+    /// order of the arrays.  Stores an answer for each array and for each buffer.
+    pub(crate) reach: unsafe extern "C" fn(
+        arrays: *const ArrayNode,
+        count: usize,
+        sizes: *const u64,
+        buffers: usize,
+        reads: Reads,
+        reader: OffsetReader,
+        reached: *mut Reached,
+        ranges: *mut ByteRange,
+    ) -> Failure,
+    /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
+    pub(crate) lower_offsets: unsafe extern "C" fn(
+        from: *const u8,
+        to: *mut u8,
+        size: usize,
+        width: u64,
+        base: u64,
+    ),
 
     // Pinned host memory.
     pub(crate) host_buffer_facts: unsafe extern "C" fn(buffer: &RustHostBuffer) -> HostFacts,

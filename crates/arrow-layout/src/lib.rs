@@ -19,4 +19,4 @@ mod reach;
 
 pub use layout::{Content, Layout};
 pub use lower::lower;
-pub use reach::{ArrayNode, Part, Reach, Reached, Reads, Wanted, reach};
+pub use reach::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, reach};

@@ -43,7 +43,7 @@ pub struct Reached {
 /// A part of a buffer, in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct ByteRange {
     /// Where it begins.
     pub start: u64,
     /// Its size.
@@ -83,7 +83,7 @@ pub struct Reach {
     /// For each array.
     pub arrays: Vec<Reached>,
     /// For each buffer.
-    pub parts: Vec<Part>,
+    pub ranges: Vec<ByteRange>,
 }
 
 /// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  `sizes` are
@@ -146,7 +146,7 @@ struct Trimming<'a> {
     reads: Reads,
     places: Vec<Place>,
     reached: Vec<Reached>,
-    parts: Vec<Part>,
+    ranges: Vec<ByteRange>,
     /// The roots of trees that stay whole.
     whole: Vec<usize>,
     waiting: Vec<Task>,
@@ -172,7 +172,7 @@ impl<'a> Trimming<'a> {
             reads,
             places,
             reached: arrays.iter().map(unchanged).collect(),
-            parts: sizes.iter().map(|size| Part { start: 0, size: *size }).collect(),
+            ranges: sizes.iter().map(|size| ByteRange { start: 0, size: *size }).collect(),
             whole: Vec::new(),
             waiting: Vec::new(),
             wanted: Vec::new(),
@@ -232,11 +232,11 @@ impl<'a> Trimming<'a> {
             }
             let size = *self.sizes.get(number)?;
             let needed = content.size(count)?;
-            let part = self.parts.get_mut(number)?;
-            *part = Part { start: content.position(start)?, size: needed };
+            let part = self.ranges.get_mut(number)?;
+            *part = ByteRange { start: content.position(start)?, size: needed };
             if part.start.checked_add(needed)? > size {
                 // An array without elements may lack its buffers.
-                *part = (task.count == 0).then_some(Part { start: 0, size: 0 })?;
+                *part = (task.count == 0).then_some(ByteRange { start: 0, size: 0 })?;
             }
         }
         if let Some(number) = node.layout.elements_of_children(node.width) {
@@ -259,7 +259,7 @@ impl<'a> Trimming<'a> {
     fn want_ends(&mut self, task: Task, skipped: u64, inner: &mut Vec<Task>) -> Option<()> {
         let node = self.arrays.get(task.array)?;
         let buffer = self.places.get(task.array)?.buffers + usize::from(node.has_validity);
-        let (part, width) = (*self.parts.get(buffer)?, node.width);
+        let (part, width) = (*self.ranges.get(buffer)?, node.width);
         if part.size == 0 {
             return self.follow(task, &[0, 0], inner); // there are no elements
         }
@@ -291,7 +291,7 @@ impl<'a> Trimming<'a> {
         if last > *self.sizes.get(buffer)? {
             return None;
         }
-        *self.parts.get_mut(buffer)? = Part { start: first, size };
+        *self.ranges.get_mut(buffer)? = ByteRange { start: first, size };
         Some(())
     }
 
@@ -326,11 +326,11 @@ impl<'a> Trimming<'a> {
         for root in std::mem::take(&mut self.whole) {
             let end = self.places.get(root).map_or(root, |place| place.end);
             let first_buffer = self.places.get(root).map_or(0, |place| place.buffers);
-            let after = self.places.get(end).map_or(self.parts.len(), |place| place.buffers);
+            let after = self.places.get(end).map_or(self.ranges.len(), |place| place.buffers);
             copy(&mut self.reached, &whole.reached, root..end);
-            copy(&mut self.parts, &whole.parts, first_buffer..after);
+            copy(&mut self.ranges, &whole.ranges, first_buffer..after);
         }
-        Reach { arrays: self.reached, parts: self.parts }
+        Reach { arrays: self.reached, ranges: self.ranges }
     }
 }
 

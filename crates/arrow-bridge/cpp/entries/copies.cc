@@ -9,6 +9,7 @@
 #include "arrow/array/util.h"
 #include "border/calls.h"
 #include "copies/arrays.h"
+#include "copies/trim.h"
 #include "entries/require.h"
 #include "exchange/null_count.h"
 #include "memory/device.h"
@@ -38,12 +39,16 @@ Status AwaitBitmaps(const ArrayDataVector& columns, const RustStream* stream) {
 arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
                                                    const ManagerPtr& to,
                                                    const RustStream* stream) {
+  ARROW_ASSIGN_OR_RAISE(const auto trimmed, Trim(columns, to, stream));
+  const auto& parts = trimmed.arrays;
   // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
-  if (!to->is_cpu() && HasUncountedNulls(columns)) {
-    ARROW_RETURN_NOT_OK(AwaitBitmaps(columns, stream));
-    ARROW_RETURN_NOT_OK(CountNulls(columns));
+  if (!to->is_cpu() && HasUncountedNulls(parts)) {
+    ARROW_RETURN_NOT_OK(AwaitBitmaps(parts, stream));
+    ARROW_RETURN_NOT_OK(CountNulls(parts));
   }
-  return CopyArrays(columns, to, stream);
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(parts, to, stream));
+  if (copies.has_value()) ARROW_RETURN_NOT_OK(LowerOffsets(*copies, trimmed.bases, to));
+  return copies;
 }
 
 arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,

@@ -104,7 +104,7 @@ pub(super) unsafe fn borrowed<'a>(
 /// # Safety
 ///
 /// They must be valid during the call.
-unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
+pub(super) unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
     // SAFETY: guaranteed by the caller.
     if count == 0 { &[] } else { unsafe { slice::from_raw_parts(first, count) } }
 }

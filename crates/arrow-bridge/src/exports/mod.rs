@@ -10,6 +10,7 @@ mod faults;
 mod files;
 mod metadata;
 mod pools;
+mod slices;
 mod streams;
 
 use crate::fault::Fault;
@@ -38,6 +39,8 @@ pub(crate) static API: RustApi = RustApi {
     copies_of_buffers: batch_copies::copies_of_buffers,
     stream_await_for: streams::await_for,
     copy_all_to_host: batch_copies::copy_all_to_host,
+    reach: slices::reach,
+    lower_offsets: slices::lower_offsets,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: release,
     pool_allocate: pools::allocate,

@@ -1,0 +1,32 @@
+// Arrays without what they do not reach of their buffers: a slice is copied as a slice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "arrow/array/data.h"
+#include "arrow/device.h"
+#include "arrow/result.h"
+#include "border/ffi.h"
+
+namespace arrow_cuda {
+
+struct Trimmed {
+  arrow::ArrayDataVector arrays;
+  // For each array, and then those within it, what its offsets count too much; empty if they are right.
+  std::vector<uint64_t> bases;
+};
+
+// The arrays to copy in place of these to the memory of `to`: parts of the same memory, or these
+// themselves where that is hardly more.  Offsets on the host are lowered; those in device memory
+// are read, once the stream has come to them, to copy to the host.
+arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
+                            const std::shared_ptr<arrow::MemoryManager>& to,
+                            const RustStream* stream);
+
+// Lowers the offsets of copies on the host.
+arrow::Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
+                           const std::shared_ptr<arrow::MemoryManager>& to);
+
+}  // namespace arrow_cuda
