@@ -27,7 +27,8 @@ def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
         host.validate(full=True)
         assert host.equals(batch)
         there = cuda.serialize_record_batch(batch.copy_to(ctx.memory_manager), ctx)
-        assert there.to_pybytes() == message.to_pybytes()
+        # The bits behind those of a part may differ.
+        assert cuda.read_record_batch(there, batch.schema).copy_to(CPU).equals(batch)
         first, last = message.address, message.address + message.size
         for buffer in buffers_of(back.column(0)):
             if buffer.size == 0:

@@ -7,6 +7,8 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pyarrow_cuda_compat
 from support.samples import (
@@ -40,20 +42,69 @@ def layout_of(cuda, data):
     return data.type, len(data), data.offset, data.device_type, buffers
 
 
+def valid_on_host(array):
+    """The same, on the host."""
+    back = copy_by_buffer(array, CPU)
+    back.validate(full=True)
+    return back
+
+
 @EVERY
 def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
-    for array in shapes(ALL[name]):
-        there = copy_by_buffer(array, ctx.memory_manager)
-        assert str(there) == str(array)
-        for source in (array, there):
-            for destination in (ctx.memory_manager, ctx.device, other_ctx.device, CPU, CPU.device):
-                wanted = copy_by_buffer(source, destination)
-                assert layout_of(cuda, source.copy_to(destination)) == layout_of(cuda, wanted)
+    whole, *parts = shapes(ALL[name])
+    there = copy_by_buffer(whole, ctx.memory_manager)
+    assert str(there) == str(whole)
+    for destination in (ctx.memory_manager, ctx.device, other_ctx.device, CPU, CPU.device):
+        for source in (whole, there):
+            wanted = copy_by_buffer(source, destination)
+            assert layout_of(cuda, source.copy_to(destination)) == layout_of(cuda, wanted)
+        for part in parts:
+            for source in (part, copy_by_buffer(part, ctx.memory_manager)):
+                copy, wanted = source.copy_to(destination), copy_by_buffer(source, destination)
+                assert (copy.type, copy.device_type) == (wanted.type, wanted.device_type)
+                assert valid_on_host(copy).equals(part)
+
+
+#: Of these, what a slice leads to stays whole.
+WHOLE = ("view", "dense union", "run-end encoded", "dictionary")
+
+
+@given(
+    st.sampled_from(sorted(ALL)),
+    st.integers(1, 60),
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_slices_travel_without_the_rest(ctx, name, repeated, slices, is_nested):
+    try:
+        array = pa.concat_arrays([ALL[name]] * repeated)
+    except pa.ArrowNotImplementedError:
+        array = ALL[name]
+    if is_nested:
+        offsets = pa.array(range(0, len(array) + 1, 2), pa.int32())
+        lists = pa.ListArray.from_arrays(offsets, array)
+        array = pa.StructArray.from_arrays([lists, array[: len(lists)]], ["a", "b"])
+    part, there = array, array.copy_to(ctx)
+    for first, second in slices:
+        start, end = sorted(int(share * len(part)) for share in (first, second))
+        part, there = (each.slice(start, end - start) for each in (part, there))
+    there_alone = part.copy_to(ctx)
+    for copy in (there_alone, there, there.copy_to(ctx), there_alone.copy_to(ctx)):
+        back = copy.copy_to(CPU)
+        back.validate(full=True)
+        assert back.equals(part)
+        assert back.null_count == part.null_count
+    if not name.endswith(WHOLE):
+        own = sum(buffer.size for buffer in buffers_of(pa.concat_arrays([part])))
+        for copy in (there_alone, there.copy_to(CPU)):
+            sizes = {buffer.address: buffer.size for buffer in buffers_of(copy)}
+            # Up to seven elements more, where there are bits.
+            assert sum(sizes.values()) <= 1.05 * own + 96 * len(sizes)
 
 
 @EVERY
 def test_so_is_a_copy_of_a_batch(cuda, ctx, other_ctx, name):
-    for array in [*shapes(ALL[name]), empty_of(ALL[name].type)]:
+    for array in [ALL[name], empty_of(ALL[name].type)]:
         names = ["", "again", "numbers"]
         numbers = pa.array(range(len(array)), pa.int8())
         batch = pa.record_batch([array, array, numbers], names).replace_schema_metadata({"a": "b"})

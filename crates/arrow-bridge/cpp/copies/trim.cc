@@ -22,6 +22,9 @@ using arrow::Type;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
+// Buffers may have as many bytes more than they need.
+constexpr uint64_t kPadding = 64;
+
 std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
   switch (type.id()) {
     case Type::NA:
@@ -70,8 +73,8 @@ class Tree {
   }
 
   std::vector<ArrayNode> nodes;
-  // Null for those that an array lacks.
-  std::vector<BufferPtr> buffers;
+  // Those that an array lacks are null.
+  std::vector<const BufferPtr*> buffers;
 
  private:
   void Add(const ArrayData& data) {
@@ -79,7 +82,7 @@ class Tree {
     const size_t first = buffers.size();
     const bool has_validity = !data.buffers.empty() && data.buffers[0] != nullptr;
     for (size_t number = has_validity ? 0 : 1; number < data.buffers.size(); ++number) {
-      buffers.push_back(data.buffers[number]);
+      buffers.push_back(&data.buffers[number]);
     }
     nodes.push_back({layout, has_validity, data.dictionary != nullptr,
                      static_cast<uint32_t>(data.child_data.size()),
@@ -95,17 +98,33 @@ uint64_t SizeOf(const BufferPtr& buffer) {
 }
 
 // The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.
-uint64_t BytesOf(const std::vector<BufferPtr>& buffers, const std::vector<ByteRange>& ranges) {
+uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
   std::vector<std::pair<uint64_t, uint64_t>> found;
   for (size_t number = 0; number < buffers.size(); ++number) {
     if (ranges[number].size == 0) continue;
-    found.emplace_back(buffers[number]->address() + ranges[number].start, ranges[number].size);
+    found.emplace_back((*buffers[number])->address() + ranges[number].start, ranges[number].size);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   uint64_t bytes = 0;
   for (const auto& [address, size] : found) bytes += size;
   return bytes;
+}
+
+// Whether the ranges are much less than all of the buffers.  Chunks that share memory may reach much
+// of it twice.
+bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
+               const std::vector<ByteRange>& ranges) {
+  uint64_t most = 0;
+  std::vector<ByteRange> whole;
+  whole.reserve(sizes.size());
+  for (size_t number = 0; number < sizes.size(); ++number) {
+    most = std::max(most, sizes[number] - ranges[number].size);
+    whole.push_back({0, sizes[number]});
+  }
+  if (most <= kPadding) return false;
+  const uint64_t bytes = BytesOf(tree.buffers, ranges);
+  return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
 
 // Offsets of a tree, read for Rust.
@@ -122,7 +141,7 @@ struct Reader {
     std::vector<const arrow::Buffer*> sources;
     for (size_t number = 0; number < count; ++number) {
       const auto& [buffer, position, width] = wanted[number];
-      parts.push_back(arrow::SliceBuffer(tree.buffers[buffer], static_cast<int64_t>(position),
+      parts.push_back(arrow::SliceBuffer(*tree.buffers[buffer], static_cast<int64_t>(position),
                                          static_cast<int64_t>(width)));
       sources.push_back(parts.back().get());
     }
@@ -227,11 +246,8 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   if (!is_from_device && !IsCuda(*to)) return Trimmed{arrays, {}};
   const Tree tree(arrays);
   std::vector<uint64_t> sizes;
-  std::vector<ByteRange> whole;
-  for (const auto& buffer : tree.buffers) {
-    sizes.push_back(SizeOf(buffer));
-    whole.push_back({0, sizes.back()});
-  }
+  sizes.reserve(tree.buffers.size());
+  for (const auto* buffer : tree.buffers) sizes.push_back(SizeOf(*buffer));
   Reader reader{tree, stream};
   const auto reads = !is_from_device ? Reads::kAll : to->is_cpu() ? Reads::kOfSlices : Reads::kNone;
   std::vector<Reached> reached(tree.nodes.size());
@@ -239,9 +255,7 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   ARROW_RETURN_NOT_OK(Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
                            sizes.size(), reads, OffsetReader{&reader, Reader::Read},
                            reached.data(), ranges.data()));
-  // Chunks that share memory may reach much of it twice.
-  const uint64_t bytes = BytesOf(tree.buffers, ranges);
-  if (bytes + bytes / 20 >= BytesOf(tree.buffers, whole)) return Trimmed{arrays, {}};
+  if (!IsWorthIt(tree, sizes, ranges)) return Trimmed{arrays, {}};
   Trimmed trimmed;
   if (is_from_device) {
     for (const auto& each : reached) trimmed.bases.push_back(each.base);
