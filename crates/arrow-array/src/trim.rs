@@ -32,6 +32,9 @@ impl<B: Memory> Node<B> {
             }
             Ok::<_, Error>(())
         })?;
+        let Some(found) = found else {
+            return Ok(Trimmed { node: self.clone(), bases: vec![0; nodes.len()] });
+        };
         let parts = buffers.iter().zip(&found.ranges);
         let parts = parts.map(|(buffer, part)| buffer.part(part.start, part.size));
         let mut node = self

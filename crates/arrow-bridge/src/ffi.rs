@@ -275,7 +275,8 @@ pub(crate) struct RustApi {
 
     // Slices.
     /// What each of `count` arrays reaches of its buffers, whose sizes are those of `buffers` buffers in the
-    /// order of the arrays.  Stores an answer for each array and for each buffer.
+    /// order of the arrays.  Stores an answer for each array and for each buffer, unless no array is a slice:
+    /// false.
     pub(crate) reach: unsafe extern "C" fn(
         arrays: *const ArrayNode,
         count: usize,
@@ -285,7 +286,7 @@ pub(crate) struct RustApi {
         reader: OffsetReader,
         reached: *mut Reached,
         ranges: *mut ByteRange,
-    ) -> Failure,
+    ) -> Outcome<bool>,
     /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
     pub(crate) lower_offsets: unsafe extern "C" fn(
         from: *const u8,

@@ -28,6 +28,14 @@ pub struct ArrayNode {
     pub offset: u64,
 }
 
+impl ArrayNode {
+    /// What its buffers hold, the bitmap first.  Of views, those that they lead to follow.
+    fn all_contents(&self) -> impl Iterator<Item = Content> {
+        let bitmap = self.has_validity.then_some(Content::Bits);
+        bitmap.into_iter().chain(self.layout.contents(self.width))
+    }
+}
+
 /// An array over the parts that it reaches.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,8 +94,8 @@ pub struct Reach {
     pub ranges: Vec<ByteRange>,
 }
 
-/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  `sizes` are
-/// those of all buffers, in bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign
+/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  None if no
+/// array is a slice, and they need nearly all of their buffers.  `sizes` are those of all buffers, in bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign
 /// extended.
 ///
 /// # Errors
@@ -98,7 +106,10 @@ pub fn reach<E>(
     sizes: &[u64],
     reads: Reads,
     mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<(), E>,
-) -> Result<Reach, E> {
+) -> Result<Option<Reach>, E> {
+    if is_whole(arrays, sizes) {
+        return Ok(None);
+    }
     let mut trimming = Trimming::new(arrays, sizes, reads);
     let mut tasks = trimming.roots();
     while !tasks.is_empty() {
@@ -121,7 +132,49 @@ pub fn reach<E>(
         }
         tasks = inner;
     }
-    Ok(trimming.into_reach())
+    Ok(Some(trimming.into_reach()))
+}
+
+/// Whether no array is a slice.
+fn is_whole(arrays: &[ArrayNode], sizes: &[u64]) -> bool {
+    let mut rest = Rest { arrays, sizes };
+    while !rest.arrays.is_empty() {
+        if rest.skip_whole(None).is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Arrays that were not looked at, and the sizes of their buffers.
+struct Rest<'a> {
+    arrays: &'a [ArrayNode],
+    sizes: &'a [u64],
+}
+
+impl Rest<'_> {
+    /// Skips an array and those within it.  None if one of them is a slice, or has more elements than its
+    /// parent needs.
+    fn skip_whole(&mut self, needed: Option<u64>) -> Option<()> {
+        let (node, others) = self.arrays.split_first()?;
+        let (sizes, other_sizes) = self.sizes.split_at_checked(node.buffers as usize)?;
+        (self.arrays, self.sizes) = (others, other_sizes);
+        let needed = needed.unwrap_or(node.length);
+        if node.offset > 0 || node.length > needed {
+            return None;
+        }
+        for (content, size) in node.all_contents().zip(sizes) {
+            let most = content.size(node.length).map(|needed| needed.saturating_add(PADDING));
+            if content != Content::Bytes && *size > most? {
+                return None;
+            }
+        }
+        let number = node.layout.elements_of_children(node.width);
+        for _ in 0..node.children {
+            self.skip_whole(number.map(|number| node.length.saturating_mul(number)))?;
+        }
+        if node.has_dictionary { self.skip_whole(None) } else { Some(()) }
+    }
 }
 
 /// Elements of an array that are reached: so many from one on.
@@ -224,20 +277,21 @@ impl<'a> Trimming<'a> {
         let skipped = if has_bits { position % 8 } else { 0 };
         let (start, count) = (position - skipped, skipped.checked_add(task.count)?);
         self.set(task.array, skipped, task.count)?;
-        let bitmap = node.has_validity.then_some(Content::Bits);
-        let contents = bitmap.into_iter().chain(node.layout.contents(node.width));
-        for (number, content) in (place.buffers..).zip(contents) {
+        if (node.buffers as usize) < node.all_contents().count() {
+            return None;
+        }
+        for (number, content) in (place.buffers..).zip(node.all_contents()) {
             if content == Content::Bytes {
                 continue; // the offsets tell
             }
-            let size = *self.sizes.get(number)?;
-            let needed = content.size(count)?;
-            let part = self.ranges.get_mut(number)?;
-            *part = ByteRange { start: content.position(start)?, size: needed };
-            if part.start.checked_add(needed)? > size {
+            let (start, size) = (content.position(start)?, content.size(count)?);
+            let has_all = start.checked_add(size)? <= *self.sizes.get(number)?;
+            *self.ranges.get_mut(number)? = match has_all {
+                true => ByteRange { start, size },
                 // An array without elements may lack its buffers.
-                *part = (task.count == 0).then_some(ByteRange { start: 0, size: 0 })?;
-            }
+                false if task.count == 0 => ByteRange::default(),
+                false => return None,
+            };
         }
         if let Some(number) = node.layout.elements_of_children(node.width) {
             let (first, count) = (start.checked_mul(number)?, count.checked_mul(number)?);
@@ -335,6 +389,7 @@ impl<'a> Trimming<'a> {
 }
 
 fn copy<T: Copy>(to: &mut [T], from: &[T], range: std::ops::Range<usize>) {
+    let range = range.start..range.end.min(to.len());
     if let (Some(to), Some(from)) = (to.get_mut(range.clone()), from.get(range)) {
         to.copy_from_slice(from);
     }

@@ -22,9 +22,6 @@ using arrow::Type;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
-// Buffers may have as many bytes more than they need.
-constexpr uint64_t kPadding = 64;
-
 std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
   switch (type.id()) {
     case Type::NA:
@@ -115,14 +112,8 @@ uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector
 // of it twice.
 bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
                const std::vector<ByteRange>& ranges) {
-  uint64_t most = 0;
   std::vector<ByteRange> whole;
-  whole.reserve(sizes.size());
-  for (size_t number = 0; number < sizes.size(); ++number) {
-    most = std::max(most, sizes[number] - ranges[number].size);
-    whole.push_back({0, sizes[number]});
-  }
-  if (most <= kPadding) return false;
+  for (const uint64_t size : sizes) whole.push_back({0, size});
   const uint64_t bytes = BytesOf(tree.buffers, ranges);
   return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
@@ -252,10 +243,11 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   const auto reads = !is_from_device ? Reads::kAll : to->is_cpu() ? Reads::kOfSlices : Reads::kNone;
   std::vector<Reached> reached(tree.nodes.size());
   std::vector<ByteRange> ranges(sizes.size());
-  ARROW_RETURN_NOT_OK(Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
-                           sizes.size(), reads, OffsetReader{&reader, Reader::Read},
-                           reached.data(), ranges.data()));
-  if (!IsWorthIt(tree, sizes, ranges)) return Trimmed{arrays, {}};
+  ARROW_ASSIGN_OR_RAISE(
+      const bool is_slice, Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
+                                sizes.size(), reads, OffsetReader{&reader, Reader::Read},
+                                reached.data(), ranges.data()));
+  if (!is_slice || !IsWorthIt(tree, sizes, ranges)) return Trimmed{arrays, {}};
   Trimmed trimmed;
   if (is_from_device) {
     for (const auto& each : reached) trimmed.bases.push_back(each.base);

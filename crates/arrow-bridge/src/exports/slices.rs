@@ -1,8 +1,8 @@
 //! What slices reach of their buffers, for C++.
 
 use super::batch_copies::all;
-use crate::fault::attempted;
-use crate::ffi::{ArrayNode, ByteRange, Failure, OffsetReader, Reached, Reads};
+use crate::fault::attempt;
+use crate::ffi::{ArrayNode, ByteRange, OffsetReader, Outcome, Reached, Reads};
 use arrow_cuda_layout::{lower, reach as find};
 use std::slice;
 
@@ -16,7 +16,7 @@ pub(super) unsafe extern "C" fn reach(
     reader: OffsetReader,
     reached: *mut Reached,
     ranges: *mut ByteRange,
-) -> Failure {
+) -> Outcome<bool> {
     let work = || {
         // SAFETY: C++ passes so many arrays and sizes.
         let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
@@ -27,14 +27,15 @@ pub(super) unsafe extern "C" fn reach(
             };
             failure.map_or(Ok(()), |fault| Err(*fault))
         })?;
+        let Some(found) = found else { return Ok(false) };
         // SAFETY: there is room for an answer for each array and each buffer.
         unsafe {
             reached.copy_from_nonoverlapping(found.arrays.as_ptr(), found.arrays.len());
             ranges.copy_from_nonoverlapping(found.ranges.as_ptr(), found.ranges.len());
         }
-        Ok(())
+        Ok(true)
     };
-    attempted(work)
+    attempt(work)
 }
 
 pub(super) unsafe extern "C" fn lower_offsets(
