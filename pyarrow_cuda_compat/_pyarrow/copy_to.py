@@ -3,9 +3,10 @@
 =======================================  =========================================================
 pyarrow itself                           this package
 =======================================  =========================================================
-``copy_to`` of arrays and batches        allocates and copies all of them together; with
-allocates and copies each buffer by      ``stream=``, in the order of a stream.  A context
-itself                                   or a device's number is a destination, too
+``copy_to`` of arrays and batches        allocates and copies all of them together, and of
+allocates and copies each whole buffer   slices what they reach; with ``stream=``, in the order
+by itself                                of a stream.  A context or a device's number is a
+                                         destination, too
 ``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
 ``copy_to``                              share is copied once
 ``RecordBatchReader`` has none           returns a reader whose batches are copied when they are

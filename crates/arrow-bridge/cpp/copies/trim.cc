@@ -137,11 +137,19 @@ struct Reader {
       sources.push_back(parts.back().get());
     }
     const auto host = arrow::default_cpu_memory_manager();
-    ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(sources, host, {stream, nullptr}));
+    ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(sources, host, {stream, nullptr}));
+    if (!copies.has_value()) ARROW_RETURN_NOT_OK(Await(sources));
     for (size_t number = 0; number < count; ++number) {
       const auto* bytes = copies.has_value() ? (*copies)[number]->data() : sources[number]->data();
       out[number] = OffsetAt(bytes, wanted[number].width);
     }
+    return Status::OK();
+  }
+
+  // Pinned memory may be written by a device.
+  Status Await(const std::vector<const arrow::Buffer*>& sources) const {
+    if (stream != nullptr) ARROW_RETURN_NOT_OK(Call(Rust().stream_synchronize, stream));
+    for (const auto* source : sources) ARROW_RETURN_NOT_OK(WaitUntilReady(*source));
     return Status::OK();
   }
 
