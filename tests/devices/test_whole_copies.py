@@ -102,6 +102,15 @@ def test_slices_travel_without_the_rest(ctx, name, repeated, slices, is_nested):
             assert sum(sizes.values()) <= 1.05 * own + 96 * len(sizes)
 
 
+def test_the_first_offset_need_not_be_0(ctx):
+    """As in slices that other libraries export."""
+    offsets, content = np.arange(10_000, 10_011, dtype="i4"), pa.py_buffer(b"x" * 20_000)
+    part = pa.StringArray.from_buffers(10, pa.py_buffer(offsets), content)
+    there = part.copy_to(ctx)
+    assert [buffer.size for buffer in buffers_of(there)] == [44, 10]
+    assert there.copy_to(CPU).equals(part)
+
+
 @EVERY
 def test_so_is_a_copy_of_a_batch(cuda, ctx, other_ctx, name):
     for array in [ALL[name], empty_of(ALL[name].type)]:

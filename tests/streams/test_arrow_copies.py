@@ -99,6 +99,24 @@ def test_nulls_are_counted_when_the_stream_has_written_the_bitmap(ctx, begin):
     assert copy.copy_to(CPU).null_count == 6
 
 
+def test_offsets_of_slices_are_read_when_the_stream_has_written_them(cuda, ctx, begin):
+    words = [f"{number:08}" for number in range(1000)]
+    _, offsets, content = pa.array(words).buffers()
+    pinned, on_device = cuda.new_host_buffer(offsets.size), ctx.buffer_from_data(offsets)
+    np.frombuffer(pinned, np.uint8)[:] = 0
+    busy = begin()
+    on_device.copy_to_host(buf=pinned, stream=busy)
+    part = pa.StringArray.from_buffers(1000, pinned, content).slice(500, 10)
+    assert part.copy_to(ctx, stream=busy).copy_to(CPU).to_pylist() == words[500:510]
+    on_device.fill(0)
+    busy = begin()
+    on_device.copy_from_host(pinned, stream=busy)
+    there = pa.Array.from_buffers(
+        pa.string(), 1000, [None, on_device, ctx.buffer_from_data(content)], null_count=0
+    )
+    assert there.slice(500, 10).copy_to(CPU, stream=busy).to_pylist() == words[500:510]
+
+
 def test_queued_copies_keep_both_ends(cuda, ctx, stream, queue):
     gc.collect()
     before = ctx.bytes_allocated

@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
+use arrow_cuda_layout::Reads;
 use arrow_schema::DataType;
 use std::fmt;
 
@@ -150,7 +151,7 @@ impl DeviceArrayData {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
-        let host = host.trim()?.into_rebased().with_nulls_counted()?;
+        let host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
         let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
         let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
         Self::of(context, host.with_buffers(buffers).ok_or_else(lost)?)
@@ -164,20 +165,22 @@ impl DeviceArrayData {
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
-        let trimmed = self.node.trim()?;
+        let trimmed = self.node.trim(Reads::OfSlices)?;
         let buffers = DeviceBuffer::to_vecs(&trimmed.node.all_buffers())?;
         let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec));
         Ok(make_array(host.ok_or_else(lost)?.into_rebased().into_host()?))
     }
 
-    /// Copies the array to another context, perhaps of another device, by one allocation.
+    /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
+    /// does not reach is left out, except behind offsets.
     ///
     /// # Errors
     ///
-    /// As [`copy_from`](Self::copy_from); [`Error::Invalid`] for offsets that cannot be.
+    /// As [`copy_from`](Self::copy_from).
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
-        let buffers = DeviceBuffer::adjacent_copies(context, &self.node.all_buffers())?;
-        Ok(Self::checked(context, self.node.with_buffers(buffers).ok_or_else(lost)?))
+        let node = self.node.trim(Reads::None)?.node;
+        let buffers = DeviceBuffer::adjacent_copies(context, &node.all_buffers())?;
+        Ok(Self::checked(context, node.with_buffers(buffers).ok_or_else(lost)?))
     }
 
     /// The elements from `offset` on, as many as `length` says, which share the memory.

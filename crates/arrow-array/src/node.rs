@@ -9,9 +9,6 @@ use arrow_schema::DataType;
 
 /// Memory that an array's buffer may be.
 pub(crate) trait Memory: Clone {
-    /// Whether reading some bytes takes no copy from the device.
-    const IS_ON_HOST: bool;
-
     /// The size, in bytes.
     fn size(&self) -> u64;
 
@@ -28,8 +25,6 @@ pub(crate) trait Memory: Clone {
 }
 
 impl Memory for Buffer {
-    const IS_ON_HOST: bool = true;
-
     fn size(&self) -> u64 {
         self.len() as u64
     }
@@ -45,8 +40,6 @@ impl Memory for Buffer {
 }
 
 impl Memory for DeviceBuffer {
-    const IS_ON_HOST: bool = false;
-
     fn size(&self) -> u64 {
         DeviceBuffer::size(self)
     }

@@ -15,13 +15,12 @@ pub(crate) struct Trimmed<B> {
 }
 
 impl<B: Memory> Node<B> {
-    /// Trims away what the elements do not reach.
-    pub(crate) fn trim(&self) -> Result<Trimmed<B>, Error> {
+    /// Trims away what the elements do not reach.  What lies behind offsets that are not read stays whole.
+    pub(crate) fn trim(&self, reads: Reads) -> Result<Trimmed<B>, Error> {
         let mut nodes = Vec::new();
         self.visit(&mut |node| nodes.push(node.as_array_node()));
         let buffers = self.all_buffers();
         let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.size()).collect();
-        let reads = if B::IS_ON_HOST { Reads::All } else { Reads::OfSlices };
         let found = reach(&nodes, &sizes, reads, |wanted, offsets| {
             let parts = wanted.iter().filter_map(|each| {
                 Some(buffers.get(each.buffer)?.part(each.position, each.width))

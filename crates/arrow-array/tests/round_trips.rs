@@ -147,6 +147,11 @@ fn a_slice_takes_what_it_reaches() {
         assert_eq!(&back, &part);
         assert!(back.get_buffer_memory_size() < 4096, "{}", back.get_buffer_memory_size());
     }
+    let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..10_000));
+    let part = there(&context, &numbers).slice(1003, 5).expect("within");
+    let again = part.copy_to(&context).expect("room");
+    assert_eq!(again.buffers()[0].size(), 20);
+    assert_eq!(&again.to_array().expect("valid"), &numbers.slice(1003, 5));
 }
 
 #[test]

@@ -34,6 +34,10 @@ impl ArrayNode {
         let bitmap = self.has_validity.then_some(Content::Bits);
         bitmap.into_iter().chain(self.layout.contents(self.width))
     }
+
+    fn whole(&self) -> Reached {
+        Reached { offset: self.offset, length: self.length, base: 0 }
+    }
 }
 
 /// An array over the parts that it reaches.
@@ -94,9 +98,9 @@ pub struct Reach {
     pub ranges: Vec<ByteRange>,
 }
 
-/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  None if no
-/// array is a slice, and they need nearly all of their buffers.  `sizes` are those of all buffers, in bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign
-/// extended.
+/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  None if the
+/// arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in bytes, in the order of
+/// the arrays; `read` stores one offset for each wanted one, sign extended.
 ///
 /// # Errors
 ///
@@ -107,7 +111,7 @@ pub fn reach<E>(
     reads: Reads,
     mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<(), E>,
 ) -> Result<Option<Reach>, E> {
-    if is_whole(arrays, sizes) {
+    if is_whole(arrays, sizes, reads) {
         return Ok(None);
     }
     let mut trimming = Trimming::new(arrays, sizes, reads);
@@ -132,12 +136,16 @@ pub fn reach<E>(
         }
         tasks = inner;
     }
-    Ok(Some(trimming.into_reach()))
+    let found = trimming.into_reach();
+    let is_trimmed = found.ranges.iter().zip(sizes).any(|(range, size)| range.size < *size);
+    let mut reached = found.arrays.iter().zip(arrays);
+    let is_part = reached.any(|(reached, array)| *reached != array.whole());
+    Ok(if is_trimmed || is_part { Some(found) } else { None })
 }
 
-/// Whether no array is a slice.
-fn is_whole(arrays: &[ArrayNode], sizes: &[u64]) -> bool {
-    let mut rest = Rest { arrays, sizes };
+/// Whether no array is a slice, as far as that is known before offsets are read.
+fn is_whole(arrays: &[ArrayNode], sizes: &[u64], reads: Reads) -> bool {
+    let mut rest = Rest { arrays, sizes, reads };
     while !rest.arrays.is_empty() {
         if rest.skip_whole(None).is_none() {
             return false;
@@ -150,6 +158,7 @@ fn is_whole(arrays: &[ArrayNode], sizes: &[u64]) -> bool {
 struct Rest<'a> {
     arrays: &'a [ArrayNode],
     sizes: &'a [u64],
+    reads: Reads,
 }
 
 impl Rest<'_> {
@@ -160,7 +169,8 @@ impl Rest<'_> {
         let (sizes, other_sizes) = self.sizes.split_at_checked(node.buffers as usize)?;
         (self.arrays, self.sizes) = (others, other_sizes);
         let needed = needed.unwrap_or(node.length);
-        if node.offset > 0 || node.length > needed {
+        let has_offsets = matches!(node.layout, Layout::Binary | Layout::List);
+        if node.offset > 0 || node.length > needed || (has_offsets && self.reads == Reads::All) {
             return None;
         }
         for (content, size) in node.all_contents().zip(sizes) {
@@ -208,11 +218,6 @@ struct Trimming<'a> {
 
 impl<'a> Trimming<'a> {
     fn new(arrays: &'a [ArrayNode], sizes: &'a [u64], reads: Reads) -> Self {
-        let unchanged = |array: &ArrayNode| Reached {
-            offset: array.offset,
-            length: array.length,
-            base: 0,
-        };
         let mut places = Vec::with_capacity(arrays.len());
         let mut buffers = 0;
         for array in arrays {
@@ -224,7 +229,7 @@ impl<'a> Trimming<'a> {
             sizes,
             reads,
             places,
-            reached: arrays.iter().map(unchanged).collect(),
+            reached: arrays.iter().map(ArrayNode::whole).collect(),
             ranges: sizes.iter().map(|size| ByteRange { start: 0, size: *size }).collect(),
             whole: Vec::new(),
             waiting: Vec::new(),

@@ -22,6 +22,9 @@ using arrow::Type;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
+// Buffers may have as many bytes more than their arrays need.
+constexpr uint64_t kPadding = 64;
+
 std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
   switch (type.id()) {
     case Type::NA:
@@ -112,8 +115,13 @@ uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector
 // of it twice.
 bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
                const std::vector<ByteRange>& ranges) {
+  uint64_t most = 0;
   std::vector<ByteRange> whole;
-  for (const uint64_t size : sizes) whole.push_back({0, size});
+  for (size_t number = 0; number < sizes.size(); ++number) {
+    most = std::max(most, sizes[number] - ranges[number].size);
+    whole.push_back({0, sizes[number]});
+  }
+  if (most <= kPadding) return false;
   const uint64_t bytes = BytesOf(tree.buffers, ranges);
   return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
