@@ -31,7 +31,7 @@ pub enum Layout {
     RunEndEncoded = 11,
 }
 
-/// What a buffer holds, other than the validity bitmap.
+/// The content of a buffer other than the validity bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A bit for each element.

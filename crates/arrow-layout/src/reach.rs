@@ -20,7 +20,7 @@ pub struct ArrayNode {
     pub children: u32,
     /// The number of its buffers, with the bitmap.
     pub buffers: u32,
-    /// What the layout says that it is.
+    /// The width that the layout names.
     pub width: u64,
     /// The number of its elements.
     pub length: u64,
@@ -29,7 +29,7 @@ pub struct ArrayNode {
 }
 
 impl ArrayNode {
-    /// What its buffers hold, the bitmap first.  Of views, those that they lead to follow.
+    /// The contents of its buffers, the bitmap first.  Buffers that views refer to follow.
     fn all_contents(&self) -> impl Iterator<Item = Content> {
         let bitmap = self.has_validity.then_some(Content::Bits);
         bitmap.into_iter().chain(self.layout.contents(self.width))
@@ -48,7 +48,7 @@ pub struct Reached {
     pub offset: u64,
     /// The number of elements: a child may have fewer than before.
     pub length: u64,
-    /// What its offsets count too much: the data or elements that were left out before what they lead to.
+    /// The bytes or elements left out before the first offset: to be subtracted from all offsets.
     pub base: u64,
 }
 
@@ -89,7 +89,7 @@ pub enum Reads {
 /// Buffers are padded to at most as many bytes; with fewer bytes more than it needs, an array is no slice.
 const PADDING: u64 = 64;
 
-/// What arrays reach of their buffers.
+/// Arrays, and the parts of their buffers that they reach.
 #[derive(Debug)]
 pub struct Reach {
     /// For each array.
@@ -98,8 +98,8 @@ pub struct Reach {
     pub ranges: Vec<ByteRange>,
 }
 
-/// What each array of some trees reaches, with one call of `read` for all offsets of a depth.  None if the
-/// arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in bytes, in the order of
+/// Finds the parts that arrays and those within them reach, with one call of `read` for all offsets of a
+/// depth.  None if the arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in bytes, in the order of
 /// the arrays; `read` stores one offset for each wanted one, sign extended.
 ///
 /// # Errors

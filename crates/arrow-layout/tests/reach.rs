@@ -1,4 +1,4 @@
-//! What slices reach of their buffers.
+//! The parts of their buffers that slices reach.
 
 use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, lower, reach};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What slices reach of their buffers, for C++.
+//! The parts of their buffers that slices reach, for C++.
 
 use super::batch_copies::all;
 use crate::fault::attempt;
