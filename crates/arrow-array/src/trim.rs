@@ -22,9 +22,9 @@ impl<B: Memory> Node<B> {
         let buffers = self.all_buffers();
         let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.size()).collect();
         let found = reach(&nodes, &sizes, reads, |wanted, offsets| {
-            let parts = wanted.iter().filter_map(|each| {
-                Some(buffers.get(each.buffer)?.part(each.position, each.width))
-            });
+            let parts = wanted
+                .iter()
+                .filter_map(|each| Some(buffers.get(each.buffer)?.part(each.position, each.width)));
             let bytes = B::to_vecs(&parts.collect::<Result<Vec<_>, _>>()?)?;
             for (offset, bytes) in offsets.iter_mut().zip(bytes) {
                 *offset = self::offset(&bytes);

@@ -288,13 +288,8 @@ pub(crate) struct RustApi {
         ranges: *mut ByteRange,
     ) -> Outcome<bool>,
     /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
-    pub(crate) lower_offsets: unsafe extern "C" fn(
-        from: *const u8,
-        to: *mut u8,
-        size: usize,
-        width: u64,
-        base: u64,
-    ),
+    pub(crate) lower_offsets:
+        unsafe extern "C" fn(from: *const u8, to: *mut u8, size: usize, width: u64, base: u64),
 
     // Pinned host memory.
     pub(crate) host_buffer_facts: unsafe extern "C" fn(buffer: &RustHostBuffer) -> HostFacts,

@@ -63,10 +63,7 @@ impl Layout {
 
     /// Whether the array may have a validity bitmap.
     pub fn has_validity(self) -> bool {
-        !matches!(
-            self,
-            Self::Null | Self::SparseUnion | Self::DenseUnion | Self::RunEndEncoded
-        )
+        !matches!(self, Self::Null | Self::SparseUnion | Self::DenseUnion | Self::RunEndEncoded)
     }
 
     /// The number of elements of each child for each element, where it is fixed.
