@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pyarrow_cuda_compat
@@ -69,6 +69,7 @@ def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
 WHOLE = ("view", "dense union", "run-end encoded", "dictionary")
 
 
+@example("decimal256", 4, [(0.0, 0.0)], True)
 @given(
     st.sampled_from(sorted(ALL)),
     st.integers(1, 60),

@@ -31,6 +31,9 @@ pub enum Layout {
     RunEndEncoded = 11,
 }
 
+/// Buffers are padded to multiples of as many bytes.
+const PADDING: u64 = 64;
+
 /// The content of a buffer other than the validity bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -85,6 +88,15 @@ impl Content {
             Self::Fixed(width) => count.checked_mul(width),
             Self::Offsets(width) => count.checked_add(1)?.checked_mul(width),
             Self::Bytes => None,
+        }
+    }
+
+    /// How many bytes more than it needs the buffer of an array may have that is no slice.
+    pub(crate) fn spare(self) -> u64 {
+        match self {
+            // Each further one may lead to any number of bytes.
+            Self::Offsets(width) => width.saturating_sub(1),
+            _ => PADDING,
         }
     }
 

@@ -86,9 +86,6 @@ pub enum Reads {
     All = 2,
 }
 
-/// Buffers are padded to at most as many bytes; with fewer bytes more than it needs, an array is no slice.
-const PADDING: u64 = 64;
-
 /// Arrays, and the parts of their buffers that they reach.
 #[derive(Debug)]
 pub struct Reach {
@@ -174,8 +171,9 @@ impl Rest<'_> {
             return None;
         }
         for (content, size) in node.all_contents().zip(sizes) {
-            let most = content.size(node.length).map(|needed| needed.saturating_add(PADDING));
-            if content != Content::Bytes && *size > most? {
+            if content != Content::Bytes
+                && size.saturating_sub(content.size(node.length)?) > content.spare()
+            {
                 return None;
             }
         }
@@ -324,7 +322,9 @@ impl<'a> Trimming<'a> {
         }
         let is_worth_it = match self.reads {
             Reads::None => false,
-            Reads::OfSlices => *self.sizes.get(buffer)? - part.size > PADDING,
+            Reads::OfSlices => {
+                *self.sizes.get(buffer)? - part.size > Content::Offsets(width).spare()
+            }
             Reads::All => true,
         };
         if !is_worth_it {

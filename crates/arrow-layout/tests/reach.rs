@@ -81,6 +81,13 @@ fn each_depth_is_read_with_one_call() {
 }
 
 #[test]
+fn few_elements_may_be_large() {
+    let array = node(Layout::Binary, 4, 0, 2);
+    let found = reach_by_tens(&[array], &[16, 30], Reads::OfSlices).expect("a slice");
+    assert_eq!(ranges(&found), [(0, 12), (0, 20)]);
+}
+
+#[test]
 fn offsets_that_are_not_read_stay_right() {
     let array = node(Layout::Binary, 4, 100, 10);
     let found = reach_by_tens(&[array], &[4004, 10_000], Reads::None).expect("a slice");
