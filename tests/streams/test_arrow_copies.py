@@ -72,6 +72,23 @@ def test_copies_of_pinned_memory_return_at_once(cuda, ctx, stream, queue):
     assert there.copy_to(CPU).column(2).to_pylist() == [1] * 100
 
 
+def test_so_do_copies_of_pinned_strings(cuda, ctx, stream, queue):
+    words = [f"{number:08}" for number in range(1000)]
+    pinned = []
+    for buffer in pa.array(words).buffers()[1:]:
+        pinned.append(cuda.new_host_buffer(buffer.size))
+        np.frombuffer(pinned[-1], np.uint8)[:] = np.frombuffer(buffer, np.uint8)
+    array = pa.StringArray.from_buffers(1000, *pinned)
+    for start, end in ((0, 1000), (500, 510)):
+        part = array.slice(start, end - start)
+        go_on = queue.hold()
+        there = part.copy_to(ctx, stream=stream)
+        assert not stream.query()
+        go_on()
+        stream.synchronize()
+        assert there.copy_to(CPU).to_pylist() == words[start:end]
+
+
 def test_copies_of_pageable_memory_wait(cuda, ctx, begin):
     busy = begin()
     batch = pa.record_batch([pinned_array(cuda, [7]), pa.array([8])], ["pinned", "pageable"])

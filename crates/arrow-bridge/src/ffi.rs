@@ -274,9 +274,9 @@ pub(crate) struct RustApi {
     ) -> Failure,
 
     // Slices.
-    /// What each of `count` arrays reaches of its buffers, whose sizes are those of `buffers` buffers in the
-    /// order of the arrays.  Stores an answer for each array and for each buffer, unless no array is a slice:
-    /// false.
+    /// Finds the part of its buffers that each of `count` arrays reaches.  `sizes` has those of `buffers`
+    /// buffers, in the order of the arrays.  Stores an answer for each array and for each buffer; none, and
+    /// false, if no array is a slice.
     pub(crate) reach: unsafe extern "C" fn(
         arrays: *const ArrayNode,
         count: usize,

@@ -96,8 +96,8 @@ pub struct Reach {
 }
 
 /// Finds the parts that arrays and those within them reach, with one call of `read` for all offsets of a
-/// depth.  None if the arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in bytes, in the order of
-/// the arrays; `read` stores one offset for each wanted one, sign extended.
+/// depth.  None if the arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in
+/// bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign extended.
 ///
 /// # Errors
 ///

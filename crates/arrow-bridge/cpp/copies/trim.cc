@@ -146,18 +146,12 @@ struct Reader {
     }
     const auto host = arrow::default_cpu_memory_manager();
     ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(sources, host, {stream, nullptr}));
-    if (!copies.has_value()) ARROW_RETURN_NOT_OK(Await(sources));
     for (size_t number = 0; number < count; ++number) {
+      // Pinned memory may be written by a device.
+      if (!copies.has_value()) ARROW_RETURN_NOT_OK(WaitUntilReady(*sources[number]));
       const auto* bytes = copies.has_value() ? (*copies)[number]->data() : sources[number]->data();
       out[number] = OffsetAt(bytes, wanted[number].width);
     }
-    return Status::OK();
-  }
-
-  // Pinned memory may be written by a device.
-  Status Await(const std::vector<const arrow::Buffer*>& sources) const {
-    if (stream != nullptr) ARROW_RETURN_NOT_OK(Call(Rust().stream_synchronize, stream));
-    for (const auto* source : sources) ARROW_RETURN_NOT_OK(WaitUntilReady(*source));
     return Status::OK();
   }
 
@@ -244,6 +238,12 @@ Status LowerWithin(const DataPtr& copy, std::vector<uint64_t>::const_iterator* n
   return LowerWithin(copy->dictionary, next, pool);
 }
 
+// Queued copies do not wait for what writes the offsets.
+Reads ReadsOf(bool is_from_device, const arrow::MemoryManager& to, const RustStream* stream) {
+  if (to.is_cpu()) return Reads::kOfSlices;
+  return is_from_device || stream != nullptr ? Reads::kNone : Reads::kAll;
+}
+
 }  // namespace
 
 arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
@@ -256,7 +256,7 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   sizes.reserve(tree.buffers.size());
   for (const auto* buffer : tree.buffers) sizes.push_back(SizeOf(*buffer));
   Reader reader{tree, stream};
-  const auto reads = !is_from_device ? Reads::kAll : to->is_cpu() ? Reads::kOfSlices : Reads::kNone;
+  const auto reads = ReadsOf(is_from_device, *to, stream);
   std::vector<Reached> reached(tree.nodes.size());
   std::vector<ByteRange> ranges(sizes.size());
   ARROW_ASSIGN_OR_RAISE(

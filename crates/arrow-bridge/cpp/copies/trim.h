@@ -19,8 +19,9 @@ struct Trimmed {
 };
 
 // The arrays to copy in place of these to the memory of `to`: parts of the same memory, or these
-// themselves where that is hardly more.  Offsets on the host are lowered; those in device memory
-// are read, once the stream has come to them, to copy to the host.
+// themselves where that is hardly more.  Copies to the host read offsets once the stream has come to
+// them.  Copies to a device read only offsets on the host, and none on a stream: what these lead to
+// stays whole.
 arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
                             const std::shared_ptr<arrow::MemoryManager>& to,
                             const RustStream* stream);
