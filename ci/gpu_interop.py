@@ -107,11 +107,12 @@ def failing(output: str) -> set[str]:
 
 
 def rapids(step: Step) -> str:
-    """Our tests with RMM, KvikIO and UCX."""
+    """Our tests with RMM, cuDF's library, KvikIO and UCX."""
     if SIMULATED:
         raise LeftOut("RAPIDS needs a GPU")
     env = packages(step, "rapids", "rmm")
-    tests = ("memory/test_rmm", "files/test_kvikio_itself", "interop/test_ucx")
+    tests = ("memory/test_rmm", "files/test_kvikio_itself", "interop/test_ucx", "interop/test_cudf")
     counts = step.tests(*(f"tests/{name}.py" for name in tests), **env)
-    cases = step.last_line("-m", "pyarrow_cuda_compat", "conformance", "additions/rmm", **env)
-    return f"{counts}; conformance: {cases}"
+    pages = step.tests("tests/suite/test_docs.py", "-k", "pylibcudf", **env)
+    cases = step.last_line("-m", "pyarrow_cuda_compat", "conformance", "additions/rmm", "additions/cudf", **env)
+    return f"{counts}; pages {pages}; conformance: {cases}"

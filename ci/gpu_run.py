@@ -178,7 +178,9 @@ def conformance(step: Step) -> str:
     # Else insta asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
     if not SIMULATED:
-        where["CONFORMANCE_MAY_LACK"] = "a second device, numba, cupy, torch, jax, distributed, rmm"
+        where["CONFORMANCE_MAY_LACK"] = (
+            "a second device, numba, cupy, torch, jax, distributed, rmm, pylibcudf"
+        )
     return f"{counts}; snapshots: {rust(step, of_conformance=True, **where)}"
 
 
