@@ -29,10 +29,12 @@ mod error;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod files;
 mod foreign;
+mod joined;
 mod kernels;
 pub mod range;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod scattered;
+mod spans;
 mod strided;
 mod typed;
 
@@ -42,6 +44,7 @@ pub use arrow_cuda_transfer::CopyOrder;
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
+pub use joined::{Becomes, Content, Piece, join};
 pub use scattered::{HostPart, copy_to_host_scattered};
 pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use typed::DeviceSlice;

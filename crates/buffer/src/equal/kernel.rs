@@ -1,7 +1,7 @@
 //! The kernel that compares device memory, compiled by the driver once a context.
 
-use super::spans::Spans;
 use crate::kernels::{THREADS, text_of};
+use crate::spans::Spans;
 use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
 use std::ffi::{CStr, c_void};

@@ -2,7 +2,6 @@
 
 #[expect(unsafe_code, reason = "launches a kernel")]
 mod kernel;
-mod spans;
 
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::Context;

@@ -191,6 +191,16 @@ impl<F: Fn(u64) -> Option<Range>> Block<'_, F> {
                     self.set(into, thread, u64::from_le_bytes(before));
                 }
             }
+            Operation::Or => {
+                let [place, value] = operands else { return Ok(()) };
+                for &thread in active {
+                    let mut word = [0; 4];
+                    let (address, value) = (self.value(place, thread), self.value(value, thread));
+                    self.load(Space::Global, address, &mut word)?;
+                    let word = u32::from_le_bytes(word) | value as u32;
+                    self.store(Space::Global, address, &word.to_le_bytes())?;
+                }
+            }
             Operation::Vote => {
                 let [into, vote, _whole_warp] = operands else { return Ok(()) };
                 for warp in active.chunk_by(|a, b| a / WARP == b / WARP) {

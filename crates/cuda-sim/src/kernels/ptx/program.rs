@@ -44,6 +44,8 @@ pub(super) enum Operation {
     Barrier,
     Vote,
     Exchange,
+    /// Adds bits to a word.
+    Or,
     /// Computes its first operand from the others.
     Compute(Compute),
 }
@@ -158,6 +160,7 @@ impl<'a> Names<'a> {
             "bar.sync" => Operation::Barrier,
             "vote.sync.any.pred" => Operation::Vote,
             "atom.global.exch.b64" => Operation::Exchange,
+            "red.global.or.b32" => Operation::Or,
             _ => access(name).or_else(|| compute(name).map(Operation::Compute))?,
         };
         let texts = match operation {

@@ -1,22 +1,22 @@
-//! How two ranges of device memory are divided for the kernel that compares them.  Pure arithmetic.
+//! How two ranges of device memory are divided for kernels that load vectors of both.  Pure arithmetic.
 
 use crate::kernels::{MAX_BLOCKS, THREADS};
 
 /// Bytes in a vector, which a thread loads at once.
 const VECTOR: u64 = 16;
-/// Vectors that a block compares in a step, four for each thread.
+/// Vectors that a block takes in a step, four for each thread.
 const TILE: u64 = 4 * THREADS as u64;
 /// The size of a cache line of the device.
 const LINE: u64 = 128;
 
-/// The bytes before, in and behind the vectors that the kernel loads.
+/// The bytes before, in and behind the vectors that a kernel loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
-    /// Bytes that are compared one by one, up to where the left side is aligned.
+    /// Bytes that are taken one by one, up to where the left side is aligned.
     pub(crate) head: u64,
     /// Vectors of 16 bytes.
     pub(crate) vectors: u64,
-    /// Bytes that are compared one by one, behind the vectors.
+    /// Bytes that are taken one by one, behind the vectors.
     pub(crate) tail: u64,
 }
 

@@ -1,0 +1,55 @@
+//! The kernel that fills ranges, compiled by the driver once a context.
+
+use super::parts::{Part, Parts};
+use crate::kernels::{MAX_BLOCKS, THREADS, text_of};
+use crate::{DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
+use std::ffi::{CStr, c_void};
+
+/// With a NUL at its end, as the driver requires.
+const PTX: &CStr = text_of(concat!(include_str!("joined.ptx"), "\0"));
+const NAME: &CStr = c"arrow_cuda_joined";
+
+/// The compiled kernel, which the driver destroys with the context.
+struct Joined(Function);
+
+impl Extension for Joined {}
+
+/// Fills the parts, behind the work of the default stream, and waits.  The words of `targets` are cleared
+/// before.
+pub(super) fn run(
+    context: &Context,
+    parts: &Parts,
+    targets: &[&DeviceBuffer],
+) -> Result<(), Error> {
+    let tables = [&parts.first, &parts.second].map(|parts| bytemuck::cast_slice(parts));
+    let tables = DeviceBuffer::adjacent_from_host(context, &tables)?;
+    let current = context.enter()?;
+    current.await_turn(StreamHandle::DEFAULT)?;
+    let Joined(function) = context.extension_or(|| current.load_function(PTX, NAME).map(Joined))?;
+    let queue = || {
+        for target in targets.iter().filter(|target| !target.is_empty()) {
+            let (to, size) = (target.private_address, target.size as usize);
+            // SAFETY: a buffer of that size, which the caller retains.
+            unsafe { current.queue_fill(to, 0, size, StreamHandle::DEFAULT) }?;
+        }
+        tables.iter().try_for_each(|table| launch(&current, *function, table))
+    };
+    // This waits even after a failure: some of the work may be queued.
+    Ok(queue().and(current.synchronize_stream(StreamHandle::DEFAULT))?)
+}
+
+fn launch(
+    current: &Current<'_>,
+    function: Function,
+    table: &DeviceBuffer,
+) -> arrow_cuda_driver::CudaResult<()> {
+    let mut words = [table.private_address, table.size / size_of::<Part>() as u64];
+    let Ok(blocks @ 1..) = u32::try_from(words[1].min(MAX_BLOCKS.into())) else { return Ok(()) };
+    let mut arguments: [*mut c_void; 2] =
+        words.each_mut().map(|word| std::ptr::from_mut(word).cast());
+    let shape = (blocks, THREADS);
+    // SAFETY: the kernel takes two such words, and reads and writes what the parts of the table span, which
+    // lies within buffers that the caller retains.
+    unsafe { current.launch(function, shape, &mut arguments, StreamHandle::DEFAULT) }
+}
