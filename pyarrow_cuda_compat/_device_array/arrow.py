@@ -23,13 +23,13 @@ _UNITS = ("s", "ms", "us", "ns")
 
 def array_from_arrow(array: Any) -> DeviceArray:
     """`DeviceArray.from_arrow`."""
-    if isinstance(array, pa.ChunkedArray):
-        raise TypeError("expected a pyarrow.Array, got ChunkedArray, each of whose chunks is one")
-    if not isinstance(array, pa.Array):
+    if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
     dtype_of(values_type(array.type))  # before anything is copied
     if not _native._is_on_device(array):
         array = array.copy_to(Context(0).memory_manager)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
     values, shape = _flattened(array)
     validity, data = values.buffers()
     if validity is not None and len(shape) > 1:

@@ -16,8 +16,6 @@ the same reason (of slices themselves: `guards`)
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
 ``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
-chunked arrays and tables are exported as streams only    exports those on a device as one array,
-                                                          too, for consumers that take no streams
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
 pointers to memory that cannot be read crash              raises ``ValueError``
@@ -45,7 +43,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._interop.pickling import lies_on_host
-from .patching import add, wrap
+from .patching import wrap
 
 _Method = Callable[..., Any]
 
@@ -96,32 +94,6 @@ def _imports(original: _Method, is_batch: bool) -> _Method:
     if is_batch:
         return staticmethod(wraps(original)(lambda in_ptr, schema: take(in_ptr, schema)))
     return staticmethod(wraps(original)(lambda in_ptr, type: take(in_ptr, type)))
-
-
-def _exports_as_one(combine: _Method) -> property:
-    """The export of chunks on a device as the array or batch that `combine` makes of them.
-
-    Those on the host have no such attribute: consumers would take it in place of their stream, and cuDF
-    cannot read the host's memory through it.
-    """
-
-    def __arrow_c_device_array__(self: Any) -> Any:
-        if lies_on_host(self):
-            raise AttributeError("only data on a device is exported as one array")
-
-        def export(requested_schema: Any = None, **kwargs: Any) -> Any:
-            """Export to C ArrowSchema and ArrowDeviceArray PyCapsules, the chunks as one."""
-            return combine(self).__arrow_c_device_array__(requested_schema, **kwargs)
-
-        return export
-
-    return property(__arrow_c_device_array__)
-
-
-def _combined(table: Any) -> Any:
-    """A record batch of a table."""
-    columns = [column.combine_chunks() for column in table.combine_chunks().columns]
-    return _native._assemble(table.schema, columns)
 
 
 def _exports_tensor(original: _Method) -> _Method:
@@ -183,11 +155,6 @@ def install() -> None:
         wrap(cls, "_export_to_c_device", partial(_exports, is_batch=is_batch))
         wrap(cls, "_import_from_c_device_capsule", partial(_imports_capsules, is_batch=is_batch))
         wrap(cls, "_import_from_c_device", partial(_imports, is_batch=is_batch))
-    for cls, combine in (
-        (pa.lib.ChunkedArray, lambda array: array.combine_chunks()),
-        (pa.lib.Table, _combined),
-    ):
-        add(cls, "__arrow_c_device_array__", _exports_as_one(combine))
     for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):
         wrap(cls, "__dlpack__", _exports_tensor)
         wrap(cls, "__dlpack_device__", _names_device)

@@ -66,7 +66,7 @@ def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
 
 
 #: Of these, what a slice leads to stays whole.
-WHOLE = ("view", "dense union", "run-end encoded", "dictionary")
+WHOLE = ("view", "dense union", "dictionary")
 
 
 @example("decimal256", 4, [(0.0, 0.0)], True)
@@ -97,7 +97,7 @@ def test_slices_travel_without_the_rest(ctx, name, repeated, slices, is_nested):
         assert back.null_count == part.null_count
     if not name.endswith(WHOLE):
         own = sum(buffer.size for buffer in buffers_of(pa.concat_arrays([part])))
-        for copy in (there_alone, there.copy_to(CPU)):
+        for copy in (there_alone, there.copy_to(CPU), there.copy_to(ctx)):
             sizes = {buffer.address: buffer.size for buffer in buffers_of(copy)}
             # Up to seven elements more, where there are bits.
             assert sum(sizes.values()) <= 1.05 * own + 96 * len(sizes)

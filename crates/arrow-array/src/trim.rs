@@ -55,6 +55,7 @@ impl<B: Memory> Node<B> {
             layout,
             has_validity: self.validity.is_some(),
             has_dictionary: self.dictionary.is_some(),
+            type_id: 0, // arrays are not joined here
             children: self.children.len() as u32,
             buffers: (self.buffers.len() + usize::from(self.validity.is_some())) as u32,
             width,
@@ -66,10 +67,10 @@ impl<B: Memory> Node<B> {
 
 /// The offset that bytes are; a negative one is more than any array's.
 pub(crate) fn offset(bytes: &[u8]) -> u64 {
-    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
-        (Ok(bytes), _) => i32::from_ne_bytes(bytes).into(),
-        (_, Ok(bytes)) => i64::from_ne_bytes(bytes),
-        _ => -1,
+    let value = match *bytes {
+        [a, b] => i16::from_ne_bytes([a, b]).into(),
+        [a, b, c, d] => i32::from_ne_bytes([a, b, c, d]).into(),
+        _ => <[u8; 8]>::try_from(bytes).map_or(-1, i64::from_ne_bytes),
     };
     value.cast_unsigned()
 }

@@ -24,11 +24,11 @@ pub(crate) use arrow_cuda_context::HostPool as RustPool;
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
-pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Reached, Reads, Wanted};
+pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads, Wanted};
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 15;
+pub const ABI_VERSION: u32 = 16;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -287,6 +287,32 @@ pub(crate) struct RustApi {
         reached: *mut Reached,
         ranges: *mut ByteRange,
     ) -> Outcome<bool>,
+    /// Makes one array of those of each column, on the device of the first buffer, else on `device`.
+    /// `columns` has the number of each column's arrays, which have the same dictionaries; of `buffers`,
+    /// those that are not there or have no bytes are null.  Stores an array of the result for the first
+    /// array of each column and those within it, dictionaries aside, and its buffers, as many as it returns.
+    pub(crate) join: unsafe extern "C" fn(
+        device: i32,
+        arrays: *const ArrayNode,
+        count: usize,
+        columns: *const usize,
+        column_count: usize,
+        buffers: *const *const RustBuffer,
+        sizes: *const u64,
+        buffer_count: usize,
+        reader: OffsetReader,
+        joined: *mut Joined,
+        made: *mut BufferPlace,
+    ) -> Outcome<usize>,
+    /// Lowers offsets of `widths` bytes by `bases` in place.  With `maps`, they are indices, and become
+    /// the numbers of 4 bytes that these have at their places.
+    pub(crate) change_numbers: unsafe extern "C" fn(
+        buffers: *const *const RustBuffer,
+        widths: *const u64,
+        bases: *const u64,
+        maps: *const *const RustBuffer,
+        count: usize,
+    ) -> Failure,
     /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
     pub(crate) lower_offsets:
         unsafe extern "C" fn(from: *const u8, to: *mut u8, size: usize, width: u64, base: u64),
@@ -557,6 +583,9 @@ pub(crate) struct BridgeApi {
         is_device: bool,
         stream: *const RustStream,
     ) -> Outcome<*mut PyObject>,
+    /// One array of a chunked array on a device, or a table of such; null for data on the host.
+    pub(crate) combine:
+        unsafe extern "C" fn(object: *mut PyObject, kind: DataKind) -> Outcome<*mut PyObject>,
     /// -1 for none.
     pub(crate) destination_device:
         unsafe extern "C" fn(destination: *mut PyObject, is_device: bool) -> i32,

@@ -13,10 +13,12 @@
     )
 )]
 
+mod join;
 mod layout;
 mod lower;
 mod reach;
 
+pub use join::{Change, Join, JoinError, JoinPiece, Joined, join};
 pub use layout::{Content, Layout};
 pub use lower::lower;
 pub use reach::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, reach};

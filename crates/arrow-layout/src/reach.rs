@@ -16,6 +16,8 @@ pub struct ArrayNode {
     pub has_validity: bool,
     /// Whether it has a dictionary.
     pub has_dictionary: bool,
+    /// The type id of its elements, if it is the child of a union.
+    pub type_id: u8,
     /// The number of its children.
     pub children: u32,
     /// The number of its buffers, with the bitmap.
@@ -70,7 +72,7 @@ pub struct Wanted {
     pub buffer: usize,
     /// Where it lies, in bytes.
     pub position: u64,
-    /// How many bytes it has: 4 or 8.
+    /// How many bytes it has: 2, 4 or 8.
     pub width: u64,
 }
 
@@ -84,6 +86,9 @@ pub enum Reads {
     OfSlices = 1,
     /// All.
     All = 2,
+    /// All, for [`join`](crate::join()): children begin with the first element that is reached, whatever bits
+    /// lie before it in its parent.
+    ToJoin = 3,
 }
 
 /// Arrays, and the parts of their buffers that they reach.
@@ -96,7 +101,7 @@ pub struct Reach {
 }
 
 /// Finds the parts that arrays and those within them reach, with one call of `read` for all offsets of a
-/// depth.  None if the arrays are no slices, and need their buffers.  `sizes` are those of all buffers, in
+/// depth.  None if the arrays are no slices, and need their buffers; to join them, if one contradicts itself.  `sizes` are those of all buffers, in
 /// bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign extended.
 ///
 /// # Errors
@@ -108,7 +113,7 @@ pub fn reach<E>(
     reads: Reads,
     mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<(), E>,
 ) -> Result<Option<Reach>, E> {
-    if is_whole(arrays, sizes, reads) {
+    if reads != Reads::ToJoin && is_whole(arrays, sizes, reads) {
         return Ok(None);
     }
     let mut trimming = Trimming::new(arrays, sizes, reads);
@@ -132,6 +137,9 @@ pub fn reach<E>(
             }
         }
         tasks = inner;
+    }
+    if reads == Reads::ToJoin {
+        return Ok(trimming.whole.is_empty().then(|| trimming.into_reach()));
     }
     let found = trimming.into_reach();
     let is_trimmed = found.ranges.iter().zip(sizes).any(|(range, size)| range.size < *size);
@@ -192,13 +200,35 @@ struct Task {
     first: u64,
     count: u64,
     root: usize,
+    /// Between which runs those of the first and the last element lie.
+    runs: Option<[(u64, u64); 2]>,
 }
 
 /// Where an array's buffers begin, and the arrays within it end.
 #[derive(Clone, Copy, Default)]
-struct Place {
-    buffers: usize,
-    end: usize,
+pub(crate) struct Place {
+    pub(crate) buffers: usize,
+    pub(crate) end: usize,
+}
+
+pub(crate) fn places(arrays: &[ArrayNode]) -> Vec<Place> {
+    let mut places = Vec::with_capacity(arrays.len());
+    let mut buffers = 0;
+    for array in arrays {
+        places.push(Place { buffers, end: 0 });
+        buffers += array.buffers as usize;
+    }
+    // Backwards: the arrays within one follow it.
+    for (number, array) in arrays.iter().enumerate().rev() {
+        let mut end = number + 1;
+        for _ in 0..array.children as usize + usize::from(array.has_dictionary) {
+            end = places.get(end).map_or(end, |inner| inner.end);
+        }
+        if let Some(place) = places.get_mut(number) {
+            place.end = end;
+        }
+    }
+    places
 }
 
 struct Trimming<'a> {
@@ -216,17 +246,11 @@ struct Trimming<'a> {
 
 impl<'a> Trimming<'a> {
     fn new(arrays: &'a [ArrayNode], sizes: &'a [u64], reads: Reads) -> Self {
-        let mut places = Vec::with_capacity(arrays.len());
-        let mut buffers = 0;
-        for array in arrays {
-            places.push(Place { buffers, end: 0 });
-            buffers += array.buffers as usize;
-        }
         Self {
             arrays,
             sizes,
             reads,
-            places,
+            places: places(arrays),
             reached: arrays.iter().map(ArrayNode::whole).collect(),
             ranges: sizes.iter().map(|size| ByteRange { start: 0, size: *size }).collect(),
             whole: Vec::new(),
@@ -236,30 +260,15 @@ impl<'a> Trimming<'a> {
     }
 
     /// All elements of the arrays that are in no other one.
-    fn roots(&mut self) -> Vec<Task> {
+    fn roots(&self) -> Vec<Task> {
         let mut roots = Vec::new();
         let mut next = 0;
-        while let Some(array) = self.arrays.get(next) {
-            roots.push(Task { array: next, first: 0, count: array.length, root: next });
-            next = self.find_end(next);
+        while let (Some(array), Some(place)) = (self.arrays.get(next), self.places.get(next)) {
+            let count = array.length;
+            roots.push(Task { array: next, first: 0, count, root: next, runs: None });
+            next = place.end;
         }
         roots
-    }
-
-    /// The number of the array after all that are within one.
-    fn find_end(&mut self, array: usize) -> usize {
-        let Some(node) = self.arrays.get(array) else { return array };
-        let mut end = array + 1;
-        for _ in 0..node.children as usize + usize::from(node.has_dictionary) {
-            if end >= self.arrays.len() {
-                break;
-            }
-            end = self.find_end(end);
-        }
-        if let Some(place) = self.places.get_mut(array) {
-            place.end = end;
-        }
-        end
     }
 
     fn keep_whole(&mut self, root: usize) {
@@ -268,16 +277,27 @@ impl<'a> Trimming<'a> {
 
     /// Trims an array's own buffers.  None for one that contradicts itself.
     fn trim(&mut self, task: Task, inner: &mut Vec<Task>) -> Option<()> {
+        if let Some(runs) = task.runs {
+            return self.want_runs(task, runs);
+        }
         let node = *self.arrays.get(task.array)?;
         let place = *self.places.get(task.array)?;
         let position = node.offset.checked_add(task.first)?;
         if node.layout == Layout::RunEndEncoded {
             // The ends of runs count from the first element of all.
             self.set(task.array, position, task.count)?;
-            return self.enter_whole(task, inner);
+            return match self.reads {
+                Reads::None => self.enter_whole(task, inner),
+                Reads::OfSlices if position == 0 => self.enter_whole(task, inner),
+                _ if task.count == 0 => self.enter(task, |_| (0, 0), inner),
+                _ => {
+                    let all = (0, self.arrays.get(task.array + 1)?.length);
+                    self.want_runs(task, [all, all])
+                }
+            };
         }
         let has_bits = node.has_validity || node.layout == Layout::Bits;
-        let skipped = if has_bits { position % 8 } else { 0 };
+        let skipped = if has_bits && task.count > 0 { position % 8 } else { 0 };
         let (start, count) = (position - skipped, skipped.checked_add(task.count)?);
         self.set(task.array, skipped, task.count)?;
         if (node.buffers as usize) < node.all_contents().count() {
@@ -297,6 +317,10 @@ impl<'a> Trimming<'a> {
             };
         }
         if let Some(number) = node.layout.elements_of_children(node.width) {
+            let (start, count) = match self.reads {
+                Reads::ToJoin => (position, task.count),
+                _ => (start, count),
+            };
             let (first, count) = (start.checked_mul(number)?, count.checked_mul(number)?);
             self.enter(task, |_| (first, count), inner)?;
         } else if matches!(node.layout, Layout::Binary | Layout::List) {
@@ -325,7 +349,7 @@ impl<'a> Trimming<'a> {
             Reads::OfSlices => {
                 *self.sizes.get(buffer)? - part.size > Content::Offsets(width).spare()
             }
-            Reads::All => true,
+            Reads::All | Reads::ToJoin => true,
         };
         if !is_worth_it {
             return self.enter_whole(task, inner);
@@ -337,9 +361,56 @@ impl<'a> Trimming<'a> {
         Some(())
     }
 
+    /// Has the ends of two runs read, halfway between those that may have the first and the last element.
+    fn want_runs(&mut self, task: Task, runs: [(u64, u64); 2]) -> Option<()> {
+        let ends = self.arrays.get(task.array + 1)?;
+        let buffer = self.places.get(task.array + 1)?.buffers + usize::from(ends.has_validity);
+        for (low, high) in runs {
+            let run = low.midpoint(high).min(ends.length.checked_sub(1)?);
+            let position = ends.offset.checked_add(run)?.checked_mul(ends.width)?;
+            if position.checked_add(ends.width)? > *self.sizes.get(buffer)? {
+                return None;
+            }
+            self.wanted.push(Wanted { buffer, position, width: ends.width });
+        }
+        self.waiting.push(Task { runs: Some(runs), ..task });
+        Some(())
+    }
+
+    /// Halves what is left of a search for runs, or goes on with the runs that it has found.
+    fn follow_runs(
+        &self,
+        task: Task,
+        mut runs: [(u64, u64); 2],
+        ends: [u64; 2],
+        inner: &mut Vec<Task>,
+    ) -> Option<()> {
+        let position = self.reached.get(task.array)?.offset;
+        let wanted = [position, position.saturating_add(task.count - 1)];
+        for ((run, end), wanted) in runs.iter_mut().zip(ends).zip(wanted) {
+            let (low, high) = *run;
+            *run = match low.midpoint(high) {
+                _ if low == high => *run,
+                middle if end > wanted => (low, middle),
+                middle => (middle + 1, high),
+            };
+        }
+        let [(first, _), (last, _)] = runs;
+        match runs.iter().all(|(low, high)| low == high) {
+            true => self.enter(task, |_| (first, (last + 1).saturating_sub(first)), inner),
+            false => {
+                inner.push(Task { runs: Some(runs), ..task });
+                Some(())
+            }
+        }
+    }
+
     /// Trims what offsets lead to, from the first of them to the last.
     fn follow(&mut self, task: Task, ends: &[u64], inner: &mut Vec<Task>) -> Option<()> {
         let [first, last] = *ends else { return None };
+        if let Some(runs) = task.runs {
+            return self.follow_runs(task, runs, [first, last], inner);
+        }
         let size = last.checked_sub(first)?;
         let node = self.arrays.get(task.array)?;
         self.reached.get_mut(task.array)?.base = first;
@@ -370,7 +441,7 @@ impl<'a> Trimming<'a> {
             if first.checked_add(count)? > child.length {
                 return None;
             }
-            inner.push(Task { array: next, first, count, root: task.root });
+            inner.push(Task { array: next, first, count, root: task.root, runs: None });
             next = self.places.get(next)?.end;
         }
         Some(())

@@ -24,6 +24,7 @@ fn node(layout: Layout, width: u64, offset: u64, length: u64) -> ArrayNode {
         layout,
         has_validity: false,
         has_dictionary: false,
+        type_id: 0,
         children: u32::from(matches!(layout, Layout::List | Layout::FixedSizeList)),
         buffers,
         width,
@@ -148,6 +149,7 @@ proptest! {
                 layout: LAYOUTS[layout],
                 has_validity: has[0],
                 has_dictionary: has[1] && children == 0,
+                type_id: 0,
                 children,
                 buffers,
                 width: if width > 64 { huge } else { width },
@@ -155,7 +157,7 @@ proptest! {
                 offset: if offset > 45 { huge } else { offset },
             }
         }).collect();
-        for reads in [Reads::None, Reads::OfSlices, Reads::All] {
+        for reads in [Reads::None, Reads::OfSlices, Reads::All, Reads::ToJoin] {
             let found = reach(&arrays, &sizes, reads, |wanted, out| {
                 for (wanted, (out, offset)) in wanted.iter().zip(out.iter_mut().zip(&offsets)) {
                     assert!(wanted.position + wanted.width <= sizes[wanted.buffer]);

@@ -21,11 +21,12 @@ from ..patching import replace
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
-from .conditional import concat_tables, from_offsets, validate
+from .conditional import concat_tables, from_offsets, join, validate
 from .table import (
     BATCHES,
     CAST,
     COUNT,
+    JOIN,
     OFFSETS,
     REFUSE,
     RESULTS,
@@ -45,6 +46,7 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     BATCHES: write_batches,
     ROW_GROUPS: write_row_groups,
     CAST: concat_tables,
+    JOIN: join,
     OFFSETS: from_offsets,
     VALIDATE: validate,
 }

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
+from ..joins import batch_of
 from .actions import count_nulls, to_host
 
 
@@ -38,6 +39,16 @@ def _to_be_cast(tables: list[Any]) -> Iterable[Any]:
     for found in columns.values():
         if any(column.type != found[0].type for column in found):
             yield from found
+
+
+def join(function: Callable[..., Any], parts: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Makes one array of arrays, or one batch of batches, on their device."""
+    parts = list(parts)
+    if not any(map(_native._is_on_device, parts)):
+        return function(parts, *arguments, **keywords)
+    if isinstance(parts[0], pa.RecordBatch):
+        return batch_of(pa.Table.from_batches(parts))
+    return pa.chunked_array(parts).combine_chunks()
 
 
 def from_offsets(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:

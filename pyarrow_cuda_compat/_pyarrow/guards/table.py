@@ -6,6 +6,7 @@
 `BATCHES`     likewise, a batch of a table at a time
 `ROW_GROUPS`  likewise, a row group of a table at a time
 `COUNT`       the nulls of each array are counted, which pyarrow itself would do on the host
+`JOIN`        arrays or batches on a device become one there
 `SLICE`       each chunk is sliced, and its nulls counted
 `CAST`        tables whose columns have several types are not concatenated, but refused
 `OFFSETS`     nulls are counted, and offsets that are null refused
@@ -26,7 +27,7 @@ A function that is not here either refuses such data itself, or passes it on wit
 
 from __future__ import annotations
 
-REFUSE, COUNT, SLICE = "refuse", "count", "slice"
+REFUSE, COUNT, SLICE, JOIN = "refuse", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
 CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"
 
@@ -41,7 +42,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._dataset", "Scanner.from_batches", REFUSE),
     ("pyarrow._dataset", "Scanner.take Dataset.take Fragment.take", REFUSE),
     # Arrays and what is made of them.
-    ("pyarrow.lib", "concat_arrays concat_batches", REFUSE),
+    ("pyarrow.lib", "concat_arrays concat_batches", JOIN),
     ("pyarrow.lib", "concat_tables", CAST),
     ("pyarrow.lib", "Array.diff Array.equals ChunkedArray.equals", REFUSE),
     ("pyarrow.lib", "MonthDayNanoIntervalArray.to_pylist", REFUSE),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "border/calls.h"
+#include "copies/rust_buffers.h"
 #include "memory/buffer.h"
 #include "memory/device.h"
 #include "memory/memory_manager.h"
@@ -62,81 +63,6 @@ struct Parted {
   }
 };
 
-// Waits for what produces the sources, or has the stream wait for it.
-Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream) {
-  const arrow::Device::SyncEvent* reached = nullptr;
-  for (const auto* source : sources) {
-    ARROW_RETURN_NOT_OK(CheckSpan(*source));
-    // The buffers of one producer have one event.
-    const auto event = EventOf(*source);
-    if (event == nullptr || event.get() == reached) continue;
-    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
-    if (stream != nullptr && ours != nullptr && ours->rust() != nullptr) {
-      ARROW_RETURN_NOT_OK(Call(Rust().stream_wait_event, stream, ours->rust()));
-    } else {
-      ARROW_RETURN_NOT_OK(event->Wait());
-    }
-    reached = event.get();
-  }
-  return Status::OK();
-}
-
-// The device memory of buffers, for one call.
-class BorrowedBuffers {
- public:
-  static arrow::Result<BorrowedBuffers> From(const std::vector<const arrow::Buffer*>& buffers) {
-    BorrowedBuffers all;
-    all.rust_.reserve(buffers.size());
-    for (const auto* buffer : buffers) {
-      if (const auto* ours = AsDeviceBuffer(*buffer)) {
-        all.rust_.push_back(ours->rust());
-        continue;
-      }
-      ARROW_ASSIGN_OR_RAISE(auto borrowed, Borrowed::From(*buffer));
-      all.rust_.push_back(borrowed.get());
-      all.owners_.push_back(std::move(borrowed));
-    }
-    return all;
-  }
-
-  const RustBuffer* const* data() const { return rust_.data(); }
-  size_t size() const { return rust_.size(); }
-
- private:
-  std::vector<Borrowed> owners_;
-  std::vector<const RustBuffer*> rust_;
-};
-
-// Buffers that Rust has made, until objects take them over.
-class MadeBuffers {
- public:
-  template <typename Make>
-  static arrow::Result<MadeBuffers> By(size_t count, Make&& make) {
-    std::vector<BufferPlace> places(count);
-    ARROW_RETURN_NOT_OK(make(places.data()));
-    return MadeBuffers(std::move(places));
-  }
-
-  MadeBuffers(MadeBuffers&&) = default;
-
-  ~MadeBuffers() {
-    for (; next_ < places_.size(); ++next_) Rust().buffer_release_at(&places_[next_]);
-  }
-
-  // An object that owns the next one.
-  std::shared_ptr<DeviceBuffer> Next(Slab<DeviceBuffer>* slab, const ManagerPtr& manager) {
-    auto buffer = slab->Make(places_[next_], manager);
-    ++next_;
-    return buffer;
-  }
-
- private:
-  explicit MadeBuffers(std::vector<BufferPlace> places) : places_(std::move(places)) {}
-
-  std::vector<BufferPlace> places_;
-  size_t next_ = 0;
-};
-
 // Has Rust make as many buffers as there are numbers, and stores them at these.
 template <typename Make>
 Status Store(const std::vector<size_t>& numbers, const ManagerPtr& to, Make&& make,
@@ -146,6 +72,11 @@ Status Store(const std::vector<size_t>& numbers, const ManagerPtr& to, Make&& ma
   Slab<DeviceBuffer> slab(numbers.size());
   for (const size_t number : numbers) (*copies)[number] = made.Next(&slab, to);
   return Status::OK();
+}
+
+arrow::Result<size_t> AllMade(size_t count, const Status& status) {
+  ARROW_RETURN_NOT_OK(status);
+  return count;
 }
 
 // A share of the owner for Rust, which keeps it as long as queued work needs it.
@@ -162,8 +93,8 @@ Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, co
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
   const auto make = [&](BufferPlace* made) {
-    return Call(Rust().copies_of_host, device, order.stream, ranges.data(), ranges.size(),
-                Share(order), made);
+    return AllMade(ranges.size(), Call(Rust().copies_of_host, device, order.stream, ranges.data(),
+                                       ranges.size(), Share(order), made));
   };
   return Store(sources.numbers, to, make, copies);
 }
@@ -172,8 +103,8 @@ Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to, con
                std::vector<BufferPtr>* copies) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
   const auto make = [&](BufferPlace* made) {
-    return Call(Rust().copies_of_buffers, device, order.stream, from.data(), from.size(),
-                Share(order), made);
+    return AllMade(from.size(), Call(Rust().copies_of_buffers, device, order.stream, from.data(),
+                                     from.size(), Share(order), made));
   };
   return Store(sources.numbers, to, make, copies);
 }
@@ -207,6 +138,24 @@ Status HostToHost(const Sources& sources, const ManagerPtr& to, std::vector<Buff
 }
 
 }  // namespace
+
+Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream) {
+  const arrow::Device::SyncEvent* reached = nullptr;
+  for (const auto* source : sources) {
+    ARROW_RETURN_NOT_OK(CheckSpan(*source));
+    // The buffers of one producer have one event.
+    const auto event = EventOf(*source);
+    if (event == nullptr || event.get() == reached) continue;
+    const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+    if (stream != nullptr && ours != nullptr && ours->rust() != nullptr) {
+      ARROW_RETURN_NOT_OK(Call(Rust().stream_wait_event, stream, ours->rust()));
+    } else {
+      ARROW_RETURN_NOT_OK(event->Wait());
+    }
+    reached = event.get();
+  }
+  return Status::OK();
+}
 
 arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {

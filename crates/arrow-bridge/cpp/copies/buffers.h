@@ -18,6 +18,9 @@ struct Order {
   std::shared_ptr<const void> owner;
 };
 
+// Waits for what produces the buffers, or has the stream wait for it, which may be null.
+arrow::Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream);
+
 // Copies of the buffers in the memory of `to`.  Each source waits for its producer.  On a GPU, the
 // copies lie in one allocation, in the order of their sources.  No value, and nothing done, if
 // libarrow has to make them: no GPU takes part, or memory that is neither the host's nor a GPU's.

@@ -1,16 +1,14 @@
 #include "copies/trim.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "arrow/buffer.h"
-#include "arrow/type.h"
 #include "border/calls.h"
-#include "copies/buffers.h"
+#include "copies/rust_buffers.h"
+#include "copies/tree.h"
 #include "memory/memory_manager.h"
 #include "memory/on_device.h"
-#include "memory/resolve.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
@@ -18,84 +16,11 @@ namespace {
 
 using arrow::ArrayData;
 using arrow::Status;
-using arrow::Type;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
 // Buffers may have as many bytes more than their arrays need.
 constexpr uint64_t kPadding = 64;
-
-std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
-  switch (type.id()) {
-    case Type::NA:
-      return {Layout::kNull, 0};
-    case Type::BOOL:
-      return {Layout::kBits, 0};
-    case Type::STRING:
-    case Type::BINARY:
-      return {Layout::kBinary, 4};
-    case Type::LARGE_STRING:
-    case Type::LARGE_BINARY:
-      return {Layout::kBinary, 8};
-    case Type::STRING_VIEW:
-    case Type::BINARY_VIEW:
-      return {Layout::kBinaryView, 0};
-    case Type::LIST:
-    case Type::MAP:
-      return {Layout::kList, 4};
-    case Type::LARGE_LIST:
-      return {Layout::kList, 8};
-    case Type::LIST_VIEW:
-      return {Layout::kListView, 4};
-    case Type::LARGE_LIST_VIEW:
-      return {Layout::kListView, 8};
-    case Type::FIXED_SIZE_LIST:
-      return {Layout::kFixedSizeList, static_cast<const arrow::FixedSizeListType&>(type).list_size()};
-    case Type::STRUCT:
-      return {Layout::kStruct, 0};
-    case Type::SPARSE_UNION:
-      return {Layout::kSparseUnion, 0};
-    case Type::DENSE_UNION:
-      return {Layout::kDenseUnion, 0};
-    case Type::RUN_END_ENCODED:
-      return {Layout::kRunEndEncoded, 0};
-    default:
-      // Others have values of one width; those of a dictionary are its indices.
-      return {Layout::kFixed, std::max(type.byte_width(), 0)};
-  }
-}
-
-// Arrays as Rust sees them, which is one after the other, with the arrays within each.
-class Tree {
- public:
-  explicit Tree(const arrow::ArrayDataVector& arrays) {
-    for (const auto& array : arrays) Add(*array);
-  }
-
-  std::vector<ArrayNode> nodes;
-  // Those that an array lacks are null.
-  std::vector<const BufferPtr*> buffers;
-
- private:
-  void Add(const ArrayData& data) {
-    const auto [layout, width] = LayoutOf(StorageOf(*data.type));
-    const size_t first = buffers.size();
-    const bool has_validity = !data.buffers.empty() && data.buffers[0] != nullptr;
-    for (size_t number = has_validity ? 0 : 1; number < data.buffers.size(); ++number) {
-      buffers.push_back(&data.buffers[number]);
-    }
-    nodes.push_back({layout, has_validity, data.dictionary != nullptr,
-                     static_cast<uint32_t>(data.child_data.size()),
-                     static_cast<uint32_t>(buffers.size() - first), width,
-                     static_cast<uint64_t>(data.length), static_cast<uint64_t>(data.offset)});
-    for (const auto& child : data.child_data) Add(*child);
-    if (data.dictionary != nullptr) Add(*data.dictionary);
-  }
-};
-
-uint64_t SizeOf(const BufferPtr& buffer) {
-  return buffer == nullptr ? 0 : static_cast<uint64_t>(buffer->size());
-}
 
 // The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.
 uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
@@ -125,48 +50,6 @@ bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
   const uint64_t bytes = BytesOf(tree.buffers, ranges);
   return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
-
-// Offsets of a tree, read for Rust.
-struct Reader {
-  const Tree& tree;
-  const RustStream* stream;
-
-  static Failure Read(void* state, const Wanted* wanted, size_t count, uint64_t* out) noexcept {
-    return Guard([&] { return static_cast<Reader*>(state)->ReadAll(wanted, count, out); });
-  }
-
-  Status ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const {
-    std::vector<BufferPtr> parts;
-    std::vector<const arrow::Buffer*> sources;
-    for (size_t number = 0; number < count; ++number) {
-      const auto& [buffer, position, width] = wanted[number];
-      parts.push_back(arrow::SliceBuffer(*tree.buffers[buffer], static_cast<int64_t>(position),
-                                         static_cast<int64_t>(width)));
-      sources.push_back(parts.back().get());
-    }
-    const auto host = arrow::default_cpu_memory_manager();
-    ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(sources, host, {stream, nullptr}));
-    for (size_t number = 0; number < count; ++number) {
-      // Pinned memory may be written by a device.
-      if (!copies.has_value()) ARROW_RETURN_NOT_OK(WaitUntilReady(*sources[number]));
-      const auto* bytes = copies.has_value() ? (*copies)[number]->data() : sources[number]->data();
-      out[number] = OffsetAt(bytes, wanted[number].width);
-    }
-    return Status::OK();
-  }
-
-  static uint64_t OffsetAt(const uint8_t* bytes, uint64_t width) {
-    int32_t narrow = 0;
-    int64_t wide = 0;
-    if (width == sizeof(narrow)) {
-      std::memcpy(&narrow, bytes, sizeof(narrow));
-      wide = narrow;
-    } else {
-      std::memcpy(&wide, bytes, sizeof(wide));
-    }
-    return static_cast<uint64_t>(wide);
-  }
-};
 
 arrow::Result<BufferPtr> Lowered(const arrow::Buffer& offsets, uint64_t width, uint64_t base,
                                  arrow::MemoryPool* pool) {
@@ -216,7 +99,7 @@ class Parts {
  private:
   BufferPtr Next(const BufferPtr& buffer) {
     const auto [start, size] = ranges_[next_buffer_++];
-    if (buffer == nullptr || size == SizeOf(buffer)) return buffer;
+    if (buffer == nullptr || size == static_cast<uint64_t>(buffer->size())) return buffer;
     return arrow::SliceBuffer(buffer, static_cast<int64_t>(start), static_cast<int64_t>(size));
   }
 
@@ -227,21 +110,35 @@ class Parts {
   size_t next_buffer_ = 0;
 };
 
-Status LowerWithin(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
-                   arrow::MemoryPool* pool) {
-  if (const uint64_t base = *(*next)++; base > 0) {
-    const auto width = LayoutOf(StorageOf(*copy->type)).second;
-    ARROW_ASSIGN_OR_RAISE(copy->buffers[1], Lowered(*copy->buffers[1], width, base, pool));
+// Offsets that count too much, of copies and the arrays within them.
+struct Offsets {
+  std::vector<BufferPtr*> buffers;
+  std::vector<uint64_t> widths;
+  std::vector<uint64_t> bases;
+
+  void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next) {
+    if (const uint64_t base = *(*next)++; base > 0) {
+      buffers.push_back(&copy->buffers[1]);
+      widths.push_back(LayoutOf(StorageOf(*copy->type)).second);
+      bases.push_back(base);
+    }
+    for (const auto& child : copy->child_data) Add(child, next);
+    if (copy->dictionary != nullptr) Add(copy->dictionary, next);
   }
-  for (const auto& child : copy->child_data) ARROW_RETURN_NOT_OK(LowerWithin(child, next, pool));
-  if (copy->dictionary == nullptr) return Status::OK();
-  return LowerWithin(copy->dictionary, next, pool);
+};
+
+Status LowerOnDevice(const Offsets& offsets) {
+  std::vector<const arrow::Buffer*> buffers;
+  for (const auto* buffer : offsets.buffers) buffers.push_back(buffer->get());
+  ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(buffers));
+  return Call(Rust().change_numbers, borrowed.data(), offsets.widths.data(), offsets.bases.data(),
+              nullptr, borrowed.size());
 }
 
 // Queued copies do not wait for what writes the offsets.
 Reads ReadsOf(bool is_from_device, const arrow::MemoryManager& to, const RustStream* stream) {
-  if (to.is_cpu()) return Reads::kOfSlices;
-  return is_from_device || stream != nullptr ? Reads::kNone : Reads::kAll;
+  if (!to.is_cpu() && stream != nullptr) return Reads::kNone;
+  return to.is_cpu() || is_from_device ? Reads::kOfSlices : Reads::kAll;
 }
 
 }  // namespace
@@ -252,17 +149,15 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   const bool is_from_device = IsOnDevice(arrays);
   if (!is_from_device && !IsCuda(*to)) return Trimmed{arrays, {}};
   const Tree tree(arrays);
-  std::vector<uint64_t> sizes;
-  sizes.reserve(tree.buffers.size());
-  for (const auto* buffer : tree.buffers) sizes.push_back(SizeOf(*buffer));
-  Reader reader{tree, stream};
+  const auto sizes = tree.Sizes();
+  TreeReader reader{tree, stream};
   const auto reads = ReadsOf(is_from_device, *to, stream);
   std::vector<Reached> reached(tree.nodes.size());
   std::vector<ByteRange> ranges(sizes.size());
   ARROW_ASSIGN_OR_RAISE(
       const bool is_slice, Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
-                                sizes.size(), reads, OffsetReader{&reader, Reader::Read},
-                                reached.data(), ranges.data()));
+                                sizes.size(), reads, reader.ForRust(), reached.data(),
+                                ranges.data()));
   if (!is_slice || !IsWorthIt(tree, sizes, ranges)) return Trimmed{arrays, {}};
   Trimmed trimmed;
   if (is_from_device) {
@@ -278,10 +173,17 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
 
 Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const std::shared_ptr<arrow::MemoryManager>& to) {
-  const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
-  if (bases.empty() || host == nullptr) return Status::OK();
+  if (bases.empty()) return Status::OK();
+  Offsets offsets;
   auto next = bases.begin();
-  for (const auto& copy : copies) ARROW_RETURN_NOT_OK(LowerWithin(copy, &next, host->pool()));
+  for (const auto& copy : copies) offsets.Add(copy, &next);
+  const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
+  if (host == nullptr) return LowerOnDevice(offsets);
+  for (size_t number = 0; number < offsets.buffers.size(); ++number) {
+    auto& buffer = *offsets.buffers[number];
+    ARROW_ASSIGN_OR_RAISE(
+        buffer, Lowered(*buffer, offsets.widths[number], offsets.bases[number], host->pool()));
+  }
   return Status::OK();
 }
 

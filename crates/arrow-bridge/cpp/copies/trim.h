@@ -20,13 +20,12 @@ struct Trimmed {
 
 // The arrays to copy in place of these to the memory of `to`: parts of the same memory, or these
 // themselves where that is hardly more.  Copies to the host read offsets once the stream has come to
-// them.  Copies to a device read only offsets on the host, and none on a stream: what these lead to
-// stays whole.
+// them.  Copies to a device read none on a stream: what these lead to stays whole.
 arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
                             const std::shared_ptr<arrow::MemoryManager>& to,
                             const RustStream* stream);
 
-// Lowers the offsets of copies on the host.
+// Lowers the offsets of copies.
 arrow::Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                            const std::shared_ptr<arrow::MemoryManager>& to);
 

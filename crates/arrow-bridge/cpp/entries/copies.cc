@@ -6,14 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "arrow/array/concatenate.h"
 #include "arrow/array/util.h"
 #include "border/calls.h"
 #include "copies/arrays.h"
+#include "copies/join.h"
 #include "copies/trim.h"
 #include "entries/require.h"
 #include "exchange/null_count.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
+#include "memory/traverse.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
@@ -120,6 +123,45 @@ arrow::Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
   return Wrap(arrow::Table::Make(table->schema(), std::move(copied), table->num_rows()));
 }
 
+// One array for each column of several chunks, in their places.
+Status Combine(std::vector<ChunkedPtr>* columns) {
+  std::vector<ArrayDataVector> apart;
+  std::vector<size_t> numbers;
+  for (size_t number = 0; number < columns->size(); ++number) {
+    auto& column = (*columns)[number];
+    if (column->num_chunks() < 2) continue;
+    if (IsOnDevice(*column)) {
+      apart.push_back(ColumnsOf(*column));
+      numbers.push_back(number);
+    } else {
+      ARROW_ASSIGN_OR_RAISE(const auto one, arrow::Concatenate(column->chunks()));
+      column = std::make_shared<arrow::ChunkedArray>(one);
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto joined, Join(std::move(apart)));
+  for (size_t number = 0; number < joined.size(); ++number) {
+    (*columns)[numbers[number]] =
+        std::make_shared<arrow::ChunkedArray>(arrow::MakeArray(joined[number]));
+  }
+  return Status::OK();
+}
+
+arrow::Result<PyObject*> CombineChunks(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
+  if (!IsOnDevice(*array)) return nullptr;
+  std::vector<ChunkedPtr> columns{array};
+  ARROW_RETURN_NOT_OK(Unlocked([&] { return Combine(&columns); }));
+  return Wrap(columns.front()->chunk(0));
+}
+
+arrow::Result<PyObject*> CombineTable(PyObject* object) {
+  ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
+  if (!IsOnDevice(*table)) return nullptr;
+  auto columns = table->columns();
+  ARROW_RETURN_NOT_OK(Unlocked([&] { return Combine(&columns); }));
+  return Wrap(arrow::Table::Make(table->schema(), std::move(columns), table->num_rows()));
+}
+
 arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) {
   switch (kind) {
     case DataKind::kArray:
@@ -141,6 +183,11 @@ Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destin
   return GuardValue([&]() -> arrow::Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
   });
+}
+
+Outcome<PyObject*> CombineEntry(PyObject* object, DataKind kind) noexcept {
+  return GuardValue(
+      [&] { return kind == DataKind::kTable ? CombineTable(object) : CombineChunks(object); });
 }
 
 int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {

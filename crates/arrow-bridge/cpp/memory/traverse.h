@@ -3,6 +3,7 @@
 
 #include "arrow/array/array_base.h"
 #include "arrow/array/data.h"
+#include "arrow/chunked_array.h"
 #include "arrow/record_batch.h"
 
 namespace arrow_cuda {
@@ -10,6 +11,11 @@ namespace arrow_cuda {
 inline arrow::ArrayDataVector ColumnsOf(const arrow::Array& array) { return {array.data()}; }
 inline const arrow::ArrayDataVector& ColumnsOf(const arrow::RecordBatch& batch) {
   return batch.column_data();
+}
+inline arrow::ArrayDataVector ColumnsOf(const arrow::ChunkedArray& array) {
+  arrow::ArrayDataVector chunks;
+  for (const auto& chunk : array.chunks()) chunks.push_back(chunk->data());
+  return chunks;
 }
 
 // Whether the condition holds for an array or for one within it.

@@ -36,6 +36,18 @@ impl Bridge {
         made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream) })
     }
 
+    /// A new reference to one array of all chunks of a `pyarrow.ChunkedArray` on a device, or to a
+    /// `pyarrow.Table` of such columns.  `None` for data on the host.  A column of one chunk is not copied.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_to`](Self::copy_to); [`Kind::Invalid`](crate::Kind::Invalid) for chunks on several devices,
+    /// and offsets that would not fit their type.
+    pub fn combine(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
+        // SAFETY: a live object of its class.
+        made_or_none(unsafe { (self.api.combine)(object.as_ptr(), kind) })
+    }
+
     /// A new reference to a copy of a `pyarrow.Buffer` in the memory of `destination`, or if it
     /// `is_view`, to a buffer over the same memory as the destination sees it.
     ///

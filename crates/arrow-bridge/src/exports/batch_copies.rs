@@ -114,7 +114,7 @@ pub(super) unsafe fn all<'a, T>(first: *const T, count: usize) -> &'a [T] {
 /// # Safety
 ///
 /// There must be room for all of them at `out`.
-unsafe fn store(out: *mut BufferPlace, buffers: Vec<RustBuffer>) {
+pub(super) unsafe fn store(out: *mut BufferPlace, buffers: Vec<RustBuffer>) {
     for (number, buffer) in buffers.into_iter().enumerate() {
         buffer.expose();
         // SAFETY: guaranteed by the caller; a buffer fits into its place.

@@ -8,6 +8,7 @@ mod buffers;
 mod events;
 mod faults;
 mod files;
+mod joins;
 mod metadata;
 mod pools;
 mod slices;
@@ -40,6 +41,8 @@ pub(crate) static API: RustApi = RustApi {
     stream_await_for: streams::await_for,
     copy_all_to_host: batch_copies::copy_all_to_host,
     reach: slices::reach,
+    join: joins::join,
+    change_numbers: joins::change_numbers,
     lower_offsets: slices::lower_offsets,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: release,

@@ -1,8 +1,8 @@
 //! The parts of their buffers that slices reach, for C++.
 
 use super::batch_copies::all;
-use crate::fault::attempt;
-use crate::ffi::{ArrayNode, ByteRange, OffsetReader, Outcome, Reached, Reads};
+use crate::fault::{Fault, attempt, done};
+use crate::ffi::{ArrayNode, ByteRange, OffsetReader, Outcome, Reached, Reads, Wanted};
 use arrow_cuda_layout::{lower, reach as find};
 use std::slice;
 
@@ -20,13 +20,7 @@ pub(super) unsafe extern "C" fn reach(
     let work = || {
         // SAFETY: C++ passes so many arrays and sizes.
         let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
-        let found = find(arrays, sizes, reads, |wanted, out| {
-            // SAFETY: there is room for as many offsets as are wanted.
-            let failure = unsafe {
-                (reader.read)(reader.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr())
-            };
-            failure.map_or(Ok(()), |fault| Err(*fault))
-        })?;
+        let found = find(arrays, sizes, reads, |wanted, out| reader.read(wanted, out))?;
         let Some(found) = found else { return Ok(false) };
         // SAFETY: there is room for an answer for each array and each buffer.
         unsafe {
@@ -36,6 +30,14 @@ pub(super) unsafe extern "C" fn reach(
         Ok(true)
     };
     attempt(work)
+}
+
+impl OffsetReader {
+    /// Has C++ read the offsets that are wanted.
+    pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
+        // SAFETY: there is room for as many offsets as are wanted.
+        done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })
+    }
 }
 
 pub(super) unsafe extern "C" fn lower_offsets(

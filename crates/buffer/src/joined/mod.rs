@@ -159,7 +159,7 @@ impl<'a> Piece<'a> {
         }
         let unit = if self.content.is_bits() { 1 } else { 8 };
         let size = self.content.size() / unit;
-        let length = self.count.checked_mul(size).unwrap_or(u64::MAX);
+        let length = self.count.saturating_mul(size);
         let all = |buffer: &DeviceBuffer| buffer.size.saturating_mul(8 / unit);
         within(self.to_position, length, all(self.to))?;
         if !matches!(self.content, Content::Ones) {

@@ -58,6 +58,21 @@ fn copied<'py>(
     Ok(copy)
 }
 
+/// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
+/// `None` for data on the host.
+#[pyfunction]
+#[pyo3(name = "_combine")]
+pub(crate) fn combine<'py>(
+    object: &Bound<'py, PyAny>,
+    cls: &Bound<'py, PyType>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let pyarrow = pyarrow(py)?;
+    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
+    let combined = pyarrow.bridge.combine(live(object), kind).or_raise(py)?;
+    combined.map(|combined| made(py, |_| Ok(combined))).transpose()
+}
+
 /// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as
 /// the destination sees it.
 #[pyfunction]

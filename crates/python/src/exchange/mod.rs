@@ -23,6 +23,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,
+        copy_to::combine,
         copy_to::copy_to,
         copy_to::buffer_to,
         copy_to::placed,

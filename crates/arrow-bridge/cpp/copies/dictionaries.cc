@@ -1,0 +1,131 @@
+#include "copies/dictionaries.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "arrow/array/array_dict.h"
+#include "arrow/array/util.h"
+#include "arrow/buffer.h"
+#include "arrow/compare.h"
+#include "arrow/type.h"
+#include "border/calls.h"
+#include "copies/arrays.h"
+#include "copies/buffers.h"
+#include "copies/rust_buffers.h"
+#include "memory/traverse.h"
+#include "messages/check.h"
+
+namespace arrow_cuda {
+namespace {
+
+using arrow::ArrayData;
+using arrow::ArrayDataVector;
+using arrow::Status;
+using BufferPtr = std::shared_ptr<arrow::Buffer>;
+using DataPtr = std::shared_ptr<ArrayData>;
+using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
+
+bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
+  if (&a == &b) return true;
+  if (a.length != b.length || a.offset != b.offset || a.buffers.size() != b.buffers.size() ||
+      a.child_data.size() != b.child_data.size()) {
+    return false;
+  }
+  for (size_t number = 0; number < a.buffers.size(); ++number) {
+    const auto &ours = a.buffers[number], &theirs = b.buffers[number];
+    if ((ours == nullptr) != (theirs == nullptr)) return false;
+    if (ours != nullptr && (ours->address() != theirs->address() || ours->size() != theirs->size())) {
+      return false;
+    }
+  }
+  for (size_t number = 0; number < a.child_data.size(); ++number) {
+    if (!IsSameMemory(*a.child_data[number], *b.child_data[number])) return false;
+  }
+  return true;
+}
+
+bool HasDictionary(const ArrayData& data) {
+  return AnyWithin(data, [](const ArrayData& part) { return part.dictionary != nullptr; });
+}
+
+arrow::Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(arrays, to, nullptr));
+  return copies.has_value() ? std::move(*copies) : arrays;
+}
+
+// The arrays with indices into `dictionary`: `maps` have the new index for each old one.
+arrow::Result<ArrayDataVector> Recoded(const ArrayDataVector& arrays, const DataPtr& dictionary,
+                                       const std::vector<BufferPtr>& maps, const ManagerPtr& manager) {
+  std::vector<const arrow::Buffer*> sources;
+  for (const auto& map : maps) sources.push_back(map.get());
+  for (const auto& array : arrays) sources.push_back(array->buffers[1].get());
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(sources, manager, {}));
+  if (!copies.has_value()) return Status::Invalid("the indices do not lie on a device");
+  const auto& type = static_cast<const arrow::DictionaryType&>(StorageOf(*arrays[0]->type));
+  const std::vector<uint64_t> widths(arrays.size(), static_cast<uint64_t>(type.byte_width()));
+  std::vector<const arrow::Buffer*> made;
+  for (const auto& copy : *copies) made.push_back(copy.get());
+  ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(made));
+  ARROW_RETURN_NOT_OK(Call(Rust().change_numbers, borrowed.data() + maps.size(), widths.data(), nullptr,
+                           borrowed.data(), arrays.size()));
+  ArrayDataVector recoded;
+  for (size_t number = 0; number < arrays.size(); ++number) {
+    recoded.push_back(arrays[number]->Copy());
+    recoded.back()->buffers[1] = std::move((*copies)[maps.size() + number]);
+    recoded.back()->dictionary = dictionary;
+  }
+  return recoded;
+}
+
+arrow::Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays,
+                                                     const ManagerPtr& manager) {
+  ArrayDataVector dictionaries;
+  bool is_one = true;
+  for (const auto& array : arrays) {
+    dictionaries.push_back(array->dictionary);
+    is_one = is_one && IsSameMemory(*dictionaries.front(), *array->dictionary);
+  }
+  if (is_one) return arrays;
+  ARROW_ASSIGN_OR_RAISE(const auto copies, Copies(dictionaries, arrow::default_cpu_memory_manager()));
+  const auto& type = static_cast<const arrow::DictionaryType&>(StorageOf(*arrays[0]->type));
+  ARROW_ASSIGN_OR_RAISE(const auto unifier, arrow::DictionaryUnifier::Make(type.value_type()));
+  const auto first = arrow::MakeArray(copies.front());
+  bool is_equal = true;
+  for (const auto& copy : copies) is_equal = is_equal && first->Equals(arrow::MakeArray(copy));
+  if (is_equal) {
+    for (auto& array : arrays) {
+      array = array->Copy();
+      array->dictionary = dictionaries.front();
+    }
+    return arrays;
+  }
+  std::vector<BufferPtr> maps(copies.size());
+  for (size_t number = 0; number < copies.size(); ++number) {
+    ARROW_RETURN_NOT_OK(unifier->Unify(*arrow::MakeArray(copies[number]), &maps[number]));
+  }
+  std::shared_ptr<arrow::Array> unified;
+  ARROW_RETURN_NOT_OK(unifier->GetResultWithIndexType(type.index_type(), &unified));
+  ARROW_ASSIGN_OR_RAISE(const auto dictionary, Copies({unified->data()}, manager));
+  return Recoded(arrays, dictionary.front(), maps, manager);
+}
+
+}  // namespace
+
+arrow::Result<ArrayDataVector> WithOneDictionary(ArrayDataVector arrays, const ManagerPtr& manager) {
+  if (arrays.size() < 2 || !HasDictionary(*arrays.front())) return arrays;
+  if (arrays.front()->dictionary != nullptr) return WithOneDictionaryEach(std::move(arrays), manager);
+  for (auto& array : arrays) array = array->Copy();
+  for (size_t number = 0; number < arrays.front()->child_data.size(); ++number) {
+    ArrayDataVector children;
+    for (const auto& array : arrays) children.push_back(array->child_data[number]);
+    ARROW_ASSIGN_OR_RAISE(children, WithOneDictionary(std::move(children), manager));
+    for (size_t each = 0; each < arrays.size(); ++each) {
+      arrays[each]->child_data[number] = std::move(children[each]);
+    }
+  }
+  return arrays;
+}
+
+}  // namespace arrow_cuda

@@ -1,0 +1,380 @@
+//! Arrays that are put together: what each buffer of the result consists of.
+
+use crate::layout::{Content, Layout};
+use crate::reach::{ArrayNode, Place, Reach, places};
+
+/// An array of the result.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Joined {
+    /// The number of its elements.
+    pub length: u64,
+    /// The number of its buffers, with the bitmap, without those that views refer to.
+    pub buffers: u32,
+    /// Whether the first of them is a validity bitmap.
+    pub has_validity: bool,
+}
+
+/// Some elements of a buffer, and where they come from.  Positions are in bytes, and those of bits in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinPiece {
+    /// The number of the result's buffer.
+    pub to: usize,
+    /// Where they begin there.
+    pub to_position: u64,
+    /// The number of the buffer that they come from; of [`Change::Ones`] any.
+    pub from: usize,
+    /// Where they begin there.
+    pub from_position: u64,
+    /// The number of elements.
+    pub count: u64,
+    /// What they are, and become.
+    pub change: Change,
+}
+
+/// What becomes of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Bytes, which stay as they are.
+    Bytes,
+    /// Bits, likewise.
+    Bits,
+    /// Bits, which all become 1.
+    Ones,
+    /// Numbers without a sign become their sum with `add`, which wraps around, but at most `most`.
+    Sum {
+        /// The size of each, in bytes.
+        width: u64,
+        /// What is added.
+        add: u64,
+        /// The largest result.
+        most: u64,
+    },
+    /// Numbers of 4 bytes become their sum with `add` where the byte beside them is `id`.
+    SumOfType {
+        /// What is added.
+        add: u64,
+        /// The number of the buffer with a byte for each.
+        types: usize,
+        /// Where the first one lies.
+        position: u64,
+        /// The byte of those that change.
+        id: u8,
+    },
+    /// Views refer to buffers whose numbers are larger by so much.
+    Views(u32),
+}
+
+/// What the result consists of.
+#[derive(Debug, Default)]
+pub struct Join {
+    /// Its arrays: for each column one, and those within it, without dictionaries.
+    pub arrays: Vec<Joined>,
+    /// The sizes of its buffers, in bytes.  Those of bits are multiples of 4.
+    pub sizes: Vec<u64>,
+    /// What fills them.  Those of a buffer follow each other.
+    pub pieces: Vec<JoinPiece>,
+}
+
+/// Why arrays cannot be put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinError {
+    /// Offsets of their type, or the ends of their runs, cannot count so many.
+    Overflow,
+    /// They contradict each other.
+    Invalid,
+}
+
+/// Plans how the arrays of each column become one.  `columns` has the numbers of arrays that are in no
+/// other one, and `found` what [`reach`](crate::reach()) has found [to join](crate::Reads::ToJoin) them.  The
+/// dictionaries of a column have to be the same.
+///
+/// # Errors
+///
+/// See [`JoinError`].
+pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Join, JoinError> {
+    let mut plan = Plan { arrays, places: places(arrays), found, join: Join::default() };
+    let mut next = 0;
+    for count in columns {
+        let mut parts = Vec::with_capacity(*count);
+        for _ in 0..*count {
+            parts.push(plan.part(next)?);
+            next = plan.places.get(next).ok_or(JoinError::Invalid)?.end;
+        }
+        plan.add(&parts, None)?;
+    }
+    Ok(plan.join)
+}
+
+/// One of the arrays that become one.
+#[derive(Clone, Copy)]
+struct Part {
+    number: usize,
+    node: ArrayNode,
+    place: Place,
+    /// The position of its first element, as far as it has bits or runs, and the number of elements.
+    offset: u64,
+    length: u64,
+    base: u64,
+}
+
+/// What is added to the numbers of a part, and the largest result.
+type Sums = Vec<(u64, u64)>;
+
+struct Plan<'a> {
+    arrays: &'a [ArrayNode],
+    places: Vec<Place>,
+    found: &'a Reach,
+    join: Join,
+}
+
+impl Plan<'_> {
+    fn part(&self, number: usize) -> Result<Part, JoinError> {
+        let found = || {
+            let reached = self.found.arrays.get(number)?;
+            Some(Part {
+                number,
+                node: *self.arrays.get(number)?,
+                place: *self.places.get(number)?,
+                offset: reached.offset,
+                length: reached.length,
+                base: reached.base,
+            })
+        };
+        found().ok_or(JoinError::Invalid)
+    }
+
+    /// The children of that number.
+    fn children(&self, parts: &[Part], child: u32) -> Result<Vec<Part>, JoinError> {
+        let child_of = |part: &Part| {
+            let mut number = part.number + 1;
+            for _ in 0..child {
+                number = self.places.get(number).ok_or(JoinError::Invalid)?.end;
+            }
+            if number < part.place.end { self.part(number) } else { Err(JoinError::Invalid) }
+        };
+        parts.iter().map(child_of).collect()
+    }
+
+    /// Where the part of a buffer begins, and its size, in bytes.
+    fn range(&self, number: usize) -> Result<(u64, u64), JoinError> {
+        let range = self.found.ranges.get(number).ok_or(JoinError::Invalid)?;
+        Ok((range.start, range.size))
+    }
+
+    fn push(&mut self, position: u64, from: (usize, u64), count: u64, change: Change) {
+        let (from, from_position) = from;
+        let to = self.join.sizes.len();
+        let piece = JoinPiece { to, to_position: position, from, from_position, count, change };
+        if count > 0 {
+            self.join.pieces.push(piece);
+        }
+    }
+
+    /// Plans one array of the result, and those within it.  With `sums`, its numbers change.
+    fn add(&mut self, parts: &[Part], sums: Option<Sums>) -> Result<(), JoinError> {
+        let Some(Part { node, .. }) = parts.first().copied() else { return Ok(()) };
+        let is_alike = |part: &Part| {
+            (part.node.layout, part.node.width, part.node.children)
+                == (node.layout, node.width, node.children)
+        };
+        if !parts.iter().all(is_alike) {
+            return Err(JoinError::Invalid);
+        }
+        let length = total(parts.iter().map(|part| part.length), u64::MAX)?;
+        let has_validity = parts.iter().any(|part| part.node.has_validity && part.length > 0);
+        let buffers = u32::from(has_validity) + node.layout.contents(node.width).count() as u32;
+        self.join.arrays.push(Joined { length, buffers, has_validity });
+        if has_validity {
+            self.add_bits(parts, |part| part.node.has_validity.then_some(part.place.buffers))?;
+        }
+        let children: Vec<_> = (0..node.children)
+            .map(|child| self.children(parts, child))
+            .collect::<Result<_, _>>()?;
+        let sums = match node.layout {
+            Layout::ListView => Some(sums_of(children.first(), node.width)?),
+            _ => sums,
+        };
+        for (number, content) in node.layout.contents(node.width).enumerate() {
+            let buffer =
+                |part: &Part| part.place.buffers + usize::from(part.node.has_validity) + number;
+            match content {
+                Content::Bits => self.add_bits(parts, |part| Some(buffer(part)))?,
+                Content::Fixed(_) if (node.layout, number) == (Layout::DenseUnion, 1) => {
+                    self.add_offsets_of_union(parts, &children)?;
+                }
+                Content::Fixed(width) => {
+                    let sums = sums.as_ref().filter(|_| number == 0);
+                    self.add_fixed(parts, width, buffer, sums)?;
+                }
+                Content::Offsets(width) => {
+                    self.add_offsets(parts, width, buffer, children.first())?;
+                }
+                Content::Bytes => self.add_bytes(parts, buffer)?,
+            }
+        }
+        let mut sums = match node.layout {
+            Layout::RunEndEncoded => Some(sums_of_runs(parts, &children)?),
+            _ => None,
+        };
+        for children in &children {
+            self.add(children, sums.take())?;
+        }
+        Ok(())
+    }
+
+    fn end_buffer(&mut self, size: u64) {
+        self.join.sizes.push(size);
+    }
+
+    fn add_bits(
+        &mut self,
+        parts: &[Part],
+        buffer: impl Fn(&Part) -> Option<usize>,
+    ) -> Result<(), JoinError> {
+        let mut at = 0;
+        for part in parts {
+            let (from, change) = match buffer(part) {
+                Some(buffer) if part.length > 0 => {
+                    ((buffer, 8 * self.range(buffer)?.0 + part.offset), Change::Bits)
+                }
+                _ => ((0, 0), Change::Ones),
+            };
+            self.push(at, from, part.length, change);
+            at += part.length;
+        }
+        self.end_buffer(at.div_ceil(32) * 4);
+        Ok(())
+    }
+
+    fn add_fixed(
+        &mut self,
+        parts: &[Part],
+        width: u64,
+        buffer: impl Fn(&Part) -> usize,
+        sums: Option<&Sums>,
+    ) -> Result<(), JoinError> {
+        let (mut at, mut views) = (0u64, 0);
+        for (number, part) in parts.iter().enumerate() {
+            let from = (buffer(part), self.range(buffer(part))?.0 + part.offset * width);
+            let all = part.length.checked_mul(width).ok_or(JoinError::Overflow)?;
+            match sums.and_then(|sums| sums.get(number)) {
+                Some((add, most)) => {
+                    let change = Change::Sum { width, add: *add, most: *most };
+                    self.push(at, from, part.length, change);
+                }
+                None if part.node.layout == Layout::BinaryView => {
+                    self.push(at, from, part.length, Change::Views(views));
+                    let own = 1 + u32::from(part.node.has_validity);
+                    views += part.node.buffers.saturating_sub(own);
+                }
+                None => self.push(at, from, all, Change::Bytes),
+            }
+            at = at.checked_add(all).ok_or(JoinError::Overflow)?;
+        }
+        self.end_buffer(at);
+        Ok(())
+    }
+
+    /// Offsets count what their parts lead to behind what those before lead to.
+    fn add_offsets(
+        &mut self,
+        parts: &[Part],
+        width: u64,
+        buffer: impl Fn(&Part) -> usize,
+        children: Option<&Vec<Part>>,
+    ) -> Result<(), JoinError> {
+        let last = parts.iter().rposition(|part| part.length > 0);
+        let (mut at, mut before) = (0, 0u64);
+        for (number, part) in parts.iter().enumerate().filter(|(_, part)| part.length > 0) {
+            let from = (buffer(part), self.range(buffer(part))?.0 + part.offset * width);
+            let count = part.length + u64::from(last == Some(number));
+            let add = before.wrapping_sub(part.base);
+            self.push(at, from, count, Change::Sum { width, add, most: u64::MAX });
+            at += count * width;
+            let length = match children.map(|children| children.get(number)) {
+                Some(child) => child.ok_or(JoinError::Invalid)?.length,
+                None => self.range(buffer(part) + 1)?.1,
+            };
+            before = total([before, length].into_iter(), most_of(width))?;
+        }
+        self.end_buffer(at);
+        Ok(())
+    }
+
+    fn add_bytes(
+        &mut self,
+        parts: &[Part],
+        buffer: impl Fn(&Part) -> usize,
+    ) -> Result<(), JoinError> {
+        let mut at = 0;
+        for part in parts.iter().filter(|part| part.length > 0) {
+            let (start, size) = self.range(buffer(part))?;
+            self.push(at, (buffer(part), start), size, Change::Bytes);
+            at += size;
+        }
+        self.end_buffer(at);
+        Ok(())
+    }
+
+    /// A piece for each type, which picks out the elements of that type.
+    fn add_offsets_of_union(
+        &mut self,
+        parts: &[Part],
+        children: &[Vec<Part>],
+    ) -> Result<(), JoinError> {
+        let mut sums = Vec::with_capacity(children.len());
+        for children in children {
+            sums.push(sums_of(Some(children), 4)?);
+        }
+        let mut at = 0;
+        for (number, part) in parts.iter().enumerate() {
+            let types = part.place.buffers;
+            let (types_at, offsets) = (self.range(types)?.0, self.range(types + 1)?.0);
+            for (children, sums) in children.iter().zip(&sums) {
+                let child = children.get(number).ok_or(JoinError::Invalid)?;
+                let (add, _) = *sums.get(number).ok_or(JoinError::Invalid)?;
+                let (position, id) = (types_at + part.offset, child.node.type_id);
+                let change = Change::SumOfType { add, types, position, id };
+                self.push(at, (types + 1, offsets + 4 * part.offset), part.length, change);
+            }
+            at += 4 * part.length;
+        }
+        self.end_buffer(at);
+        Ok(())
+    }
+}
+
+/// What is added to positions in the children: the elements of those before.
+fn sums_of(children: Option<&Vec<Part>>, width: u64) -> Result<Sums, JoinError> {
+    let mut before = 0;
+    let mut sums = Sums::new();
+    for child in children.ok_or(JoinError::Invalid)? {
+        sums.push((before, u64::MAX));
+        before = total([before, child.length].into_iter(), most_of(width))?;
+    }
+    Ok(sums)
+}
+
+/// The ends of runs count from the first element of the result, and the last run of a part ends with it.
+fn sums_of_runs(parts: &[Part], children: &[Vec<Part>]) -> Result<Sums, JoinError> {
+    let ends = children.first().and_then(|ends| ends.first()).ok_or(JoinError::Invalid)?;
+    let mut before = 0u64;
+    let mut sums = Sums::new();
+    for part in parts {
+        let add = before.wrapping_sub(part.offset);
+        before = total([before, part.length].into_iter(), most_of(ends.node.width))?;
+        sums.push((add, before));
+    }
+    Ok(sums)
+}
+
+/// The largest number of so many bytes, with a sign.
+fn most_of(width: u64) -> u64 {
+    u64::MAX >> 1 >> (64 - 8 * width.min(8))
+}
+
+fn total(mut lengths: impl Iterator<Item = u64>, most: u64) -> Result<u64, JoinError> {
+    let total = lengths.try_fold(0u64, u64::checked_add);
+    total.filter(|total| *total <= most).ok_or(JoinError::Overflow)
+}

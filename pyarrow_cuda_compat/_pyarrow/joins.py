@@ -1,0 +1,73 @@
+"""Chunks, arrays and batches on a device become one there.
+
+pyarrow's own functions would read them as if they were host memory.  All columns of a table are
+allocated together and filled by one kernel, after the work of the default stream; a column of one
+chunk is not copied.  For data on the host, a call takes about half a microsecond longer.
+
+=======================================  =========================================================
+``ChunkedArray`` and ``Table``           ``combine_chunks`` works on a device.  `memory_pool` has no
+                                         meaning there
+``ChunkedArray``                         is a tensor by DLPack, if an array of its type is one:
+                                         several chunks are combined first
+``ChunkedArray`` and ``Table``           are exported as one array, too, by
+                                         ``__arrow_c_device_array__``, for consumers that take no
+                                         streams, such as cuDF
+=======================================  =========================================================
+
+Chunked arrays and tables on the host do not have the methods of the last two rows: consumers would
+prefer them to what they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from .._interop.pickling import lies_on_host
+from .patching import add, wrap
+
+_Method = Callable[..., Any]
+
+
+def batch_of(table: Any) -> Any:
+    """A record batch of the rows of a table on a device."""
+    columns = [column.combine_chunks() for column in table.combine_chunks().columns]
+    return _native._assemble(table.schema, columns)
+
+
+def _combines(cls: type, original: _Method) -> _Method:
+    @wraps(original)
+    def combine_chunks(self: Any, memory_pool: Any = None) -> Any:
+        combined = _native._combine(self, cls)
+        return original(self, memory_pool) if combined is None else combined
+
+    return combine_chunks
+
+
+def _of_one(name: str, one: _Method) -> property:
+    """The method of that name of what `one` makes of data on a device."""
+
+    def method(self: Any) -> Any:
+        if lies_on_host(self):
+            raise AttributeError(f"{name} is for data on a device", name=name, obj=self)
+        return lambda *arguments, **keywords: getattr(one(self), name)(*arguments, **keywords)
+
+    return property(method)
+
+
+def install() -> None:
+    """Replaces and adds the methods, once."""
+    array, table = pa.lib.ChunkedArray, pa.lib.Table
+    for cls in (array, table):
+        wrap(cls, "combine_chunks", partial(_combines, cls))
+    for cls, name, one in (
+        (table, "__arrow_c_device_array__", batch_of),
+        (array, "__arrow_c_device_array__", lambda chunks: chunks.combine_chunks()),
+        (array, "__dlpack__", lambda chunks: chunks.combine_chunks()),
+        (array, "__dlpack_device__", lambda chunks: chunks.chunk(0)),
+    ):
+        add(cls, name, _of_one(name, one))
