@@ -24,7 +24,9 @@ _UNITS = ("s", "ms", "us", "ns")
 def array_from_arrow(array: Any) -> DeviceArray:
     """`DeviceArray.from_arrow`."""
     if not isinstance(array, pa.Array | pa.ChunkedArray):
-        raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}")
+        is_of_arrays = isinstance(array, pa.Table | pa.RecordBatch)
+        hint = ", each of whose columns is one" if is_of_arrays else ""
+        raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}{hint}")
     dtype_of(values_type(array.type))  # before anything is copied
     if not _native._is_on_device(array):
         array = array.copy_to(Context(0).memory_manager)

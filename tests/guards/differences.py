@@ -9,7 +9,8 @@ DIFFERENCES: dict[str, str] = {
     r".*[.:](is_cpu|device_type|address|is_mutable|__dlpack_device__)\(.*": "says where data lies",
     r".*(from[_ ]dlpack|__dlpack__)\b.*": "DLPack for devices has errors and versions of its own",
     r".*\(memory_map=buffer.*": "a device buffer is no bytes, so no digits either",
-    r".*Writer\.__dict__\(.*": "shows addresses of objects",
+    r".*(Writer|_PyArrowColumn)\.__dict__\(.*": "shows addresses of objects",
+    r".*(ChunkedArray|Table)\.__arrow_c_device_array__\(.*": "data on the host does not have it",
     r".*\.(add|set|append)_column\(.*": "pyarrow refuses columns of another device by TypeError",
     r"pyarrow\.lib:Buffer\.equals\(.*": (
         "pyarrow refuses to compare buffers of different devices by ValueError"

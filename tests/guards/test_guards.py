@@ -99,8 +99,6 @@ def test_what_is_refused_says_the_way_out(ctx):
         lambda: array.to_pylist(),
         lambda: array[0],
         lambda: table.sort_by("a"),
-        lambda: pa.concat_arrays([pa.array([1]), array]),
-        lambda: pa.concat_arrays(each for each in (array, array)),
         lambda: pa.table({"a": pa.array([1, 2, 3])}).join(table, "a"),
     ):
         with pytest.raises(NotImplementedError, match=WAY_OUT):
@@ -321,7 +319,7 @@ from pyarrow.compute import sum
 from pyarrow import cuda
 assert not {"pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero"} & set(sys.modules)
 array = pa.array([1, None]).copy_to(cuda.Context(0).memory_manager)
-for work in (lambda: concat_arrays([array]), lambda: sum(array)):
+for work in (lambda: concat_arrays([array, array])[0], lambda: sum(array)):
     try:
         work()
     except NotImplementedError:

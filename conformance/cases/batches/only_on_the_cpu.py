@@ -69,7 +69,6 @@ TABLES = (
     lambda: chunked.null_count,
     lambda: chunked.equals(chunked),
     lambda: chunked.cast(pa.float64()),
-    lambda: chunked.combine_chunks(),
     lambda: batch.to_pydict(),
     lambda: batch.to_pylist(),
     lambda: batch.to_pandas(),
@@ -86,7 +85,6 @@ TABLES = (
     lambda: table.to_pydict(),
     lambda: table.equals(table),
     lambda: table.nbytes,
-    lambda: table.combine_chunks(),
     lambda: table.sort_by("x"),
     lambda: table.group_by("y").aggregate([("x", "sum")]),
     lambda: table.validate(full=True),
@@ -111,5 +109,4 @@ array.buffers()[1].to_pybytes()
 array.buffers()[1][0]
 # Functions do not ask where arrays are; here they refuse, and work on a copy on the host.
 pc.sum(array)
-pa.concat_arrays([array, array])
 pc.sum(array.copy_to(pa.default_cpu_memory_manager()))

@@ -41,11 +41,15 @@ def _to_be_cast(tables: list[Any]) -> Iterable[Any]:
             yield from found
 
 
-def join(function: Callable[..., Any], parts: Any, *arguments: Any, **keywords: Any) -> Any:
+def join(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Makes one array of arrays, or one batch of batches, on their device."""
-    parts = list(parts)
-    if not any(map(_native._is_on_device, parts)):
-        return function(parts, *arguments, **keywords)
+    if not arguments:
+        name = "recordbatches" if "recordbatches" in keywords else "arrays"
+        return join(function, keywords.pop(name), **keywords)
+    parts = list(arguments[0])
+    are_alike = all(isinstance(part, pa.Array | pa.RecordBatch) for part in parts)
+    if not (are_alike and any(map(_native._is_on_device, parts))):
+        return function(parts, *arguments[1:], **keywords)
     if isinstance(parts[0], pa.RecordBatch):
         return batch_of(pa.Table.from_batches(parts))
     return pa.chunked_array(parts).combine_chunks()

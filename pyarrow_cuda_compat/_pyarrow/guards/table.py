@@ -103,7 +103,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._compute", "Expression.from_substrait FunctionOptions.deserialize", TO_HOST),
     ("pyarrow._substrait", "BoundExpressions.from_substrait", TO_HOST),
     ("pyarrow._substrait", "deserialize_expressions deserialize_schema", TO_HOST),
-    # Buffers that pandas lends to others as host memory.
+    # Buffers that are lent to others as host memory.
+    ("pyarrow.interchange.buffer", "_PyArrowBuffer.__init__", REFUSE),
     ("pandas.core.interchange.buffer", "PandasBufferPyarrow.__init__", REFUSE),
     # User-defined functions.
     ("pyarrow._substrait", "run_query", RESULTS),

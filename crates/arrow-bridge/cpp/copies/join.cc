@@ -33,7 +33,7 @@ arrow::Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, 
     all.push_back(is_filled ? buffer->get() : nullptr);
     if (!is_filled) continue;
     if (!IsOnDevice(**buffer) || NumberOf(**buffer) != device) {
-      return Status::Invalid(
+      return Status::NotImplemented(
           "the chunks do not all lie on one device: copy_to() brings them to one");
     }
     filled.push_back(buffer->get());
