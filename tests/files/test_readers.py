@@ -1,10 +1,8 @@
 """Device buffers as files: `BufferReader` and `BufferWriter`."""
 
-import gc
 import threading
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,48 +63,6 @@ def test_read_buffer_of_a_huge_size_gives_the_rest(cuda, open_reader, size):
     part = reader.read_buffer(size)
     assert isinstance(part, cuda.CudaBuffer)
     assert (part.size, reader.tell()) == (999, 1000)
-
-
-def test_read_buffer_keeps_the_memory(cuda, ctx):
-    before = ctx.bytes_allocated
-    parts = []
-    for index in range(5):
-        whole = ctx.buffer_from_data(DATA)
-        reader = cuda.BufferReader(whole)
-        reader.seek(index)
-        parts.append(reader.read_buffer(7))
-        reader.close()
-    del whole, reader
-    gc.collect()
-    others = [ctx.buffer_from_data(bytes(1000)) for _ in range(5)]
-    assert [part.to_pybytes() for part in parts] == [DATA[i : i + 7] for i in range(5)]
-    del others
-    assert ctx.bytes_allocated == before + 5000
-    parts.clear()
-    gc.collect()
-    assert ctx.bytes_allocated == before
-
-
-def test_a_closed_reader_refuses(cuda, open_reader):
-    reader = open_reader()
-    reader.close()
-    reader.close()
-    assert reader.closed
-    for work in (
-        reader.read,
-        reader.tell,
-        reader.size,
-        reader.read_buffer,
-        lambda: reader.seek(0),
-        lambda: reader.read(0),
-        lambda: reader.read_at(1, 0),
-        lambda: reader.read_buffer(0),
-        lambda: reader.readinto(bytearray(1)),
-        lambda: cuda.read_message(reader),
-        lambda: pa.ipc.read_message(reader),
-    ):
-        with pytest.raises(ValueError, match=CLOSED):
-            work()
 
 
 def test_threads_share_a_reader(cuda, ctx):
