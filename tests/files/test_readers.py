@@ -1,11 +1,11 @@
 """Device buffers as files: `BufferReader` and `BufferWriter`."""
 
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from support.threads import in_threads
 
 DATA = bytes((17 * index + 3) % 256 for index in range(1000))
 CLOSED = "^I/O operation on closed file$"
@@ -70,10 +70,9 @@ def test_threads_share_a_reader(cuda, ctx):
     size, piece = 64 * 1024, 64
     numbers = np.arange(size // 8, dtype=np.int64)
     reader = cuda.BufferReader(ctx.buffer_from_data(numbers))
-    barrier, pieces, failures = threading.Barrier(8), [], []
+    pieces, failures = [], []
 
     def work(index):
-        barrier.wait()
         while True:
             got = reader.read(piece) if index % 2 else reader.read_buffer(piece).to_pybytes()
             if not got:
@@ -83,11 +82,7 @@ def test_threads_share_a_reader(cuda, ctx):
             if reader.read_at(8, position) != numbers.tobytes()[position : position + 8]:
                 failures.append(position)
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 8)
     assert not failures
     assert len(pieces) == size // piece
     assert b"".join(sorted(pieces, key=lambda p: int.from_bytes(p[:8], "little"))) == (
