@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyarrow_cuda_compat import DeviceArray, Event, memory
 from pyarrow_cuda_compat import Stream as PlainStream
 from support.streams import Theirs
+from support.threads import in_thread
 
 #: As `numba.cuda` has them in numba-cuda 0.27.0, 0.28.2 and 0.30.4, `DeviceNDArray` as in the
 #: documentation of Numba 0.36.
@@ -221,14 +222,11 @@ def test_a_stream_that_is_none(ctx):
 
 
 def test_each_thread_has_its_device(other_ctx):
-    from concurrent.futures import ThreadPoolExecutor
-
     try:
         assert memory.select_device(1).handle == other_ctx.handle
         assert memory.device_array(3).context.device_number == 1
         assert memory.to_device(np.ones(3)).context.device_number == 1
-        with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(memory.device_array, 3).result().context.device_number == 0
+        assert in_thread(lambda: memory.device_array(3)).context.device_number == 0
         with pytest.raises(ValueError, match="device"):
             memory.select_device(99)
         assert memory.current_context().device_number == 1

@@ -1,7 +1,5 @@
 """A SmartArray moves its data when that is stale, and only then."""
 
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pyarrow_cuda_compat import SmartArray, memory
+from support.threads import in_threads
 
 VALUES = [1.0, 2.0, 3.0, 4.0]
 
@@ -336,17 +335,8 @@ def test_threads_that_ask_at_once_copy_once(transfers):
         array.get("gpu").fill(round_)
         array.mark_changed("gpu")
         transfers()
-        start, found = threading.Barrier(4), []
-
-        def read(start=start, found=found):
-            start.wait()
-            found.append(set(np.unique(array.get())))
-
-        threads = [threading.Thread(target=read) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        found = []
+        in_threads(lambda _, found=found: found.append(set(np.unique(array.get()))), 4)
         assert found == [{round_}] * 4
         assert transfers() == (0, 1)
 

@@ -88,20 +88,6 @@ def test_from_another_device(guarded, other_ctx, data, position):
     assert there.context.device_number == 1
 
 
-@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, (4 << 20) + 3, (33 << 20) + 1])
-def test_round_trips_of_all_sizes(ctx, size):
-    pattern = bytes(range(251)) * (size // 251 + 1)
-    data = memoryview(pattern)[:size]
-    buffer = ctx.buffer_from_data(data)
-    assert buffer.size == size
-    host = buffer.copy_to_host()
-    assert host.to_pybytes() == data
-    assert buffer.equals(pa.py_buffer(data))
-    twin = ctx.new_buffer(size)
-    assert twin.copy_from_device(buffer) == size
-    assert twin.equals(buffer)
-
-
 def test_device_memory_as_data(ctx, buffer, contexts):
     for context in contexts:
         source = context.buffer_from_data(b"0123456789")
@@ -129,16 +115,6 @@ def test_equality_is_that_of_the_bytes(ctx, contexts, left, right):
         assert ours.equals(pa.Buffer.slice(theirs, 0)) == (left == right)
     assert ours.equals(pa.py_buffer(right)) == (left == right)
     assert (ours == right) == (left == right)
-
-
-@given(data=st.binary(max_size=64))
-def test_contents_as_python_objects(ctx, data):
-    buffer = ctx.buffer_from_data(data)
-    assert buffer.to_pybytes() == data
-    assert buffer.hex() == data.hex().upper().encode()
-    assert [buffer[index] for index in range(-len(data), len(data))] == list(data) * 2
-    assert len(buffer) == buffer.size == len(data)
-    assert list(buffer) == list(data)
 
 
 @given(data=st.binary(max_size=50), offset=st.integers(0, 60), size=st.integers(-1, 60))

@@ -36,37 +36,6 @@ def assert_every_change_is_seen(data, ours, theirs, places):
     assert theirs.equals(ours)
 
 
-@pytest.mark.parametrize("offset", range(16))
-def test_small_buffers_at_every_alignment(ctx, offset):
-    for other_offset in range(16):
-        data, ours, theirs = pair(ctx, 101, (offset, other_offset))
-        for size in range(101):
-            assert ours[:size].equals(theirs[:size])
-        for place in (0, 1, 15, 16, 50, 99):
-            theirs.copy_from_host(bytes([data[place] ^ 0x80]), place)
-            for size in (place, place + 1, 100):
-                assert ours[:size].equals(theirs[:size]) == (size <= place), (other_offset, size)
-            theirs.copy_from_host(data[place : place + 1], place)
-
-
-@pytest.mark.parametrize("offsets", ALIGNMENTS)
-@pytest.mark.parametrize(
-    "size",
-    [127, 128, 129, 143, 159, 175, 4096, TILE - 1, TILE, TILE + 16, 4 * TILE + 1000 * 16 + 9],
-)
-def test_changes_at_borders(ctx, offsets, size):
-    data, ours, theirs = pair(ctx, size, offsets)
-    borders = [0, 16, 112, 128, 144, TILE, 4 * TILE, size // 2, size - 16, size - 32, size]
-    changed = [place + around for place in borders for around in (-1, 0, 1)]
-    assert_every_change_is_seen(data, ours, theirs, changed)
-
-
-def test_more_than_a_tile_for_each_block(ctx):
-    size = 2500 * TILE + 1023 * 16 + 5
-    data, ours, theirs = pair(ctx, size, (0, 1))
-    assert_every_change_is_seen(data, ours, theirs, [2112 * TILE + 200, size - 1])
-
-
 def test_answers_are_not_mixed_up_between_threads(ctx):
     data, ours, theirs = pair(ctx, 100_000, (0, 3))
     changed = ctx.buffer_from_data(data[:-1] + bytes([data[-1] ^ 1]))

@@ -148,19 +148,6 @@ assert buf.to_pybytes() == host.tobytes()
     check(run_python, SETTINGS + code)
 
 
-def test_host_bytes_are_compared_by_the_threads(run_python):
-    code = """
-buf = ctx.buffer_from_data(host)
-assert buf.equals(pa.py_buffer(host))
-for at in (0, 1, len(host) // 2, len(host) - 1):
-    host[at] ^= 0x10
-    assert not buf.equals(pa.py_buffer(host))
-    host[at] ^= 0x10
-assert buf.equals(pa.py_buffer(host)) and not buf.equals(pa.py_buffer(host[1:]))
-"""
-    check(run_python, code)
-
-
 @pytest.mark.simulator
 def test_a_reset_of_the_device_takes_its_threads(run_python):
     code = """

@@ -1,13 +1,11 @@
 """Device buffers as files: `BufferReader` and `BufferWriter`."""
 
-import gc
-import threading
-
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from support.threads import in_threads
 
 DATA = bytes((17 * index + 3) % 256 for index in range(1000))
 CLOSED = "^I/O operation on closed file$"
@@ -67,57 +65,14 @@ def test_read_buffer_of_a_huge_size_gives_the_rest(cuda, open_reader, size):
     assert (part.size, reader.tell()) == (999, 1000)
 
 
-def test_read_buffer_keeps_the_memory(cuda, ctx):
-    before = ctx.bytes_allocated
-    parts = []
-    for index in range(5):
-        whole = ctx.buffer_from_data(DATA)
-        reader = cuda.BufferReader(whole)
-        reader.seek(index)
-        parts.append(reader.read_buffer(7))
-        reader.close()
-    del whole, reader
-    gc.collect()
-    others = [ctx.buffer_from_data(bytes(1000)) for _ in range(5)]
-    assert [part.to_pybytes() for part in parts] == [DATA[i : i + 7] for i in range(5)]
-    del others
-    assert ctx.bytes_allocated == before + 5000
-    parts.clear()
-    gc.collect()
-    assert ctx.bytes_allocated == before
-
-
-def test_a_closed_reader_refuses(cuda, open_reader):
-    reader = open_reader()
-    reader.close()
-    reader.close()
-    assert reader.closed
-    for work in (
-        reader.read,
-        reader.tell,
-        reader.size,
-        reader.read_buffer,
-        lambda: reader.seek(0),
-        lambda: reader.read(0),
-        lambda: reader.read_at(1, 0),
-        lambda: reader.read_buffer(0),
-        lambda: reader.readinto(bytearray(1)),
-        lambda: cuda.read_message(reader),
-        lambda: pa.ipc.read_message(reader),
-    ):
-        with pytest.raises(ValueError, match=CLOSED):
-            work()
-
-
 def test_threads_share_a_reader(cuda, ctx):
     """Each read and its move of the position are one step: no byte is lost or seen twice."""
     size, piece = 64 * 1024, 64
     numbers = np.arange(size // 8, dtype=np.int64)
     reader = cuda.BufferReader(ctx.buffer_from_data(numbers))
-    barrier, pieces, failures = threading.Barrier(8), [], []
+    pieces, failures = [], []
 
     def work(index):
-        barrier.wait()
         while True:
             got = reader.read(piece) if index % 2 else reader.read_buffer(piece).to_pybytes()
             if not got:
@@ -127,11 +82,7 @@ def test_threads_share_a_reader(cuda, ctx):
             if reader.read_at(8, position) != numbers.tobytes()[position : position + 8]:
                 failures.append(position)
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 8)
     assert not failures
     assert len(pieces) == size // piece
     assert b"".join(sorted(pieces, key=lambda p: int.from_bytes(p[:8], "little"))) == (

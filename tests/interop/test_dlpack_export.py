@@ -5,7 +5,6 @@ it is tried in test_round_trips.py.
 """
 
 import ctypes
-import threading
 
 import pytest
 
@@ -18,6 +17,7 @@ from support.libraries.dlpack import (
     FORMS,
     look,
 )
+from support.threads import in_thread
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,7 @@ def test_the_deleter_may_be_called_on_any_thread(ctx, form):
     # ctypes gives the GIL up around the call, as a library's own thread never had it.
     deleter = ctypes.cast(structure.deleter, DELETER)
     address = ctypes.addressof(structure)
-    thread = threading.Thread(target=deleter, args=(address,))
-    thread.start()
-    thread.join()
+    in_thread(lambda: deleter(address))
     assert ctx.bytes_allocated == before
 
 

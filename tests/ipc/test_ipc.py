@@ -1,7 +1,6 @@
 """Device memory of one process in another one."""
 
 import ctypes
-import random
 
 import pyarrow as pa
 import pytest
@@ -44,19 +43,6 @@ def exported(buffer):
 
 def opened(cuda, ctx, handle):
     return ctx.open_ipc_buffer(cuda.IpcMemHandle.from_buffer(pa.py_buffer(handle)))
-
-
-def test_both_see_what_either_writes(ctx, peer):
-    """A copy is complete when it returns: nobody has to synchronise for the other process."""
-    buffer = ctx.buffer_from_data(DATA)
-    peer(f"buffer = opened('{exported(buffer).hex()}')")
-    assert peer("buffer.size, buffer.is_cpu, buffer.is_mutable") == (len(DATA), False, True)
-    assert peer("buffer.to_pybytes()") == DATA
-    buffer.copy_from_host(b"from here", 100)
-    assert peer("buffer.slice(100, 9).to_pybytes()") == b"from here"
-    peer("buffer.copy_from_host(b'from there', 200)")
-    assert buffer.slice(200, 10).to_pybytes() == b"from there"
-    assert peer("buffer.equals(pa.py_buffer(buffer.to_pybytes()))")
 
 
 @pytest.mark.simulator
@@ -145,17 +131,6 @@ def test_handles_that_claim_too_much(ctx, peer):
         lie = size.to_bytes(8, "little") + handle[8:] + offset.to_bytes(8, "little")
         with pytest.raises(PeerError, match=r"^ArrowInvalid: the IPC handle names"):
             peer(f"opened('{lie.hex()}')")
-    assert peer(f"opened('{handle.hex()}').to_pybytes()") == DATA
-
-
-def test_garbage(cuda, ctx, peer):
-    handle = exported(ctx.buffer_from_data(DATA))
-    source = random.Random(7)
-    for garbage in (bytes(64), b"\xff" * 64, source.randbytes(64)):
-        with pytest.raises(OSError, match="Cuda error"):
-            opened(cuda, ctx, (10).to_bytes(8, "little") + garbage)
-        with pytest.raises(PeerError, match=r"^OSError: Cuda error"):
-            peer(f"opened('{((10).to_bytes(8, 'little') + garbage).hex()}')")
     assert peer(f"opened('{handle.hex()}').to_pybytes()") == DATA
 
 

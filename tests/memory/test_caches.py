@@ -58,19 +58,6 @@ def changes(ctx, empty_caches):
     return changes
 
 
-def test_without_a_context_it_is_device_0s(ctx, other_ctx):
-    assert memory_stats()["allocated_bytes"] == ctx.bytes_allocated
-    assert memory_stats() == memory_stats(ctx)
-    ours = memory_stats(ctx)
-    empty_cache(other_ctx)
-    other_ctx.new_buffer(5 * MIB)
-    assert memory_stats(other_ctx)["cached_bytes"] == 6 * MIB
-    assert memory_stats() == ours
-    set_cache_limit(7 * MIB)
-    assert memory_stats(ctx)["cache_limit"] == 7 * MIB != memory_stats(other_ctx)["cache_limit"]
-    assert (empty_cache(), empty_cache(other_ctx)) == (0, 6 * MIB)
-
-
 def test_the_caches_are_apart(cuda, ctx):
     ctx.new_buffer(MIB)
     cuda.new_host_buffer(LARGE)
@@ -79,13 +66,6 @@ def test_the_caches_are_apart(cuda, ctx):
     ctx.new_buffer(MIB)
     empty_pinned_cache()
     assert memory_stats(ctx)["cached_bytes"] > 0
-
-
-@pytest.mark.parametrize("context", [0.0, "cuda:0", pytest.param(object(), id="object")], ids=repr)
-def test_what_is_no_context(context):
-    for function in (memory_stats, empty_cache, lambda context: set_cache_limit(1, context)):
-        with pytest.raises(TypeError, match="Context"):
-            function(context)
 
 
 def test_messages_reuse_memory(cuda, ctx, changes):

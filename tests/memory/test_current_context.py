@@ -10,14 +10,6 @@ import pytest
 from support.threads import in_thread
 
 
-@pytest.fixture
-def own_context(driver):
-    """A context that somebody else made."""
-    handle = driver.create_context()
-    yield handle
-    driver.destroy_context(handle)
-
-
 class Subjects:
     def __init__(self, cuda, ctx):
         self.cuda, self.ctx = cuda, ctx

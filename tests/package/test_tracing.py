@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import threading
 import types
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, SmartArray, Stream, memory, set_tracing, tracing
+from support.threads import in_threads
 
 CPU = pa.default_cpu_memory_manager()
 
@@ -295,15 +295,7 @@ def test_a_handler_may_shrink_what_is_copied(ctx, ranges, monkeypatch):
 
 
 def test_threads_record_their_own(ctx, log):
-    def work():
-        for size in range(1, 21):
-            ctx.new_buffer(size)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: [ctx.new_buffer(size) for size in range(1, 21)], 4)
     sizes = sorted(record.nbytes for record in log.records)
     assert sizes == sorted(list(range(1, 21)) * 4)
 

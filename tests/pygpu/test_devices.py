@@ -2,13 +2,13 @@
 
 import ctypes
 import math
-import threading
 
 import numpy as np
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
 from pyarrow_cuda_compat import Stream
+from support.threads import in_thread
 
 
 def test_the_current_device_is_the_drivers(driver, ctx, other_ctx):
@@ -36,16 +36,11 @@ def test_a_device_that_is_not_there_changes_nothing(driver, ctx):
 
 
 def test_each_thread_has_its_device(driver, other_ctx):
-    seen = []
-
     def work():
-        seen.append((gpuarray.cudaGetDevice(), driver.current()))
-        seen.append((gpuarray.cudaSetDevice(1), driver.current()))
+        before = gpuarray.cudaGetDevice(), driver.current()
+        return before, gpuarray.cudaSetDevice(1), driver.current()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [((0, 0), 0), (0, other_ctx.handle)]
+    assert in_thread(work) == (((0, 0), 0), 0, other_ctx.handle)
     assert gpuarray.cudaGetDevice() == (0, 0)
 
 

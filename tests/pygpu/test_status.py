@@ -1,13 +1,13 @@
 """Statuses: what calls return, whatever the device or the driver answers."""
 
 import ctypes
-import threading
 from pathlib import Path
 
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
 from pyarrow_cuda_compat.pygpu._error_codes import TEXTS
+from support.threads import in_thread
 
 
 def test_a_status_is_its_code():
@@ -44,11 +44,7 @@ def test_names_and_texts_are_the_runtimes():
 
 def test_each_thread_has_its_last_error():
     failed = gpuarray.cudaSetDevice(1000)
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(gpuarray.cudaGetLastError()))
-    thread.start()
-    thread.join()
-    assert seen == [0]
+    assert in_thread(gpuarray.cudaGetLastError) == 0
     assert gpuarray.cudaGetDevice()[1] == 0, "a success does not hide it"
     assert gpuarray.cudaPeekAtLastError() == gpuarray.cudaGetLastError() == failed == 101
     assert gpuarray.cudaPeekAtLastError() == gpuarray.cudaGetLastError() == 0

@@ -97,21 +97,6 @@ def test_an_item_is_shown(item):
         ), f"{item['case']} does not pass {item['parameter']} to {item['name']}"
 
 
-def test_whose_method_a_script_calls():
-    script = """
-host = cuda.new_host_buffer(8)
-part = host.slice(offset=1)
-cuda.Context(0).new_buffer(8).slice(length=2)
-for buf in parts: buf.slice(start=0)
-"""
-    calls = set(case_scripts.calls(script))
-    assert calls == {
-        ("HostBuffer", "slice", "offset"),
-        ("CudaBuffer", "slice", "length"),
-        (None, "slice", "start"),
-    }
-
-
 def test_each_case_begins_with_its_title():
     assert [name for name, script in CASES.items() if not re.match(r"# \S", script)] == []
 

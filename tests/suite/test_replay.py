@@ -76,12 +76,6 @@ def test_the_end_of_a_transcript(play, statement, told):
     assert result.transcript == f">>> {statement}\n{told}"
 
 
-def test_a_case_that_hangs(play):
-    result = play("# A case.\nimport time\ntime.sleep(600)\n", timeout=0.1)
-    assert result.status == "failed"
-    assert result.transcript.endswith("[not done after 0.1 s]\n")
-
-
 def test_a_case_that_leaves_a_process_behind(play, tmp_path):
     """The suite does not wait for it, although it has the case's standard output open."""
     fifo = tmp_path / "fifo"

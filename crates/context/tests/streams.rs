@@ -98,36 +98,6 @@ fn owners_are_retained_when_a_failed_call_may_have_queued_work() {
 }
 
 #[test]
-fn an_event_orders_streams() {
-    let (_alone, context) = alone();
-    let [first, second] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
-    sleep(&first, Box::new(())).expect("alive");
-    let event = first.record().expect("alive");
-    second.wait_for(&event).expect("alive");
-    let after = second.record().expect("alive");
-    assert!(!event.is_complete().expect("alive") && !after.is_complete().expect("alive"));
-    assert!(!second.is_complete().expect("alive"));
-    drop(after.synchronize().expect("alive"));
-    assert!(event.is_complete().expect("alive"));
-}
-
-#[test]
-fn events_measure_time() {
-    let (_alone, context) = alone();
-    let stream = Stream::new(&context).expect("room");
-    let [start, end] = [0; 2].map(|_| Event::with_timing(&context).expect("room"));
-    start.record(&stream).expect("alive");
-    sleep(&stream, Box::new(())).expect("alive");
-    end.record(&stream).expect("alive");
-    assert_eq!(start.elapsed(&end).expect_err("not done").code(), Some(600));
-    drop(end.synchronize().expect("alive"));
-    let milliseconds = f64::from(start.elapsed(&end).expect("done"));
-    assert!(milliseconds >= BUSY.as_secs_f64() * 900.0, "{milliseconds}");
-    let other = Event::new(&context).expect("room");
-    assert_eq!(start.elapsed(&other).expect_err("no timing").code(), Some(400));
-}
-
-#[test]
 fn foreign_streams_are_matched_to_their_context() {
     let (_alone, context) = alone();
     let (other, handle) = their_context();

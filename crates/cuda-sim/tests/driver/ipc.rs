@@ -1,8 +1,7 @@
 //! Memory shared with another process.
 
 use std::env;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use crate::common::process::*;
 use crate::common::*;
@@ -41,24 +40,6 @@ fn between<F: Fn(Command)>(exporter: F, importer: impl Fn()) {
             false => exporter(as_role("importer")),
         }
     });
-}
-
-/// A process that exports and waits, and the handle that it made.
-fn start_exporter() -> (Child, String) {
-    let mut exporter = as_role("exporter");
-    exporter.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut exporter = exporter.spawn().unwrap();
-    let lines = BufReader::new(exporter.stdout.take().unwrap()).lines();
-    let mut lines = lines.map_while(Result::ok);
-    let handle = lines.find_map(|line| Some(line.split_once("handle ")?.1.to_owned()));
-    (exporter, handle.expect("a handle"))
-}
-
-/// The exporter's part: says the handle and waits.
-fn offer(pointer: u64) {
-    println!("handle {}", export(pointer));
-    // Until the other process closes the pipe or kills this one.
-    std::io::stdin().lines().for_each(drop);
 }
 
 /// Pages are mapped, and may have 64 KiB.
@@ -157,25 +138,6 @@ fn a_devices_memory_keeps_its_size() {
         let denied = std::io::ErrorKind::PermissionDenied;
         assert_eq!(refused(file.set_len(0)), denied);
         assert_eq!(refused(file.set_len(1 << 50)), denied);
-    });
-}
-
-#[test]
-fn an_import_outlives_its_exporter() {
-    on_device(|_| {
-        if is_role("exporter") {
-            let p = alloc(4 * MIB);
-            assert_eq!(cuMemsetD8_v2(p, 7, 4 * MIB), OK);
-            assert_eq!(cuCtxSynchronize(), OK);
-            return offer(p);
-        }
-        let (mut exporter, handle) = start_exporter();
-        let p = import(&handle).unwrap();
-        exporter.kill().unwrap();
-        exporter.wait().unwrap();
-        assert_eq!(read(p, 4 * MIB), Ok(vec![7; 4 * MIB]));
-        assert_eq!(cuIpcCloseMemHandle(p), OK);
-        assert_eq!(import(&handle), Err(1));
     });
 }
 

@@ -22,7 +22,6 @@ pub struct MemHandle(pub [u8; 64]);
 
 unsafe extern "C" {
     pub safe fn cuInit(flags: u32) -> i32;
-    pub safe fn cuDeviceGetCount(count: &mut i32) -> i32;
     pub safe fn cuDeviceTotalMem_v2(bytes: &mut usize, device: i32) -> i32;
     pub safe fn cuDeviceGetName(name: &mut [u8; 32], length: i32, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRetain(context: &mut Handle, device: i32) -> i32;
@@ -80,7 +79,6 @@ unsafe extern "C" {
     pub safe fn cuEventRecord(event: Handle, stream: Handle) -> i32;
     pub safe fn cuEventQuery(event: Handle) -> i32;
     pub safe fn cuEventSynchronize(event: Handle) -> i32;
-    pub safe fn cuEventElapsedTime(milliseconds: &mut f32, start: Handle, end: Handle) -> i32;
     pub safe fn cuEventDestroy_v2(event: Handle) -> i32;
     pub safe fn cuModuleLoadData(module: &mut Handle, image: *const c_char) -> i32;
     pub safe fn cuModuleUnload(module: Handle) -> i32;

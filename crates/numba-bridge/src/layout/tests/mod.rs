@@ -3,9 +3,7 @@
 mod views;
 
 use super::*;
-use crate::Error;
 use proptest::prelude::*;
-use rstest::rstest;
 use std::collections::BTreeSet;
 
 /// The first byte of every element, the last dimension stepped through first.
@@ -109,18 +107,6 @@ proptest! {
             }
         }
     }
-}
-
-#[rstest]
-#[case::negative_length(vec![2, -1], vec![1, 1], "a length of -1")]
-#[case::too_few_strides(vec![2, 3], vec![1], "2 lengths but 1 strides")]
-#[case::size(vec![1 << 40, 1 << 40], vec![1, 1], "size overflows")]
-#[case::forwards(vec![3], vec![1 << 62], "strides overflow")]
-#[case::backwards(vec![3], vec![i64::MIN], "strides overflow")]
-#[case::both_ways(vec![2, 2], vec![i64::MAX - 8, -100], "strides overflow")]
-fn refused(#[case] shape: Vec<i64>, #[case] strides: Vec<i64>, #[case] text: &str) {
-    let error = Layout::strided(bytes(1), shape, strides).expect_err("no such layout");
-    assert!(matches!(&error, Error::Invalid(found) if found.contains(text)), "{error}");
 }
 
 #[test]
