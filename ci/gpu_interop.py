@@ -114,5 +114,7 @@ def rapids(step: Step) -> str:
     tests = ("memory/test_rmm", "files/test_kvikio_itself", "interop/test_ucx", "interop/test_cudf")
     counts = step.tests(*(f"tests/{name}.py" for name in tests), **env)
     pages = step.tests("tests/suite/test_docs.py", "-k", "pylibcudf", **env)
-    cases = step.last_line("-m", "pyarrow_cuda_compat", "conformance", "additions/rmm", "additions/cudf", **env)
+    cases = step.last_line(
+        "-m", "pyarrow_cuda_compat", "conformance", "additions/rmm", "additions/cudf", **env
+    )
     return f"{counts}; pages {pages}; conformance: {cases}"

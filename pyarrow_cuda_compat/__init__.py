@@ -16,7 +16,6 @@ variables configure it:
 Examples
 --------
 >>> import pyarrow_cuda_compat as cuda
->>> ctx = cuda.Context(0)
 >>> buf = ctx.buffer_from_data(b"on the device")
 >>> buf.slice(0, 2).to_pybytes()
 b'on'

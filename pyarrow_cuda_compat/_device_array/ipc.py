@@ -72,7 +72,6 @@ class IpcArrayHandle:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import DeviceArray
     >>> handle = DeviceArray.from_host([1.5, 2.5]).export_for_ipc()
     >>> handle
     <pyarrow_cuda_compat.IpcArrayHandle dtype=float64 shape=(2,)>
@@ -120,7 +119,6 @@ class IpcArrayHandle:
         Examples
         --------
         >>> import pickle, subprocess, sys
-        >>> from pyarrow_cuda_compat import DeviceArray
         >>> array = DeviceArray.from_host([[1, 2], [3, 4]])
         >>> handle = pickle.dumps(array[:, 1].export_for_ipc())
         >>> script = "import pickle, sys; print(pickle.load(sys.stdin.buffer).open()[0].item())"
@@ -142,7 +140,6 @@ class IpcArrayHandle:
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import DeviceArray, IpcArrayHandle
         >>> sent = DeviceArray.empty((2, 3)).export_for_ipc().serialize()
         >>> IpcArrayHandle.from_buffer(sent).shape
         (2, 3)
@@ -182,7 +179,6 @@ class IpcArrayHandle:
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import DeviceArray, IpcArrayHandle
         >>> handle = DeviceArray.empty(3, "<i2").export_for_ipc()
         >>> IpcArrayHandle.from_buffer(handle.serialize()).dtype
         dtype('int16')

@@ -35,7 +35,6 @@ def show_config(mode: str = "stdout") -> dict[str, object] | None:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import show_config
     >>> facts = show_config(mode="dicts")
     >>> facts["version"]
     '0.1.0'

@@ -53,8 +53,6 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     Examples
     --------
     >>> import logging
-    >>> from pyarrow import cuda
-    >>> from pyarrow_cuda_compat import set_tracing
     >>> logging.basicConfig(level=logging.DEBUG)
     >>> set_tracing(log=True)
     >>> buf = cuda.Context(0).new_buffer(1000)
@@ -90,7 +88,6 @@ def tracing() -> dict[str, bool]:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import tracing
     >>> tracing()
     {'log': False, 'nvtx': False}
     """

@@ -11,8 +11,6 @@ Importing this module does not import Numba.
 
 Examples
 --------
->>> import numpy as np
->>> from pyarrow_cuda_compat import memory
 >>> array = memory.to_device(np.arange(4).reshape(2, 2))
 >>> array[:, 1].copy_to_host()
 array([1, 3])

@@ -24,7 +24,6 @@ def current_context() -> Context:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.current_context().device_number
     0
     """
@@ -55,7 +54,6 @@ def select_device(device_id: int) -> Context:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.select_device(0).device_number
     0
     """
@@ -78,7 +76,6 @@ def synchronize() -> None:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.synchronize()
     """
     current_context().synchronize()
@@ -93,7 +90,6 @@ def defer_cleanup() -> Iterator[None]:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> with memory.defer_cleanup():
     ...     del_soon = memory.device_array(10)
     """

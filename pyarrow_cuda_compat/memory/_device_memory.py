@@ -53,7 +53,6 @@ def device_array(
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.device_array((2, 3), dtype="f4", order="F").strides
     (4, 8)
     """
@@ -101,8 +100,6 @@ def DeviceNDArray(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> host = np.zeros(3, np.int16)
     >>> array = memory.DeviceNDArray(3, 2, np.int16, writeback=host)
     >>> array[:] = np.array([1, 2, 3], np.int16)  # or a kernel
@@ -139,8 +136,6 @@ def device_array_like(ary: Any, stream: Any = 0) -> DeviceArray:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.device_array_like(np.ones((2, 3), order="F")).strides
     (8, 16)
     """
@@ -177,8 +172,6 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> array = memory.to_device(np.arange(3))
     >>> array.copy_to_host()
     array([0, 1, 2])
@@ -226,8 +219,6 @@ def is_cuda_array(obj: Any) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.is_cuda_array(memory.device_array(3)), memory.is_cuda_array(np.ones(3))
     (True, False)
     """
@@ -258,7 +249,6 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> theirs = memory.device_array((2, 3))  # or an array of CuPy
     >>> memory.as_cuda_array(theirs).address == theirs.address
     True
@@ -294,7 +284,6 @@ def from_cuda_array_interface(
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> theirs = memory.device_array((2, 3))
     >>> memory.from_cuda_array_interface(theirs.__cuda_array_interface__, owner=theirs).shape
     (2, 3)
@@ -346,7 +335,6 @@ def open_ipc_array(
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> try:
     ...     with memory.open_ipc_array(bytes(64), 3, "f8") as array:
     ...         print(array.copy_to_host())

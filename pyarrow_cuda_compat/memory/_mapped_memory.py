@@ -54,7 +54,6 @@ def mapped_array(
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> array = memory.mapped_array(3)
     >>> array[:] = 1.5
     >>> memory.as_cuda_array(array).copy_to_host()
@@ -84,8 +83,6 @@ def mapped_array_like(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.mapped_array_like(np.ones((2, 3), "f4")).shape
     (2, 3)
     """
@@ -100,7 +97,6 @@ class MappedNDArray(np.ndarray[Any, Any]):
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> array = memory.mapped_array(4, dtype="i4")
     >>> array[:] = range(4)
     >>> memory.as_cuda_array(array[1::2]).copy_to_host()
@@ -163,7 +159,6 @@ class MappedNDArray(np.ndarray[Any, Any]):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import memory
         >>> array = memory.mapped_array(2)
         >>> array[:] = 1.5
         >>> array.copy_to_host()
@@ -184,7 +179,6 @@ class MappedNDArray(np.ndarray[Any, Any]):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import memory
         >>> array = memory.mapped_array(2)
         >>> array.copy_to_device([1.5, 2.5])
         >>> array.sum()

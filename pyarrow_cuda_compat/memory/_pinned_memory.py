@@ -44,7 +44,6 @@ def pinned_array(
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> array = memory.pinned_array((2, 3), dtype="i4")
     >>> array[:] = 7
     >>> memory.to_device(array).copy_to_host().sum()
@@ -72,8 +71,6 @@ def pinned_array_like(ary: Any) -> np.ndarray[Any, Any]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.pinned_array_like(np.ones((2, 3), "f4")).nbytes
     24
     """
@@ -100,8 +97,6 @@ def pinned(*arylist: Any) -> Iterator[None]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> array, stream = np.arange(1000), memory.stream()
     >>> with memory.pinned(array):
     ...     on_device = memory.to_device(array, stream=stream)
@@ -141,8 +136,6 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> array = np.arange(3)
     >>> with memory.mapped(array) as on_device:
     ...     on_device[0] = 7  # or a kernel

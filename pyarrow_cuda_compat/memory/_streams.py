@@ -41,8 +41,6 @@ class Stream(_NumbaStream):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import memory
     >>> stream = memory.stream()
     >>> with stream.auto_synchronize():
     ...     array = memory.to_device(np.arange(3), stream=stream)
@@ -82,7 +80,6 @@ class Stream(_NumbaStream):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import memory
         >>> memory.stream().synchronize()
         """
         if self._owner is not None:
@@ -103,8 +100,6 @@ class Stream(_NumbaStream):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from pyarrow_cuda_compat import memory
         >>> with memory.stream().auto_synchronize() as stream:
         ...     array = memory.to_device(np.arange(3), stream=stream)
         """
@@ -139,7 +134,6 @@ def stream() -> Stream:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.stream().synchronize()
     """
     context = current_context()
@@ -156,7 +150,6 @@ def default_stream() -> Stream:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> memory.default_stream()
     <pyarrow_cuda_compat.memory.Stream default>
     """
@@ -172,7 +165,6 @@ def legacy_default_stream() -> Stream:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> int(memory.legacy_default_stream())
     1
     """
@@ -188,7 +180,6 @@ def per_thread_default_stream() -> Stream:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> int(memory.per_thread_default_stream())
     2
     """
@@ -234,7 +225,6 @@ def event(timing: bool = True) -> Event:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> event = memory.event()
     >>> event.record(stream=memory.stream())
     >>> event.synchronize()
@@ -263,7 +253,6 @@ def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
 
     Examples
     --------
-    >>> from pyarrow_cuda_compat import memory
     >>> start, end = memory.event(), memory.event()
     >>> start.record(), end.record(), end.synchronize()
     (None, None, None)

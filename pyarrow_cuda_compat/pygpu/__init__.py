@@ -11,8 +11,6 @@ device do not raise exceptions when they fail, but return a `cudaError_t`, or a 
 
 Examples
 --------
->>> import numpy as np
->>> import pyarrow_cuda_compat.pygpu as gpuarray
 >>> k = np.array([1, 2, 3, 4, 5, 6])
 >>> k_gpu = gpuarray.to_gpu(k)
 >>> k_gpu.last_status

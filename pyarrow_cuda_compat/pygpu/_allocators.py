@@ -41,8 +41,6 @@ class HostMemory:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.PagelockedAllocator((2, 3), np.float32).get().shape
         (2, 3)
         """
@@ -60,8 +58,6 @@ class HostMemory:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
         >>> int(memory.ptr()) == memory.get().ctypes.data
         True
@@ -89,8 +85,6 @@ class HostAllocator(HostMemory):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> memory = gpuarray.HostAllocator((2, 3), np.float32)
     >>> array = gpuarray.GPUArray(allocator=memory)
     >>> array.get() is memory.get()
@@ -124,8 +118,6 @@ class PagelockedAllocator(HostMemory, WithStatusProperty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
     >>> memory.last_status
     <cudaError: code=0>
@@ -165,8 +157,6 @@ class Allocator:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> first = gpuarray.to_gpu(np.array([1, 2, 3]))
     >>> second = gpuarray.GPUArray(allocator=gpuarray.Allocator(first))
     >>> second.set_val(0, 9)
@@ -196,8 +186,6 @@ class Allocator:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
         >>> gpuarray.Allocator(array).ptr() == array.ptr
         True
@@ -213,8 +201,6 @@ class Allocator:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array, host = gpuarray.to_gpu(np.array([1, 2, 3])), np.zeros(3, dtype="int64")
         >>> gpuarray.Allocator(array, host).host_ptr() == host.ctypes.data
         True

@@ -71,7 +71,6 @@ def cudaSetDevice(device: int) -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaSetDevice(0)
     <cudaError: code=0>
     >>> gpuarray.cudaSetDevice(1000)
@@ -96,7 +95,6 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaGetDevice()
     (0, <cudaError: code=0>)
     """
@@ -116,7 +114,6 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> count, status = gpuarray.cudaGetDeviceCount()
     >>> count >= 1, status
     (True, <cudaError: code=0>)
@@ -134,7 +131,6 @@ def cudaDeviceSynchronize() -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaDeviceSynchronize()
     <cudaError: code=0>
     """
@@ -158,7 +154,6 @@ def cudaDeviceReset() -> cudaError_t:
     --------
     This destroys what other examples use:
 
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaDeviceReset()  # doctest: +SKIP
     <cudaError: code=0>
     """

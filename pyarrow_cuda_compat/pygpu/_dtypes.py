@@ -21,7 +21,6 @@ class dtype(IntEnum):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.dtype(7).name
     'float64'
     >>> gpuarray.dtype.double_alias is gpuarray.dtype.float64
@@ -64,7 +63,6 @@ class UnsupportedDataType(TypeError):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> try:
     ...     gpuarray.GPUArray((3,), dtype="bool")
     ... except gpuarray.UnsupportedDataType as error:

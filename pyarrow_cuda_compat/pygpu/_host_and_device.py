@@ -64,7 +64,6 @@ class HostAndDevice:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64(3).allocate()
         <cudaError: code=0>
         """
@@ -91,8 +90,6 @@ class HostAndDevice:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
         <cudaError: code=0>
         """
@@ -114,7 +111,6 @@ class HostAndDevice:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.DeviceArray_int64(3)
         >>> array.allocate(), array.to_host()
         (<cudaError: code=0>, <cudaError: code=0>)
@@ -146,8 +142,6 @@ class HostAndDevice:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.GPUArray((3,))
         >>> array.set(np.array([0.5, 1.5, 2.5]))
         <cudaError: code=0>
@@ -187,8 +181,6 @@ class HostAndDevice:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
         >>> array.set_val(2, 9)
         <cudaError: code=0>

@@ -39,8 +39,6 @@ class Pointer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
         >>> array.host_data().is_safe(), array.device_data().is_safe()
         (True, False)
@@ -52,7 +50,6 @@ class Pointer:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.pointer_wrapper_int64().print_address()
         address: 0x0
         """
@@ -91,8 +88,6 @@ class TypedPointer(Typed, Pointer):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> numbers = np.zeros(3, dtype="int64")
     >>> pointer = gpuarray.DeviceArray_int64(numbers).host_data()
     >>> isinstance(pointer, gpuarray.pointer_wrapper_int64)
@@ -120,7 +115,6 @@ class TypedPointer(Typed, Pointer):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> pointer = gpuarray.pointer_wrapper_int64()
         >>> pointer.create(3)
         >>> pointer.is_safe(), pointer.get().shape
@@ -135,7 +129,6 @@ class TypedPointer(Typed, Pointer):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> pointer = gpuarray.pointer_wrapper_int64()
         >>> pointer.create(3)
         >>> pointer.destroy()
@@ -159,8 +152,6 @@ class TypedPointer(Typed, Pointer):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
         >>> array.host_data().get().tolist()
         [1, 2, 3]

@@ -65,7 +65,6 @@ def _field(name: str, otherwise: _T, text: str) -> Callable[[cudaDeviceProp], _T
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> properties = gpuarray.cudaDeviceProp(0)
         >>> properties.{name}() == properties.get()["{name}"]
         True
@@ -84,7 +83,6 @@ class cudaDeviceProp(WithStatus):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> properties = gpuarray.cudaDeviceProp(0)
     >>> properties.last_status()
     <cudaError: code=0>
@@ -112,7 +110,6 @@ class cudaDeviceProp(WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.cudaDeviceProp(0).get()["warpSize"]
         32
         """

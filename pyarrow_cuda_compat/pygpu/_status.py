@@ -35,7 +35,6 @@ class cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> status = gpuarray.cudaSetDevice(0)
     >>> status
     <cudaError: code=0>
@@ -57,7 +56,6 @@ class cudaError_t:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.cudaSetDevice(0).as_int()
         0
         """
@@ -98,7 +96,6 @@ class WithStatus:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.cudaStream_t(7).last_status()
         <cudaError: code=1>
         """
@@ -122,7 +119,6 @@ class WithStatusProperty:
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).last_status
         <cudaError: code=0>
         """
@@ -174,7 +170,6 @@ def cudaGetErrorName(error: cudaError_t | int) -> str:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaGetErrorName(gpuarray.cudaSetDevice(1000))
     'cudaErrorInvalidDevice'
     """
@@ -196,7 +191,6 @@ def cudaGetErrorString(error: cudaError_t | int) -> str:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> gpuarray.cudaGetErrorString(gpuarray.cudaSetDevice(1000))
     'invalid device ordinal'
     """
@@ -213,7 +207,6 @@ def cudaGetLastError() -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> failed = gpuarray.cudaSetDevice(1000)
     >>> gpuarray.cudaGetLastError() == failed
     True
@@ -234,7 +227,6 @@ def cudaPeekAtLastError() -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> failed = gpuarray.cudaSetDevice(1000)
     >>> gpuarray.cudaPeekAtLastError() == gpuarray.cudaGetLastError() == failed
     True

@@ -50,7 +50,6 @@ class _WithHandle(WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> int(gpuarray.cudaEvent_t().get()) > 0
         True
         """
@@ -71,7 +70,6 @@ class cudaEvent_t(_WithHandle):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> event = gpuarray.cudaEvent_t()
     >>> event.last_status()
     <cudaError: code=0>
@@ -96,7 +94,6 @@ class cudaStream_t(_WithHandle):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> stream = gpuarray.cudaStream_t()
     >>> stream.last_status()
     <cudaError: code=0>
@@ -129,7 +126,6 @@ def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> event, stream = gpuarray.cudaEvent_t(), gpuarray.cudaStream_t()
     >>> gpuarray.cudaEventRecord(event, stream)
     <cudaError: code=0>
@@ -159,7 +155,6 @@ def cudaEventSynchronize(event: cudaEvent_t) -> cudaError_t:
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> event = gpuarray.cudaEvent_t()
     >>> recorded = gpuarray.cudaEventRecord(event)
     >>> gpuarray.cudaEventSynchronize(event)
@@ -189,7 +184,6 @@ def cudaEventElapsedTime(start: cudaEvent_t, end: cudaEvent_t) -> tuple[float, c
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> start, end = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t()
     >>> statuses = [gpuarray.cudaEventRecord(event) for event in (start, end)]
     >>> gpuarray.cudaEventSynchronize(end)

@@ -37,7 +37,6 @@ class _TypedAllocator(Typed):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> allocator = gpuarray.PagelockedAllocator_int64()
         >>> allocator.ptr()
         <pointer_wrapper<int64>, is_safe=0, addr=0>
@@ -54,7 +53,6 @@ class TypedHostAllocator(_TypedAllocator):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> allocator = gpuarray.HostAllocator_int64()
     >>> allocator.allocate(3)
     >>> allocator.ptr().get().shape
@@ -76,7 +74,6 @@ class TypedHostAllocator(_TypedAllocator):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.HostAllocator_int64().allocate(3)
         """
         self._pointer = self._pointer._to(np.empty(size, self._dtype))
@@ -106,7 +103,6 @@ class _DriversAllocator(_TypedAllocator):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceAllocator_int64().allocate(3)
         <cudaError: code=0>
         """
@@ -126,7 +122,6 @@ class TypedPagelockedAllocator(_DriversAllocator):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> allocator = gpuarray.PagelockedAllocator_int64()
     >>> allocator.allocate(3)
     <cudaError: code=0>
@@ -146,7 +141,6 @@ class TypedDeviceAllocator(_DriversAllocator):
 
     Examples
     --------
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> allocator = gpuarray.DeviceAllocator_int64()
     >>> allocator.allocate(3)
     <cudaError: code=0>

@@ -48,8 +48,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> numbers = np.array([1, 2, 3], dtype="int64")
     >>> array = gpuarray.DeviceArray_int64(numbers)
     >>> array.allocate(), array.to_device()
@@ -106,7 +104,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64([2, 3]).size()
         6
         """
@@ -121,7 +118,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64([2, 3]).nbytes()
         48
         """
@@ -136,7 +132,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64([2, 3]).shape()
         [2, 3]
         """
@@ -152,7 +147,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64([2, 3]).strides()
         [24, 8]
         """
@@ -168,7 +162,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.DeviceArray_int64(3)
         >>> array.host_data().get()[:] = 7
         """
@@ -184,7 +177,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.DeviceArray_int64(3)
         >>> int(array.device_data())
         0
@@ -204,7 +196,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.DeviceArray_int64(3).allocated()
         False
         """

@@ -67,8 +67,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> array = gpuarray.GPUArray((3, 3, 3), dtype=np.complex64)
     >>> array.last_status
     <cudaError: code=0>
@@ -111,7 +109,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).size
         6
         """
@@ -127,7 +124,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).nbytes
         48
         """
@@ -145,7 +141,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.GPUArray((2, 3))
         >>> array.shape = [3, -1]
         >>> array.shape
@@ -168,7 +163,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3), order="F").strides
         (8, 16)
         """
@@ -184,7 +178,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).dtype
         dtype('float64')
         """
@@ -201,7 +194,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3), order="F").flag_c_contiguous
         0
         """
@@ -218,7 +210,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).host_data.is_safe()
         True
         """
@@ -235,7 +226,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray((2, 3)).device_data.is_safe()
         False
         """
@@ -253,7 +243,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> array = gpuarray.GPUArray((2, 3))
         >>> array.ptr == int(array.device_data)
         True
@@ -270,8 +259,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_gpu()
         <cudaError: code=0>
         """
@@ -298,8 +285,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import pyarrow_cuda_compat.pygpu as gpuarray
         >>> numbers = np.array([1, 2, 3])
         >>> array = gpuarray.to_gpu(numbers)
         >>> array.get() is numbers
@@ -353,8 +338,6 @@ def to_gpu(array: Any) -> GPUArray:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pyarrow_cuda_compat.pygpu as gpuarray
     >>> array = gpuarray.to_gpu(np.array([1, 2, 3, 4, 5, 6]))
     >>> array.last_status
     <cudaError: code=0>

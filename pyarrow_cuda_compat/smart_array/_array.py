@@ -76,8 +76,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyarrow_cuda_compat import SmartArray
     >>> array = SmartArray(np.arange(4.0))
     >>> array.get("gpu").fill(2.5)  # or a kernel, which marks the array by itself
     >>> array.mark_changed("gpu")
@@ -140,7 +138,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> array = SmartArray([1, 2, 3])
         >>> array.get("gpu").copy_to_host()
         array([1, 2, 3])
@@ -170,7 +167,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> array = SmartArray([1, 2, 3])
         >>> array.get()[0] = 7
         >>> array.mark_changed()
@@ -189,7 +185,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([1, 2, 3]).host()
         array([1, 2, 3])
         """
@@ -204,7 +199,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([1, 2, 3]).gpu().copy_to_host()
         array([1, 2, 3])
         """
@@ -215,7 +209,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> array = SmartArray([1, 2, 3])
         >>> array.host()[0] = 7
         >>> array.host_changed()
@@ -227,7 +220,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> array = SmartArray([1, 2, 3])
         >>> array.gpu().fill(7)
         >>> array.gpu_changed()
@@ -263,7 +255,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([[1, 2, 3]]).shape
         (1, 3)
         """
@@ -279,7 +270,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([[1, 2, 3]]).T.strides
         (8, 24)
         """
@@ -295,7 +285,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([1, 2, 3]).dtype
         dtype('int64')
         """
@@ -311,7 +300,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([[1, 2, 3]]).ndim
         2
         """
@@ -327,7 +315,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([[1, 2, 3]]).size
         3
         """
@@ -343,7 +330,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([1, 2, 3]).itemsize
         8
         """
@@ -359,7 +345,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
         Examples
         --------
-        >>> from pyarrow_cuda_compat import SmartArray
         >>> SmartArray([1, 2, 3]).nbytes
         24
         """

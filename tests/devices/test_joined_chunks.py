@@ -74,10 +74,10 @@ def test_dictionaries_that_differ_become_one(ctx, values):
     ]
     for parts in (chunks, chunks[::-1]):
         there = pa.chunked_array([part.copy_to(ctx) for part in parts]).combine_chunks()
-        assert there.copy_to(CPU).to_pylist() == sum((part.to_pylist() for part in parts), [])
+        assert there.copy_to(CPU).to_pylist() == pa.chunked_array(parts).to_pylist()
     nested = [pa.StructArray.from_arrays([part], ["d"]) for part in chunks]
     there = pa.concat_arrays([part.copy_to(ctx) for part in nested])
-    assert there.copy_to(CPU).to_pylist() == sum((part.to_pylist() for part in nested), [])
+    assert there.copy_to(CPU).to_pylist() == pa.chunked_array(nested).to_pylist()
 
 
 def test_one_chunk_is_not_copied(ctx):

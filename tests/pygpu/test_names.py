@@ -3,6 +3,7 @@
 import doctest
 import inspect
 
+import numpy as np
 import pytest
 
 import pyarrow_cuda_compat.pygpu as gpuarray
@@ -79,7 +80,9 @@ def test_a_name_is_documented(name):
 @pytest.mark.parametrize("name", list(DOCUMENTED))
 def test_an_example_runs(name):
     text = inspect.getdoc(DOCUMENTED[name])
-    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    example = doctest.DocTestParser().get_doctest(
+        text, {"np": np, "gpuarray": gpuarray}, name, name, 0
+    )
     assert example.examples
     report = []
     outcome = doctest.DocTestRunner(verbose=False).run(example, out=report.append)

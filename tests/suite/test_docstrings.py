@@ -144,12 +144,25 @@ def test_a_name_is_documented(name):
         assert name in RETURNING_NOTHING
 
 
+#: What docs/reference.md says that examples assume.
+ASSUMED = """
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+from pyarrow_cuda_compat import *
+from pyarrow_cuda_compat import SmartArray, memory, tracing
+ctx = cuda.Context(0)
+"""
+
+
 @pytest.mark.parametrize("name", list(_marked(DOCUMENTED)))
 def test_an_example_runs(name):
     if "numba" in name and not HAS_NUMBA:
         pytest.skip("needs Numba")
     text = inspect.getdoc(DOCUMENTED[name])
-    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assumed = {}
+    exec(ASSUMED, assumed)
+    example = doctest.DocTestParser().get_doctest(text, assumed, name, name, 0)
     assert example.examples, f"{name} has no example"
     gc.collect()  # what earlier tests left may not go while an example counts bytes
     report = []

@@ -18,7 +18,9 @@ theirs = pylibcudf.Table.from_arrow(two)
 (theirs.num_rows(), theirs.num_columns())
 order = [pylibcudf.types.Order.DESCENDING] * 2
 nulls = [pylibcudf.types.NullOrder.BEFORE] * 2
-ordered = pa.record_batch(pylibcudf.sorting.sort(theirs, order, nulls)).rename_columns(two.column_names)
+ordered = pa.record_batch(pylibcudf.sorting.sort(theirs, order, nulls)).rename_columns(
+    two.column_names
+)
 ordered.column(0).is_cpu
 del table, two, theirs, column
 ordered.copy_to(host).to_pydict()

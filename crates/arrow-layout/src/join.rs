@@ -15,7 +15,8 @@ pub struct Joined {
     pub has_validity: bool,
 }
 
-/// Some elements of a buffer, and where they come from.  Positions are in bytes, and those of bits in bits.
+/// Elements that fill a part of a buffer, and where they come from.  Positions are in bytes, and those of bits
+/// in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinPiece {
     /// The number of the result's buffer.
@@ -61,8 +62,34 @@ pub enum Change {
         /// The byte of those that change.
         id: u8,
     },
-    /// Views refer to buffers whose numbers are larger by so much.
+    /// Numbers become the 32-bit numbers that a buffer has at their places; 0 for those that lead outside.
+    Entry {
+        /// The size of each, in bytes.
+        width: u64,
+        /// The number of the buffer.
+        map: usize,
+    },
+    /// Views of binary data, of 16 bytes: those of more than 12 bytes refer to a buffer whose number becomes
+    /// larger by so much.
     Views(u32),
+}
+
+impl Change {
+    /// Whether positions are in bits.
+    pub fn is_of_bits(self) -> bool {
+        matches!(self, Self::Bits | Self::Ones)
+    }
+
+    /// The size of an element, in bits.
+    pub fn size(self) -> u64 {
+        match self {
+            Self::Bytes => 8,
+            Self::Bits | Self::Ones => 1,
+            Self::Sum { width, .. } | Self::Entry { width, .. } => 8 * width,
+            Self::SumOfType { .. } => 32,
+            Self::Views(_) => 128,
+        }
+    }
 }
 
 /// What the result consists of.

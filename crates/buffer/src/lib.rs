@@ -44,7 +44,7 @@ pub use arrow_cuda_transfer::CopyOrder;
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
-pub use joined::{Becomes, Content, Piece, join};
+pub use joined::join;
 pub use scattered::{HostPart, copy_to_host_scattered};
 pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use typed::DeviceSlice;

@@ -3,8 +3,9 @@
 #[path = "common/exact.rs"]
 mod exact;
 
-use arrow_cuda_buffer::{Becomes, Content, DeviceBuffer, Error, Piece, join};
+use arrow_cuda_buffer::{DeviceBuffer, Error, join};
 use arrow_cuda_context::Context;
+use arrow_cuda_layout::{Change, JoinPiece};
 use exact::upload;
 use proptest::prelude::*;
 
@@ -19,31 +20,20 @@ fn source(size: usize) -> Vec<u8> {
     (0..size as u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
-/// Fills a target of `size` bytes with runs of elements of `unit` bytes (or bits), the first at `start`.
-fn filled(
-    runs: &Runs,
-    start: u64,
-    size: u64,
-    content: Content<'_>,
-    from: &DeviceBuffer,
-) -> Vec<u8> {
-    let context = from.context();
-    let to = upload(context, &vec![0xCC; size as usize]);
-    let (size, unit) = match content {
-        Content::Bits | Content::Ones => (1, 1),
-        Content::Bytes => (1, 8),
-        Content::Numbers { width, .. } => (width, 8),
-        Content::Views(_) => (16, 8),
-    };
+/// Fills a target of `size` bytes with runs of elements, the first at `start`, from the first of the buffers.
+fn filled(runs: &Runs, start: u64, size: u64, change: Change, from: &[&DeviceBuffer]) -> Vec<u8> {
+    let context = from[0].context();
+    let to = [upload(context, &vec![0xCC; size as usize])];
+    let element = if change.is_of_bits() { 1 } else { change.size() / 8 };
     let mut to_position = start;
     let mut pieces = Vec::new();
-    for (first, count) in runs {
-        let from_position = if unit == 8 { *first } else { first * size };
-        pieces.push(Piece { to: &to, to_position, from, from_position, count: *count, content });
-        to_position += count * size;
+    for (from_position, count) in runs.iter().copied() {
+        pieces.push(JoinPiece { to: 0, to_position, from: 0, from_position, count, change });
+        to_position += count * element;
     }
-    join(context, &pieces).expect("a joined buffer");
-    to.to_vec().expect("its bytes")
+    let from: Vec<_> = from.iter().copied().map(Some).collect();
+    join(context, &to, &from, &pieces).expect("a joined buffer");
+    to[0].to_vec().expect("its bytes")
 }
 
 fn bit(bytes: &[u8], at: u64) -> bool {
@@ -59,7 +49,7 @@ proptest! {
         let bytes = source(before + 180_000);
         let from = upload(&context, &bytes).slice(before as u64, 180_000).expect("within");
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
-        let found = filled(&runs, start, start + total + 7, Content::Bytes, &from);
+        let found = filled(&runs, start, start + total + 7, Change::Bytes, &[&from]);
         let mut expected = vec![0xCC; start as usize];
         for (first, count) in &runs {
             let at = before + *first as usize;
@@ -76,8 +66,8 @@ proptest! {
         let from = upload(&context, &bytes[1..]);
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
         let size = (start + total).div_ceil(32) * 4 + 4;
-        let content = if all { Content::Ones } else { Content::Bits };
-        let found = filled(&runs, start, size, content, &from);
+        let change = if all { Change::Ones } else { Change::Bits };
+        let found = filled(&runs, start, size, change, &[&from]);
         let sources = runs.iter().flat_map(|(first, count)| *first..first + count);
         let expected: Vec<bool> = std::iter::repeat_n(false, start as usize)
             .chain(sources.map(|at| all || bit(&bytes[1..], at)))
@@ -93,24 +83,23 @@ proptest! {
         most in prop_oneof![Just(u64::MAX), 0..999u64], how in 0..3u32, id in 0..3u8,
     ) {
         let context = Context::primary(0).expect("a device");
-        let width = 1usize << log;
+        let width = if how == 1 { 4 } else { 1usize << log };
         let bytes = source(shift + 40_000 * width);
         let from = upload(&context, &bytes).slice(shift as u64, 40_000 * width as u64).expect("within");
         let kinds: Vec<u8> = source(40_000).iter().map(|kind| kind % 3).collect();
         let kinds_there = upload(&context, &kinds);
         let map: Vec<u32> = (0..150u32).map(|at| at * 77 + 1).collect();
         let map_there = upload(&context, &map.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<_>>());
-        let becomes = match how {
-            0 => Becomes::Sum { add, most },
-            1 => Becomes::SumOfType { add, types: &kinds_there, position: 0, id },
-            _ => Becomes::Entry(&map_there),
+        let change = match how {
+            0 => Change::Sum { width: width as u64, add, most },
+            1 => Change::SumOfType { add, types: 1, position: 0, id },
+            _ => Change::Entry { width: width as u64, map: 2 },
         };
         // Positions are in bytes; with types beside, the numbers of one run.
         let runs: Runs = runs.iter().take(if how == 1 { 1 } else { 9 })
             .map(|(first, count)| (first * width as u64, *count)).collect();
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
-        let content = Content::Numbers { width: width as u64, becomes };
-        let found = filled(&runs, 0, total * width as u64, content, &from);
+        let found = filled(&runs, 0, total * width as u64, change, &[&from, &kinds_there, &map_there]);
         let mut expected = Vec::new();
         for (first, count) in &runs {
             let at = shift + *first as usize;
@@ -144,7 +133,7 @@ proptest! {
         let from = upload(&context, &padded).slice(shift, bytes.len() as u64).expect("within");
         let runs: Runs = runs.iter().map(|(first, count)| (first * 16, *count)).collect();
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
-        let found = filled(&runs, 0, total * 16, Content::Views(add), &from);
+        let found = filled(&runs, 0, total * 16, Change::Views(add), &[&from]);
         let chosen = runs.iter().flat_map(|(first, count)| {
             &views[(*first / 16) as usize..(*first / 16 + count) as usize]
         });
@@ -160,27 +149,29 @@ proptest! {
 fn what_lies_outside_or_askew_is_refused() {
     let context = Context::primary(0).expect("a device");
     let from = upload(&context, &[1; 64]);
-    let to = upload(&context, &[0; 64]);
-    let piece = |to_position, from_position, count, content| {
-        let piece = Piece { to: &to, to_position, from: &from, from_position, count, content };
-        join(&context, &[piece])
+    let to = [upload(&context, &[0; 64])];
+    let piece = |to_position, from_position, count, change| {
+        let piece = JoinPiece { to: 0, to_position, from: 0, from_position, count, change };
+        join(&context, &to, &[Some(&from), None], &[piece])
     };
-    let numbers =
-        |width| Content::Numbers { width, becomes: Becomes::Sum { add: 0, most: u64::MAX } };
-    for (to_position, from_position, count, content) in [
-        (0, 1, 64, Content::Bytes),
-        (1, 0, 64, Content::Bytes),
-        (1, 0, 512, Content::Bits),
+    let numbers = |width| Change::Sum { width, add: 0, most: u64::MAX };
+    let typed = |types| Change::SumOfType { add: 0, types, position: 60, id: 0 };
+    for (to_position, from_position, count, change) in [
+        (0, 1, 64, Change::Bytes),
+        (1, 0, 64, Change::Bytes),
+        (1, 0, 512, Change::Bits),
         (0, 0, 9, numbers(8)),
         (0, 0, u64::MAX / 2, numbers(4)),
-        (0, 0, 5, Content::Views(1)),
+        (0, 0, 5, Change::Views(1)),
+        (0, 0, 5, typed(0)),
     ] {
-        let refused = piece(to_position, from_position, count, content);
-        assert!(matches!(refused, Err(Error::OutOfBounds(_))), "{content:?}: {refused:?}");
+        let refused = piece(to_position, from_position, count, change);
+        assert!(matches!(refused, Err(Error::OutOfBounds(_))), "{change:?}: {refused:?}");
     }
-    for content in [numbers(4), numbers(3), Content::Views(0)] {
-        assert!(matches!(piece(2, 0, 1, content), Err(Error::Invalid(_))), "{content:?}");
+    let map = Change::Entry { width: 4, map: 2 };
+    for change in [numbers(4), numbers(3), Change::Views(0), typed(1), map] {
+        assert!(matches!(piece(2, 0, 1, change), Err(Error::Invalid(_))), "{change:?}");
     }
-    assert_eq!(to.to_vec(), Ok(vec![0; 64]));
-    assert_eq!(join(&context, &[]), Ok(()));
+    assert_eq!(to[0].to_vec(), Ok(vec![0; 64]));
+    assert_eq!(join(&context, &[], &[], &[]), Ok(()));
 }

@@ -5,8 +5,8 @@ use super::context;
 use crate::fault::{Fault, attempt, attempted};
 use crate::ffi::{ArrayNode, BufferPlace, Failure, Joined, OffsetReader, Outcome, RustBuffer};
 use crate::kind::Kind;
-use arrow_cuda_buffer::{Becomes, Content, Piece};
-use arrow_cuda_layout::{Change, Join, JoinError, JoinPiece, Reads, reach};
+use arrow_cuda_buffer::join as fill;
+use arrow_cuda_layout::{Change, JoinError, JoinPiece, Reads, reach};
 
 #[allow(clippy::too_many_arguments)]
 pub(super) unsafe extern "C" fn join(
@@ -32,60 +32,22 @@ pub(super) unsafe extern "C" fn join(
         let found = reach(arrays, sizes, Reads::ToJoin, |wanted, out| reader.read(wanted, out))?
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
-        let made_buffers = fill(device, &buffers, &plan)?;
-        let number = made_buffers.len();
+        let context = match buffers.iter().flatten().next() {
+            Some(buffer) => buffer.context().clone(),
+            None => context(device)?,
+        };
+        let result = RustBuffer::allocate_adjacent(&context, &plan.sizes)?;
+        fill(&context, &result, &buffers, &plan.pieces)?;
+        let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
         // the buffers of these.
         unsafe {
             joined.copy_from_nonoverlapping(plan.arrays.as_ptr(), plan.arrays.len());
-            store(made, made_buffers);
+            store(made, result);
         }
         Ok(number)
     };
     attempt(work)
-}
-
-/// The buffers of the result.
-fn fill(
-    device: i32,
-    buffers: &[Option<&RustBuffer>],
-    plan: &Join,
-) -> Result<Vec<RustBuffer>, Fault> {
-    let context = match buffers.iter().flatten().next() {
-        Some(buffer) => buffer.context().clone(),
-        None => context(device)?,
-    };
-    let made = RustBuffer::allocate_adjacent(&context, &plan.sizes)?;
-    let piece = |piece: &JoinPiece| piece_of(piece, buffers, &made);
-    let pieces: Option<Vec<_>> = plan.pieces.iter().map(piece).collect();
-    let pieces = pieces.ok_or_else(|| Fault::from(JoinError::Invalid))?;
-    arrow_cuda_buffer::join(&context, &pieces)?;
-    Ok(made)
-}
-
-fn piece_of<'a>(
-    piece: &JoinPiece,
-    buffers: &[Option<&'a RustBuffer>],
-    made: &'a [RustBuffer],
-) -> Option<Piece<'a>> {
-    let to = made.get(piece.to)?;
-    let source = |number: usize| buffers.get(number).copied().flatten();
-    let from = if piece.change == Change::Ones { to } else { source(piece.from)? };
-    let content = match piece.change {
-        Change::Bytes => Content::Bytes,
-        Change::Bits => Content::Bits,
-        Change::Ones => Content::Ones,
-        Change::Views(add) => Content::Views(add),
-        Change::Sum { width, add, most } => {
-            Content::Numbers { width, becomes: Becomes::Sum { add, most } }
-        }
-        Change::SumOfType { add, types, position, id } => {
-            let types = source(types)?;
-            Content::Numbers { width: 4, becomes: Becomes::SumOfType { add, types, position, id } }
-        }
-    };
-    let JoinPiece { to_position, from_position, count, .. } = *piece;
-    Some(Piece { to, to_position, from, from_position, count, content })
 }
 
 pub(super) unsafe extern "C" fn change_numbers(
@@ -99,30 +61,26 @@ pub(super) unsafe extern "C" fn change_numbers(
         // SAFETY: C++ passes `count` live buffers, and as many of what is not null.
         let (buffers, widths) = unsafe { (borrowed(buffers, count), all(widths, count)) };
         let Some(first) = buffers.first() else { return Ok(()) };
-        let mut becomes = Vec::with_capacity(count);
-        if maps.is_null() {
+        let to: Vec<RustBuffer> = buffers.iter().copied().cloned().collect();
+        let mut from: Vec<_> = buffers.iter().copied().map(Some).collect();
+        // SAFETY: as above.
+        let bases = if bases.is_null() { &[] } else { unsafe { all(bases, count) } };
+        if !maps.is_null() {
             // SAFETY: as above.
-            let bases = unsafe { all(bases, count) };
-            let sum = |base: &u64| Becomes::Sum { add: base.wrapping_neg(), most: u64::MAX };
-            becomes.extend(bases.iter().map(sum));
-        } else {
-            // SAFETY: as above.
-            let maps = unsafe { borrowed(maps, count) };
-            becomes.extend(maps.into_iter().map(Becomes::Entry));
+            from.extend(unsafe { borrowed(maps, count) }.into_iter().map(Some));
         }
-        let changes = buffers.iter().zip(widths).zip(becomes);
-        let pieces: Vec<_> = changes
-            .filter(|((_, width), _)| **width > 0)
-            .map(|((buffer, width), becomes)| Piece {
-                to: buffer,
-                to_position: 0,
-                from: buffer,
-                from_position: 0,
-                count: buffer.size() / width,
-                content: Content::Numbers { width: *width, becomes },
-            })
-            .collect();
-        Ok(arrow_cuda_buffer::join(first.context(), &pieces)?)
+        let piece = |number: usize| {
+            let width = widths.get(number).copied().filter(|width| *width > 0)?;
+            let change = match bases.get(number) {
+                Some(base) => Change::Sum { width, add: base.wrapping_neg(), most: u64::MAX },
+                None => Change::Entry { width, map: count + number },
+            };
+            let count = to.get(number)?.size() / width;
+            let (to_position, from_position) = (0, 0);
+            Some(JoinPiece { to: number, to_position, from: number, from_position, count, change })
+        };
+        let pieces: Vec<_> = (0..count).filter_map(piece).collect();
+        Ok(fill(first.context(), &to, &from, &pieces)?)
     };
     attempted(work)
 }

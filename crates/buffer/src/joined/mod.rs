@@ -1,5 +1,5 @@
-//! Ranges of device memory that one kernel fills from others: what becomes of arrays that are put
-//! together.
+//! Ranges of device memory that one kernel fills from others, as `arrow-cuda-layout` plans it for arrays that
+//! become one.
 
 #[expect(unsafe_code, reason = "launches a kernel")]
 mod kernel;
@@ -8,179 +8,116 @@ mod parts;
 use crate::range::within;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
+use arrow_cuda_layout::{Change, JoinPiece};
 use parts::Parts;
 
-/// A range of a buffer, and where it comes from.  Positions are in bytes, and of [`Content::Bits`] and
-/// [`Content::Ones`] in bits.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
-    /// The buffer to fill.
-    pub to: &'a DeviceBuffer,
-    /// Where the range begins there.
-    pub to_position: u64,
-    /// The buffer of the elements.
-    pub from: &'a DeviceBuffer,
-    /// Where they begin there.
-    pub from_position: u64,
-    /// The number of elements.
-    pub count: u64,
-    /// What they are, and become.
-    pub content: Content<'a>,
-}
-
-/// The elements of a [`Piece`].
-#[derive(Clone, Copy, Debug)]
-pub enum Content<'a> {
-    /// Bytes, which stay as they are.
-    Bytes,
-    /// Bits, likewise.
-    Bits,
-    /// Bits, which all become 1.
-    Ones,
-    /// Numbers without a sign, of `width` bytes: 1, 2, 4 or 8.
-    Numbers {
-        /// The size of each, in bytes.
-        width: u64,
-        /// What they become.
-        becomes: Becomes<'a>,
-    },
-    /// Views of binary data, of 16 bytes: those of more than 12 bytes refer to a buffer whose number becomes
-    /// larger by so much.
-    Views(u32),
-}
-
-/// What numbers become.
-#[derive(Clone, Copy, Debug)]
-pub enum Becomes<'a> {
-    /// The sum with `add`, which wraps around, but at most `most`.
-    Sum {
-        /// What is added.
-        add: u64,
-        /// The largest result.
-        most: u64,
-    },
-    /// The sum with `add` where the byte beside the number, from `position` of `types` on, is `id`;
-    /// elsewhere the target stays as it is.
-    SumOfType {
-        /// What is added.
-        add: u64,
-        /// The buffer with a byte for each number.
-        types: &'a DeviceBuffer,
-        /// Where the first one lies.
-        position: u64,
-        /// The byte of the numbers that change.
-        id: u8,
-    },
-    /// The 32-bit number that this buffer holds at the number's place; 0 for one that leads outside.
-    Entry(&'a DeviceBuffer),
-}
-
-/// Fills ranges of device memory in a context, all at once, and returns when that is done.  Bits before and
-/// behind the ranges of a buffer, but within it, become 0 where its pieces are bits.
+/// Fills parts of the buffers `to` in a context, all at once, and returns when that is done.  The pieces name
+/// these and their sources by number.  What lies around bits in a buffer becomes 0.
 ///
 /// ```
-/// use arrow_cuda_buffer::{Content, DeviceBuffer, Piece, join};
+/// use arrow_cuda_buffer::{DeviceBuffer, join};
 /// use arrow_cuda_context::Context;
+/// use arrow_cuda_layout::{Change, JoinPiece};
 ///
 /// let context = Context::primary(0)?;
-/// let [from, to] = [b"abcd", b"____"].map(|bytes| {
-///     DeviceBuffer::adjacent_from_host(&context, &[bytes]).map(|buffers| buffers[0].clone())
-/// });
-/// let (from, to) = (from?, to?);
-/// let piece = |to_position, from_position| Piece {
-///     to: &to, to_position, from: &from, from_position, count: 2, content: Content::Bytes,
+/// let to = DeviceBuffer::allocate_adjacent(&context, &[4])?;
+/// let from = DeviceBuffer::adjacent_from_host(&context, &[b"abcd"])?;
+/// let piece = |to_position, from_position| JoinPiece {
+///     to: 0, to_position, from: 0, from_position, count: 2, change: Change::Bytes,
 /// };
-/// join(&context, &[piece(0, 2), piece(2, 0)])?;
-/// assert_eq!(to.to_vec()?, b"cdab");
+/// join(&context, &to, &[Some(&from[0])], &[piece(0, 2), piece(2, 0)])?;
+/// assert_eq!(to[0].to_vec()?, b"cdab");
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for buffers of another context and targets
-/// that are not aligned (bits: a multiple of 4 bytes, and as many), or driver errors.
-pub fn join(context: &Context, pieces: &[Piece<'_>]) -> Result<(), Error> {
+/// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Invalid`] for numbers without a buffer, buffers of
+/// another context and targets that are not aligned (bits: 4 bytes, and so is the size), or driver errors.
+pub fn join(
+    context: &Context,
+    to: &[DeviceBuffer],
+    from: &[Option<&DeviceBuffer>],
+    pieces: &[JoinPiece],
+) -> Result<(), Error> {
     let mut parts = Parts::default();
+    let mut of_bits: Vec<&DeviceBuffer> = Vec::new();
     for piece in pieces {
-        piece.check(context)?;
-        parts.add(piece)?;
-    }
-    let joined = kernel::run(context, &parts, &targets_of_bits(pieces));
-    joined.inspect_err(|_| {
-        for piece in pieces {
-            piece.buffers().for_each(DeviceBuffer::expose);
+        let ends = Ends::of(piece, to, from)?;
+        ends.check(piece, context)?;
+        parts.add(piece, &ends);
+        // Pieces of a buffer follow each other.
+        let last = of_bits.last().map(|last| last.private_address);
+        if piece.change.is_of_bits() && last != Some(ends.to.private_address) {
+            of_bits.push(ends.to);
         }
+    }
+    kernel::run(context, &parts, &of_bits).inspect_err(|_| {
+        to.iter().chain(from.iter().copied().flatten()).for_each(DeviceBuffer::expose);
     })
 }
 
-/// The targets of bits, whose pieces follow each other: words that two of them fill are cleared first.
-fn targets_of_bits<'a>(pieces: &[Piece<'a>]) -> Vec<&'a DeviceBuffer> {
-    let of_bits = pieces.iter().filter(|piece| piece.content.is_bits());
-    let mut targets: Vec<_> = of_bits.map(|piece| piece.to).collect();
-    targets.dedup_by_key(|target| target.private_address);
-    targets
+/// The buffers of a piece.
+struct Ends<'a> {
+    to: &'a DeviceBuffer,
+    /// Of ones the target itself.
+    from: &'a DeviceBuffer,
+    /// Types or a map.
+    beside: Option<&'a DeviceBuffer>,
 }
 
-impl Content<'_> {
-    fn is_bits(&self) -> bool {
-        matches!(self, Self::Bits | Self::Ones)
-    }
-
-    /// The size of an element, in bits.
-    fn size(&self) -> u64 {
-        match self {
-            Self::Bytes => 8,
-            Self::Bits | Self::Ones => 1,
-            Self::Numbers { width, .. } => 8 * width,
-            Self::Views(_) => 128,
-        }
-    }
-}
-
-impl<'a> Piece<'a> {
-    /// The buffers that it reads and writes.
-    fn buffers(&self) -> impl Iterator<Item = &'a DeviceBuffer> {
-        let beside = match self.content {
-            Content::Numbers { becomes: Becomes::SumOfType { types, .. }, .. } => Some(types),
-            Content::Numbers { becomes: Becomes::Entry(map), .. } => Some(map),
-            _ => None,
+impl<'a> Ends<'a> {
+    fn of(
+        piece: &JoinPiece,
+        to: &'a [DeviceBuffer],
+        from: &[Option<&'a DeviceBuffer>],
+    ) -> Result<Self, Error> {
+        let source = |number: usize| from.get(number).copied().flatten();
+        let ends = || {
+            let to = to.get(piece.to)?;
+            let beside = match piece.change {
+                Change::SumOfType { types: number, .. } | Change::Entry { map: number, .. } => {
+                    Some(source(number)?)
+                }
+                _ => None,
+            };
+            let from = if piece.change == Change::Ones { to } else { source(piece.from)? };
+            Some(Self { to, from, beside })
         };
-        [self.to, self.from].into_iter().chain(beside)
+        ends().ok_or_else(|| Error::Invalid("a piece lacks a buffer".into()))
     }
 
     /// Checks all that the kernel relies on.
-    fn check(&self, context: &Context) -> Result<(), Error> {
+    fn check(&self, piece: &JoinPiece, context: &Context) -> Result<(), Error> {
+        let JoinPiece { to_position, from_position, count, change, .. } = *piece;
         self.to.check_mutable()?;
-        for buffer in self.buffers() {
+        for buffer in [self.to, self.from].into_iter().chain(self.beside) {
             if !buffer.context().is_same(context) {
                 return Err(Error::Invalid("a buffer belongs to another context".into()));
             }
             buffer.check_memory()?;
         }
-        let unit = if self.content.is_bits() { 1 } else { 8 };
-        let size = self.content.size() / unit;
-        let length = self.count.saturating_mul(size);
+        let unit = if change.is_of_bits() { 1 } else { 8 };
+        let length = count.saturating_mul(change.size() / unit);
         let all = |buffer: &DeviceBuffer| buffer.size.saturating_mul(8 / unit);
-        within(self.to_position, length, all(self.to))?;
-        if !matches!(self.content, Content::Ones) {
-            within(self.from_position, length, all(self.from))?;
+        within(to_position, length, all(self.to))?;
+        if change != Change::Ones {
+            within(from_position, length, all(self.from))?;
         }
-        if let Content::Numbers { becomes: Becomes::SumOfType { types, position, .. }, .. } =
-            self.content
-        {
-            within(position, self.count, types.size)?;
-        }
-        let is_aligned = match self.content {
-            Content::Bytes => true,
-            Content::Bits | Content::Ones => {
-                (self.to.private_address | self.to.size).is_multiple_of(4)
+        let address = self.to.private_address;
+        let is_aligned = match (change, self.beside) {
+            (Change::Bytes, _) => true,
+            (Change::Bits | Change::Ones, _) => (address | self.to.size).is_multiple_of(4),
+            (Change::SumOfType { position, .. }, Some(types)) => {
+                within(position, count, types.size)?;
+                (address + to_position).is_multiple_of(4)
             }
-            Content::Numbers { width, .. } => {
-                matches!(width, 1 | 2 | 4 | 8)
-                    && (self.to.private_address + self.to_position).is_multiple_of(width)
+            (Change::Entry { .. }, Some(map)) if !map.private_address.is_multiple_of(4) => false,
+            _ => {
+                let size = change.size() / 8;
+                size.is_power_of_two() && size <= 16 && (address + to_position).is_multiple_of(size)
             }
-            Content::Views(_) => (self.to.private_address + self.to_position).is_multiple_of(16),
         };
-        if is_aligned { Ok(()) } else { Err(Error::Invalid("a target is not aligned".into())) }
+        if is_aligned { Ok(()) } else { Err(Error::Invalid("a buffer is not aligned".into())) }
     }
 }

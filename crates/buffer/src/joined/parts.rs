@@ -1,14 +1,14 @@
 //! The table that the kernel works through, as `joined.ptx` describes it.  Pure arithmetic.
 
-use super::{Becomes, Content, Piece};
-use crate::Error;
+use super::Ends;
 use crate::spans::Spans;
+use arrow_cuda_layout::{Change, JoinPiece};
 
-/// What a block of threads fills in its turn, in words: enough that reading the entry costs little, and
-/// little enough that all blocks end at about the same time.
+/// What a block of threads fills in its turn.
 pub(super) type Part = [u64; 8];
 
-/// Parts end at multiples of so many bits: 64 KiB.
+/// Parts end at multiples of so many bits, 64 KiB: enough that reading an entry of the table costs little, and
+/// little enough that all blocks end at about the same time.
 const STEP: u64 = 64 << 13;
 
 const BYTES: u64 = 0;
@@ -27,66 +27,63 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Adds the parts of a piece that was checked.
-    pub(super) fn add(&mut self, piece: &Piece<'_>) -> Result<(), Error> {
-        let unit = if piece.content.is_bits() { 1 } else { 8 };
-        let to = 8 * piece.to.private_address + piece.to_position * unit;
-        let from = 8 * piece.from.private_address + piece.from_position * unit;
-        let alignment = match piece.content {
-            Content::Numbers { width, .. } => width,
-            Content::Views(_) => 4,
-            _ => 1,
-        };
-        if let Content::Numbers { becomes: Becomes::Entry(map), .. } = piece.content
-            && !map.private_address.is_multiple_of(4)
-        {
-            return Err(Error::Invalid("a map is not aligned".into()));
-        }
-        let size = piece.content.size();
-        if (from / 8).is_multiple_of(alignment) {
-            divide(piece.content, (to, from, piece.count), &mut self.first);
+    pub(super) fn add(&mut self, piece: &JoinPiece, ends: &Ends<'_>) {
+        let JoinPiece { to_position, from_position, count, change, .. } = *piece;
+        let (size, unit) = (change.size(), if change.is_of_bits() { 1 } else { 8 });
+        let to = 8 * ends.to.private_address + to_position * unit;
+        let from = 8 * ends.from.private_address + from_position * unit;
+        let word = if matches!(change, Change::Views(_)) { 32 } else { size };
+        let beside = ends.beside.map_or((0, 0), |beside| (beside.private_address, beside.size));
+        if from.is_multiple_of(word) {
+            divide(change, (to, from, count), beside, &mut self.first);
         } else {
-            let bytes = piece.count * size / 8;
-            divide(Content::Bytes, (to, from, bytes), &mut self.first);
-            divide(piece.content, (to, to, piece.count), &mut self.second);
+            divide(Change::Bytes, (to, from, count * size / 8), beside, &mut self.first);
+            divide(change, (to, to, count), beside, &mut self.second);
         }
-        Ok(())
     }
 }
 
 /// Divides elements between two addresses in bits.
-fn divide(content: Content<'_>, (to, from, count): (u64, u64, u64), parts: &mut Vec<Part>) {
-    let size = content.size();
+fn divide(
+    change: Change,
+    (to, from, count): (u64, u64, u64),
+    beside: (u64, u64),
+    parts: &mut Vec<Part>,
+) {
+    let size = change.size();
     let mut done = 0;
     while done < count {
         let start = to + done * size;
         let most = (STEP - start % STEP) / size;
         let length = most.clamp(1, count - done);
-        parts.push(part(content, start, from + done * size, (done, length)));
+        parts.push(part(change, (start, from + done * size), beside, (done, length)));
         done += length;
     }
 }
 
 /// The part of so many elements behind those that are `done`.
-fn part(content: Content<'_>, to: u64, from: u64, (done, count): (u64, u64)) -> Part {
-    match content {
-        Content::Bytes => {
+fn part(
+    change: Change,
+    (to, from): (u64, u64),
+    (beside, size_beside): (u64, u64),
+    (done, count): (u64, u64),
+) -> Part {
+    let numbers = |width, add, most, beside, how| {
+        [NUMBERS, to / 8, from / 8, count, add, most, beside, width | how << 32]
+    };
+    match change {
+        Change::Bytes => {
             let (to, from) = (to / 8, from / 8);
             let spans = Spans::of(to, from, count);
             [BYTES, to, from, spans.head, spans.vectors, spans.tail, 0, 0]
         }
-        Content::Bits => [BITS, to / 32 * 4, from / 8, count, from % 8, to % 32, 0, 0],
-        Content::Ones => [BITS, to / 32 * 4, 0, count, 0, to % 32, 0, 0],
-        Content::Views(add) => [VIEWS, to / 8, from / 8, count, add.into(), 0, 0, 0],
-        Content::Numbers { width, becomes } => {
-            let [add, most, beside, how] = match becomes {
-                Becomes::Sum { add, most } => [add, most, 0, 0],
-                Becomes::SumOfType { add, types, position, id } => {
-                    let beside = types.private_address + position + done;
-                    [add, u64::MAX, beside, 1 | u64::from(id) << 8]
-                }
-                Becomes::Entry(map) => [0, map.size / 4, map.private_address, 2],
-            };
-            [NUMBERS, to / 8, from / 8, count, add, most, beside, width | how << 32]
+        Change::Bits => [BITS, to / 32 * 4, from / 8, count, from % 8, to % 32, 0, 0],
+        Change::Ones => [BITS, to / 32 * 4, 0, count, 0, to % 32, 0, 0],
+        Change::Views(add) => [VIEWS, to / 8, from / 8, count, add.into(), 0, 0, 0],
+        Change::Sum { width, add, most } => numbers(width, add, most, 0, 0),
+        Change::SumOfType { add, position, id, .. } => {
+            numbers(4, add, u64::MAX, beside + position + done, 1 | u64::from(id) << 8)
         }
+        Change::Entry { width, .. } => numbers(width, 0, size_beside / 4, beside, 2),
     }
 }

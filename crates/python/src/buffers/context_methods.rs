@@ -49,8 +49,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> theirs = ctx.buffer_from_data(b"foreign memory")
     /// >>> view = ctx.foreign_buffer(theirs.address, 7, base=theirs)
     /// >>> view.to_pybytes()
@@ -87,8 +85,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> import subprocess, sys
     /// >>> shared = ctx.buffer_from_data(b"shared")
     /// >>> handle = shared.export_for_ipc().serialize().to_pybytes()
@@ -146,11 +142,8 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.buffer_from_data(b"0123456789", offset=2, size=4).to_pybytes()
     /// b'2345'
-    /// >>> import numpy as np
     /// >>> ctx.buffer_from_data(np.arange(3, dtype=np.int32)).size
     /// 12
     #[pyo3(
@@ -226,8 +219,6 @@ impl PyContext {
     /// Examples
     /// --------
     /// >>> import tempfile
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> with tempfile.NamedTemporaryFile() as file:
     /// ...     written = file.write(b"columns")
     /// ...     file.flush()
@@ -288,8 +279,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> one, two = ctx.buffers_from_data([b"one", b"two"])
     /// >>> one.to_pybytes(), two.to_pybytes()
     /// (b'one', b'two')
@@ -323,8 +312,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> pinned = cuda.new_host_buffer(4)
     /// >>> view = ctx.buffer_from_object(pinned)
     /// >>> view.copy_from_host(b"both")

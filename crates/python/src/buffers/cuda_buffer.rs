@@ -79,9 +79,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
-    /// >>> import pyarrow as pa
     /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx.memory_manager)
     /// >>> values = cuda.CudaBuffer.from_buffer(array.buffers()[1])
     /// >>> values[0], values[2]
@@ -111,8 +108,6 @@ impl Methods {
     /// Examples
     /// --------
     /// >>> import numba.cuda
-    /// >>> import numpy as np
-    /// >>> from pyarrow import cuda
     /// >>> array = numba.cuda.to_device(np.array([3, 4], np.uint8))
     /// >>> cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes()
     /// b'\x03\x04'
@@ -139,9 +134,7 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
     /// >>> from numba.cuda.cudadrv.devicearray import DeviceNDArray
-    /// >>> from pyarrow import cuda
     /// >>> buf = cuda.Context(0).buffer_from_data(bytes([1, 2, 3]))
     /// >>> array = DeviceNDArray((3,), (1,), np.uint8, gpu_data=buf.to_numba())
     /// >>> array.copy_to_host()
@@ -190,8 +183,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"0123456789")
     /// >>> buf.copy_to_host(position=2, nbytes=3).to_pybytes()
     /// b'234'
@@ -251,8 +242,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"----------")
     /// >>> buf.copy_from_host(b"abcdef", position=2, nbytes=3)
     /// 3
@@ -305,8 +294,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"----------")
     /// >>> buf.copy_from_device(ctx.buffer_from_data(b"abcdef"), position=7)
     /// 3
@@ -354,7 +341,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> buf = cuda.Context(0).new_buffer(8)
     /// >>> buf.fill(ord("-"))
     /// >>> buf.fill(ord("x"), position=2, nbytes=3)
@@ -431,8 +417,6 @@ impl Methods {
     /// Examples
     /// --------
     /// >>> import pathlib, tempfile
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"0123456789")
     /// >>> with tempfile.TemporaryDirectory() as folder:
     /// ...     path = pathlib.Path(folder, "digits")
@@ -490,8 +474,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
     /// >>> handle.serialize().size
     /// 72
@@ -514,8 +496,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.new_buffer(16)
     /// >>> buf.context.handle == ctx.handle
     /// True
@@ -546,8 +526,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"0123456789")
     /// >>> part = buf.slice(4, 3)
     /// >>> part.to_pybytes(), part.address - buf.address
@@ -596,9 +574,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
-    /// >>> import pyarrow as pa
     /// >>> buf = ctx.buffer_from_data(b"same bytes")
     /// >>> buf.equals(ctx.buffer_from_data(b"same bytes"))
     /// True
@@ -634,8 +609,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.buffer_from_data(b"hi").hex()
     /// b'6869'
     fn hex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -656,8 +629,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.buffer_from_data(b"there and back").to_pybytes()
     /// b'there and back'
     fn to_pybytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
@@ -700,8 +671,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> from pyarrow import cuda
     /// >>> np.asarray(cuda.Context(0).buffer_from_data(b"\x01\x02\x03"))
     /// array([1, 2, 3], dtype=uint8)
     #[pyo3(signature = (dtype=None, copy=None))]
@@ -731,7 +700,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> buf = cuda.Context(0).buffer_from_data(b"0123456789")
     /// >>> interface = buf.__cuda_array_interface__
     /// >>> interface["shape"], interface["typestr"]
@@ -774,8 +742,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> from pyarrow import cuda
     /// >>> buf = cuda.Context(0).buffer_from_data(b"\x01\x02\x03")
     /// >>> np.from_dlpack(buf, device="cpu")
     /// array([1, 2, 3], dtype=uint8)
@@ -801,7 +767,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> cuda.Context(0).new_buffer(10).__dlpack_device__()
     /// (2, 0)
     fn __dlpack_device__(slf: &Bound<'_, Self>) -> PyResult<(i32, u32)> {

@@ -64,7 +64,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> part = cuda.new_host_buffer(16).slice(4, 8)
     /// >>> type(part).__name__, part.size
     /// ('HostBuffer', 8)
@@ -101,7 +100,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> pinned = cuda.new_host_buffer(4)
     /// >>> copied = cuda.Context(0).buffer_from_data(b"same").copy_to_host(buf=pinned)
     /// >>> pinned.equals(cuda.Context(0).buffer_from_data(b"same"))
@@ -145,8 +143,6 @@ impl Methods {
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> import numpy as np
 /// >>> pinned = cuda.new_host_buffer(32)
 /// >>> array = np.frombuffer(pinned, dtype=np.float64)
 /// >>> array[:] = 0.5

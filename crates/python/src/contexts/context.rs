@@ -37,8 +37,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> ctx = cuda.Context(0)
 /// >>> ctx.device_number
 /// 0
 /// >>> cuda.Context(handle=ctx.handle) == ctx
@@ -127,7 +125,6 @@ impl PyContext {
     /// Examples
     /// --------
     /// >>> import numba.cuda
-    /// >>> from pyarrow import cuda
     /// >>> ctx = cuda.Context.from_numba(numba.cuda.current_context())
     /// >>> ctx.device_number
     /// 0
@@ -155,8 +152,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.to_numba().device.id
     /// 0
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -177,7 +172,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> cuda.Context.get_num_devices() >= 1
     /// True
     #[staticmethod]
@@ -189,7 +183,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
     /// >>> cuda.Context(0).device_number
     /// 0
     #[getter]
@@ -201,8 +194,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.handle == cuda.Context(0).handle
     /// True
     #[getter]
@@ -219,8 +210,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"data")
     /// >>> ctx.synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
@@ -237,8 +226,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> before = ctx.bytes_allocated
     /// >>> buf = ctx.new_buffer(1000)
     /// >>> part = buf.slice(0, 10)
@@ -269,8 +256,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.new_buffer(16)
     /// >>> ctx.get_device_address(buf.address) == buf.address
     /// True
@@ -299,8 +284,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.new_buffer(128)
     /// >>> buf.size, buf.is_cpu, buf.is_mutable
     /// (128, False, True)
@@ -321,9 +304,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
-    /// >>> import pyarrow as pa
     /// >>> array = pa.array([1, 2, None]).copy_to(ctx.memory_manager)
     /// >>> array.device_type
     /// <DeviceAllocationType.CUDA: 2>
@@ -340,8 +320,6 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> ctx.device.device_id, ctx.device.is_cpu
     /// (0, False)
     #[getter]

@@ -23,7 +23,6 @@ use pyo3::types::PyDict;
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
 /// >>> set_transfer_limits(threads=2)
 /// >>> transfer_limits()
 /// {'threads': 2, 'pinned_bytes': 33554432, 'begin_after': 0}
@@ -61,7 +60,6 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow_cuda_compat import set_transfer_limits
 /// >>> set_transfer_limits(threads=0)  # the driver alone
 /// >>> set_transfer_limits()  # what suits the machine
 #[pyfunction]

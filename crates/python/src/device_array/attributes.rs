@@ -16,7 +16,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty(3).dtype
     /// dtype('float64')
     #[getter]
@@ -32,7 +31,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).shape
     /// (2, 3)
     #[getter]
@@ -48,7 +46,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3))[:, ::-1].strides
     /// (24, -8)
     #[getter]
@@ -64,7 +61,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).ndim
     /// 2
     #[getter]
@@ -80,7 +76,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).size
     /// 6
     #[getter]
@@ -96,7 +91,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty(3, "<c8").itemsize
     /// 8
     #[getter]
@@ -113,7 +107,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3))[:, ::2].nbytes
     /// 32
     #[getter]
@@ -130,7 +123,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty(3)
     /// >>> array[1:].address - array.address
     /// 8
@@ -148,7 +140,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty(3)
     /// >>> array.ptr == array.address
     /// True
@@ -167,7 +158,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3))[:, 1].buffer.size
     /// 32
     #[getter]
@@ -183,7 +173,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty(3).context.device_number
     /// 0
     #[getter]
@@ -199,7 +188,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty(3).is_mutable
     /// True
     #[getter]
@@ -216,8 +204,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.from_arrow(pa.array([1], pa.timestamp("s"))).arrow_type
     /// TimestampType(timestamp[s])
     #[getter]
@@ -235,8 +221,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_arrow(pa.array([7, None, 9]))
     /// >>> array.validity.to_arrow().copy_to(pa.default_cpu_memory_manager()).to_pylist()
     /// [True, False, True]
@@ -257,8 +241,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.from_arrow(pa.array([7, None, 9])).null_count
     /// 1
     #[getter]
@@ -277,8 +259,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_arrow(pa.array([7, None, 9], pa.int8()))
     /// >>> array.values.copy_to_host()[::2]
     /// array([7, 9], dtype=int8)
@@ -296,8 +276,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.from_arrow(pa.array([True] * 9)[3:]).bit_offset
     /// 3
     #[getter]
@@ -314,8 +292,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_arrow(pa.array([True] * 9))
     /// >>> array.bit_length, array.shape
     /// (9, (2,))

@@ -49,9 +49,6 @@ use std::sync::Arc;
 ///
 /// Examples
 /// --------
-/// >>> import numpy as np
-/// >>> from pyarrow import cuda
-/// >>> from pyarrow_cuda_compat import DeviceArray
 /// >>> buf = cuda.Context(0).buffer_from_data(np.arange(6, dtype=np.float32))
 /// >>> array = DeviceArray(buf, np.float32, (2, 3))
 /// >>> array[:, 1].copy_to_host()

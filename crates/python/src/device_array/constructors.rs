@@ -87,7 +87,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3), "<i2", order="F").strides
     /// (2, 4)
     #[staticmethod]
@@ -131,7 +130,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_host([[1, 2], [3, 4]])
     /// >>> array.shape, array.T.copy_to_host().tolist()
     /// ((2, 2), [[1, 3], [2, 4]])
@@ -172,9 +170,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow import cuda
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> days = pa.array([0, 365], pa.date32()).copy_to(cuda.Context(0).memory_manager)
     /// >>> array = DeviceArray.from_arrow(days)
     /// >>> array.dtype, array.copy_to_host()

@@ -40,8 +40,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_host(np.arange(6).reshape(2, 3))
     /// >>> array[:, 1].copy_to_host()
     /// array([1, 4])
@@ -80,8 +78,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty(3, np.int16)
     /// >>> array.copy_to_device(np.array([1, 2, 3], np.int16))
     /// >>> array.copy_to_host()
@@ -118,7 +114,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((4, 6))[::2, ::3].copy().strides
     /// (16, 8)
     #[pyo3(signature = (order="C"))]
@@ -144,7 +139,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty(3, "<f4")
     /// >>> array.fill(1.5)
     /// >>> array.copy_to_host()
@@ -195,7 +189,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.from_host([1.5, 2.5])[1].item()
     /// 2.5
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

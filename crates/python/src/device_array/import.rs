@@ -52,7 +52,6 @@ use pyo3::prelude::*;
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import DeviceArray, from_dlpack
 /// >>> theirs = DeviceArray.from_host([[1.5, 2.5]])  # or an array of CuPy
 /// >>> array = from_dlpack(theirs)

@@ -95,9 +95,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> import pyarrow as pa
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> seconds = DeviceArray.from_host(np.array([0, 60]))
     /// >>> array = seconds.to_arrow(pa.timestamp("s"))
     /// >>> array.copy_to(pa.default_cpu_memory_manager())[1].as_py()
@@ -130,7 +127,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> handle = DeviceArray.from_host([[1, 2], [3, 4]])[:, 1].export_for_ipc()
     /// >>> handle.shape, handle.strides
     /// ((2,), (16,))

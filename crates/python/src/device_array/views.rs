@@ -19,7 +19,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty((2, 3))
     /// >>> array.is_c_contiguous(), array.T.is_c_contiguous()
     /// (True, False)
@@ -35,7 +34,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.empty((2, 3))
     /// >>> array.is_f_contiguous(), array.T.is_f_contiguous()
     /// (False, True)
@@ -47,7 +45,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).flags
     /// {'C_CONTIGUOUS': True, 'F_CONTIGUOUS': False}
     #[getter]
@@ -81,7 +78,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty(6).reshape(2, -1).shape
     /// (2, 3)
     #[pyo3(signature = (*shape, order="C"))]
@@ -112,7 +108,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).ravel().shape
     /// (6,)
     #[pyo3(signature = (order="C", stream=None))]
@@ -137,7 +132,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3)).T.shape
     /// (3, 2)
     #[getter(T)]
@@ -166,7 +160,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3, 4)).transpose(1, 0, 2).shape
     /// (3, 2, 4)
     #[pyo3(signature = (*order, axes=None))]
@@ -210,7 +203,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((1, 3, 1)).squeeze().shape
     /// (3,)
     #[pyo3(signature = (axis=None, stream=None))]
@@ -246,7 +238,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> DeviceArray.empty((2, 3), "<f4").view("|u1").shape
     /// (2, 12)
     fn view(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -265,7 +256,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import DeviceArray
     /// >>> array = DeviceArray.from_host([1.5, 2.5])
     /// >>> array.copy_to_host().astype("i4")
     /// array([1, 2], dtype=int32)

@@ -28,8 +28,6 @@ impl PyDeviceArray {
     ///
     /// Examples
     /// --------
-    /// >>> import numpy as np
-    /// >>> from pyarrow_cuda_compat import memory
     /// >>> host = np.zeros(3)
     /// >>> array = memory.DeviceNDArray(host.shape, host.strides, host.dtype, writeback=host)
     /// >>> array.fill(1.5)  # or a kernel

@@ -18,7 +18,6 @@ allocate pageable host memory: if that runs out, pyarrow raises its own
 
 Examples
 --------
->>> from pyarrow import cuda
 >>> try:
 ...     cuda.Context(0).new_buffer(2**60)
 ... except MemoryError as error:

@@ -64,8 +64,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> reader = cuda.BufferReader(ctx.buffer_from_data(b"head body"))
     /// >>> reader.seek(5)
     /// 5

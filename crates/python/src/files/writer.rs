@@ -79,8 +79,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"........")
     /// >>> writer = cuda.BufferWriter(buf)
     /// >>> writer.writeat(2, b"here")
@@ -130,8 +128,6 @@ impl Methods {
     /// Examples
     /// --------
     /// >>> import tempfile
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"........")
     /// >>> with tempfile.NamedTemporaryFile() as file:
     /// ...     written = file.write(b"columns")
@@ -173,8 +169,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> buf = ctx.buffer_from_data(b"....")
     /// >>> writer = cuda.BufferWriter(buf)
     /// >>> writer.buffer_size = 64
@@ -211,8 +205,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
     /// >>> writer.seek(2)
     /// 2
@@ -249,8 +241,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
     /// >>> writer.buffer_size
     /// 0
@@ -274,8 +264,6 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> writer = cuda.BufferWriter(ctx.new_buffer(8))
     /// >>> writer.buffer_size = 64
     /// >>> written = writer.write(b"abc")

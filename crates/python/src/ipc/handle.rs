@@ -17,8 +17,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> ctx = cuda.Context(0)
 /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
 /// >>> handle
 /// <pyarrow.cuda.IpcMemHandle size=6 offset=0>
@@ -76,8 +74,6 @@ impl PyIpcMemHandle {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> sent = ctx.buffer_from_data(b"shared").export_for_ipc().serialize()
     /// >>> received = cuda.IpcMemHandle.from_buffer(sent)
     /// >>> received.serialize().equals(sent)
@@ -107,8 +103,6 @@ impl PyIpcMemHandle {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> ctx = cuda.Context(0)
     /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
     /// >>> len(handle.serialize().to_pybytes())
     /// 72

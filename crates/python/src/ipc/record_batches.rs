@@ -39,9 +39,6 @@ use pyo3::prelude::*;
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> ctx = cuda.Context(0)
-/// >>> import pyarrow as pa
 /// >>> batch = pa.record_batch({"x": [1, 2, 3]})
 /// >>> message = cuda.serialize_record_batch(batch, ctx)
 /// >>> message.equals(batch.serialize())
@@ -87,9 +84,6 @@ pub(crate) fn serialize_record_batch<'py>(
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> ctx = cuda.Context(0)
-/// >>> import pyarrow as pa
 /// >>> batch = pa.record_batch({"x": [1, 2, 3]})
 /// >>> message = cuda.serialize_record_batch(batch, ctx)
 /// >>> read = cuda.read_message(message)
@@ -156,9 +150,6 @@ pub(crate) fn read_message<'py>(
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> ctx = cuda.Context(0)
-/// >>> import pyarrow as pa
 /// >>> batch = pa.record_batch({"x": [1, 2, 3]})
 /// >>> message = cuda.serialize_record_batch(batch, ctx)
 /// >>> there = cuda.read_record_batch(message, batch.schema)

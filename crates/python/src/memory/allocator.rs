@@ -185,9 +185,7 @@ impl Release {
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import set_allocator
-/// >>> ctx = cuda.Context(0)
 /// >>> pool = [ctx.new_buffer(4096)]
 /// >>> def allocate(nbytes):
 /// ...     return pool[0].address

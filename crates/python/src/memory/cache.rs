@@ -48,9 +48,7 @@ use pyo3::types::PyDict;
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import memory_stats
-/// >>> ctx = cuda.Context(0)
 /// >>> buf = ctx.new_buffer(1000)
 /// >>> memory_stats(ctx)["allocated_bytes"] == ctx.bytes_allocated
 /// True
@@ -106,9 +104,7 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import memory_stats, reset_peak_memory_stats
-/// >>> ctx = cuda.Context(0)
 /// >>> buf = ctx.new_buffer(1000)
 /// >>> del buf
 /// >>> reset_peak_memory_stats(ctx)
@@ -189,9 +185,7 @@ pub(crate) fn mem_get_info(
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import empty_cache, memory_stats
-/// >>> ctx = cuda.Context(0)
 /// >>> buf = ctx.new_buffer(1000)
 /// >>> del buf
 /// >>> _ = empty_cache(ctx)
@@ -231,9 +225,7 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import memory_stats, set_cache_limit
-/// >>> ctx = cuda.Context(0)
 /// >>> before = memory_stats(ctx)["cache_limit"]
 /// >>> set_cache_limit(64 << 20, ctx)
 /// >>> memory_stats(ctx)["cache_limit"]

@@ -39,7 +39,6 @@ use pyo3::types::PyDict;
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import pinned_memory_stats
 /// >>> pinned = cuda.new_host_buffer(1000)
 /// >>> pinned_memory_stats()["allocated_bytes"] >= 1000
@@ -60,7 +59,6 @@ pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>>
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import pinned_memory_stats, reset_peak_pinned_memory_stats
 /// >>> pinned = cuda.new_host_buffer(1000)
 /// >>> reset_peak_pinned_memory_stats()
@@ -90,7 +88,6 @@ pub(crate) fn reset_peak_pinned_memory_stats(py: Python<'_>) -> PyResult<()> {
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import empty_pinned_cache, pinned_memory_stats
 /// >>> pinned = cuda.new_host_buffer(1000)
 /// >>> del pinned

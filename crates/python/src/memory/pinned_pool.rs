@@ -93,10 +93,7 @@ impl Methods {
 ///
 /// Examples
 /// --------
-/// >>> import pyarrow as pa
-/// >>> from pyarrow import cuda
 /// >>> from pyarrow_cuda_compat import pinned_memory_pool
-/// >>> ctx = cuda.Context(0)
 /// >>> pool = pinned_memory_pool(ctx)
 /// >>> array = pa.array([1, 2, None], memory_pool=pool)
 /// >>> pool.backend_name, pool.bytes_allocated() >= 24

@@ -60,9 +60,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow import cuda
-/// >>> from pyarrow_cuda_compat import Stream
-/// >>> ctx = cuda.Context(0)
 /// >>> stream = Stream(ctx)
 /// >>> buf, pinned = ctx.new_buffer(4), cuda.new_host_buffer(4)
 /// >>> buf.fill(ord("x"), stream=stream)
@@ -95,7 +92,6 @@ pub(crate) struct PyStream {
 ///
 /// Examples
 /// --------
-/// >>> from pyarrow_cuda_compat import Event, Stream
 /// >>> stream, event = Stream(), Event()
 /// >>> event.record(stream)
 /// >>> event.synchronize()

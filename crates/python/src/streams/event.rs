@@ -40,7 +40,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Event
     /// >>> Event().context.device_number
     /// 0
     #[getter]
@@ -56,7 +55,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Event
     /// >>> Event().handle > 0
     /// True
     #[getter]
@@ -83,7 +81,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Event
     /// >>> event = Event()
     /// >>> event.record()
     /// >>> event.synchronize()
@@ -115,7 +112,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> producer, consumer = Stream(), Stream()
     /// >>> producer.record().wait(consumer)
     #[pyo3(signature = (stream=None))]
@@ -135,7 +131,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> Stream().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         // Drops the owners of completed work here, with the GIL: they may be Python objects.
@@ -157,7 +152,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Event
     /// >>> Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
@@ -187,9 +181,6 @@ impl PyEvent {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> from pyarrow_cuda_compat import Event, Stream
-    /// >>> ctx = cuda.Context(0)
     /// >>> stream, buf = Stream(ctx), ctx.new_buffer(1000)
     /// >>> start, end = Event(ctx, timing=True), Event(ctx, timing=True)
     /// >>> start.record(stream)

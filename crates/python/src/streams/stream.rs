@@ -72,7 +72,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> least, greatest = Stream.priority_range()
     /// >>> greatest <= least
     /// True
@@ -97,7 +96,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> Stream().priority
     /// 0
     #[getter]
@@ -140,9 +138,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> from pyarrow_cuda_compat import Stream
-    /// >>> ctx = cuda.Context(0)
     /// >>> Stream(ctx).context.handle == ctx.handle
     /// True
     #[getter]
@@ -158,7 +153,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> stream = Stream()
     /// >>> stream.__cuda_stream__() == (0, stream.handle)
     /// True
@@ -187,7 +181,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> stream = Stream()
     /// >>> stream.synchronize()
     /// >>> stream.query()
@@ -211,7 +204,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
@@ -239,7 +231,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow_cuda_compat import Stream
     /// >>> stream = Stream()
     /// >>> event = stream.record()
     /// >>> event.synchronize()
@@ -280,9 +271,6 @@ impl PyStream {
     ///
     /// Examples
     /// --------
-    /// >>> from pyarrow import cuda
-    /// >>> from pyarrow_cuda_compat import Stream
-    /// >>> ctx = cuda.Context(0)
     /// >>> producer, consumer = Stream(ctx), Stream(ctx)
     /// >>> buf, copy = ctx.new_buffer(3), ctx.new_buffer(3)
     /// >>> buf.fill(7, stream=producer)
