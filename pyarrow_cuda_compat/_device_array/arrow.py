@@ -24,14 +24,14 @@ _UNITS = ("s", "ms", "us", "ns")
 def array_from_arrow(array: Any) -> DeviceArray:
     """`DeviceArray.from_arrow`."""
     if not isinstance(array, pa.Array | pa.ChunkedArray):
-        is_of_arrays = isinstance(array, pa.Table | pa.RecordBatch)
-        hint = ", each of whose columns is one" if is_of_arrays else ""
-        raise TypeError(f"expected a pyarrow.Array, got {type(array).__name__}{hint}")
+        raise TypeError(
+            f"expected a pyarrow.Array or a pyarrow.ChunkedArray, got {type(array).__name__}"
+        )
+    _native._check_has_data(array)
     dtype_of(values_type(array.type))  # before anything is copied
-    if not _native._is_on_device(array):
-        array = array.copy_to(Context(0).memory_manager)
+    array = _there(array)
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = _there(array.combine_chunks())  # of no chunks, it lies on the host
     values, shape = _flattened(array)
     validity, data = values.buffers()
     if validity is not None and len(shape) > 1:
@@ -46,6 +46,11 @@ def array_from_arrow(array: Any) -> DeviceArray:
         None if validity is None else _on_device(validity),
         pa.types.is_boolean(values.type),
     )
+
+
+def _there(array: Any) -> Any:
+    on_device = _native._is_on_device(array)
+    return array if on_device else array.copy_to(Context(0).memory_manager)
 
 
 def values_type(kind: Any) -> Any:

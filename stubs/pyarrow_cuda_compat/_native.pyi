@@ -92,6 +92,12 @@ class _ArrowArray(Protocol):
     @property
     def buffers(self) -> Any: ...
 
+class _ArrowChunks(Protocol):
+    @property
+    def type(self) -> Any: ...
+    @property
+    def chunks(self) -> Any: ...
+
 class _DataType(Protocol):
     @property
     def num_buffers(self) -> Any: ...
@@ -354,7 +360,7 @@ class DeviceArray:
     @overload
     def __new__(
         cls,
-        obj: _OnDevice | _ArrowArray,
+        obj: _OnDevice | _ArrowArray | _ArrowChunks,
         dtype: None = None,
         shape: None = None,
         strides: None = None,
@@ -372,7 +378,7 @@ class DeviceArray:
         array: ArrayLike, *, context: _OnContext | None = None, order: _Order | None = None
     ) -> DeviceArray: ...
     @staticmethod
-    def from_arrow(array: _ArrowArray) -> DeviceArray: ...
+    def from_arrow(array: _ArrowArray | _ArrowChunks) -> DeviceArray: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property

@@ -151,10 +151,37 @@ def test_what_has_no_elements_of_a_fixed_size(ctx, array, text):
             DeviceArray.from_arrow(each)
 
 
-@pytest.mark.parametrize("what", [pa.table({"x": [1]}), pa.scalar(1), [1, 2], None])
+@pytest.mark.parametrize("what", [pa.table({"a": [1]}), pa.scalar(1), [1, 2], None])
 def test_what_is_no_array_of_arrow(what):
-    with pytest.raises(TypeError, match=f"expected a pyarrow.Array, got {type(what).__name__}"):
+    with pytest.raises(TypeError, match=f"expected .*ChunkedArray, got {type(what).__name__}"):
         DeviceArray.from_arrow(what)
+
+
+@pytest.mark.parametrize("kind", FLAT, ids=str)
+@pytest.mark.parametrize("chunks", [0, 1, 2])
+def test_chunks_on_the_host_become_one_array(kind, chunks):
+    chunk = array_of(kind, [*VALUES[kind], None])[1:]
+    chunked = pa.chunked_array([chunk] * chunks, kind)
+    assert back(DeviceArray.from_arrow(chunked)) == chunked.combine_chunks()
+
+
+def test_one_chunk_on_a_device_is_viewed_and_several_become_one(ctx):
+    chunk = pa.array([1, None, 3])[1:].copy_to(ctx.memory_manager)
+    for view in (DeviceArray, DeviceArray.from_arrow):
+        array = view(pa.chunked_array([chunk]))
+        assert array.address == DeviceArray.from_arrow(chunk).address
+        assert back(array).to_pylist() == [None, 3]
+        assert back(view(pa.chunked_array([chunk, chunk]))).to_pylist() == [None, 3] * 2
+        with pytest.raises(TypeError, match="never initialised"):
+            view(pa.ChunkedArray.__new__(pa.ChunkedArray))
+
+
+def test_a_table_on_a_device_names_its_columns(ctx):
+    batch = pa.record_batch({"a": [1, 2]}).copy_to(ctx.memory_manager)
+    for data in (batch, pa.Table.from_batches([batch])):
+        with pytest.raises(TypeError, match=r"from_arrow views one of them, such as column\(0\)"):
+            DeviceArray(data)
+        assert DeviceArray.from_arrow(data.column(0)).copy_to_host().tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("values", [[[1, 2], None], [[1, None], [3, 4]]], ids=["lists", "elements"])

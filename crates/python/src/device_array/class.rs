@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///
 /// Parameters
 /// ----------
-/// obj : CudaBuffer, pyarrow.Array or array
+/// obj : CudaBuffer, pyarrow.Array, pyarrow.ChunkedArray or array
 ///     A buffer; an Arrow array on a device, as for `from_arrow`; or a device array of any
 ///     library that supports DLPack or the CUDA array interface.
 /// dtype : numpy.dtype

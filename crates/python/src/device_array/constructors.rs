@@ -8,7 +8,9 @@ use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
 use crate::package::package;
-use crate::pyarrow::from_pyarrow::{device_buffer, is_array, is_buffer, is_cuda_buffer};
+use crate::pyarrow::from_pyarrow::{
+    device_buffer, has_values, is_buffer, is_cuda_buffer, is_on_device,
+};
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::tracing::{Area, traced};
 use arrow_cuda_buffer::DeviceBuffer;
@@ -52,10 +54,15 @@ impl PyDeviceArray {
         }
         match import::device_array(obj)? {
             Some(array) => Ok(array.get().view_of_all(py)),
+            None if is_on_device(obj)? => Err(PyTypeError::new_err(format!(
+                "{} is on a device, and its columns are arrays of their own: DeviceArray.from_arrow \
+                 views one of them, such as column(0)",
+                obj.get_type().name()?
+            ))),
             None => Err(PyTypeError::new_err(format!(
                 "{} is in host memory: DeviceArray.{} copies it to a device",
                 obj.get_type().name()?,
-                if is_array(obj)? { "from_arrow" } else { "from_host" }
+                if has_values(obj)? { "from_arrow" } else { "from_host" }
             ))),
         }
     }
@@ -148,8 +155,10 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// array : pyarrow.Array
+    /// array : pyarrow.Array or pyarrow.ChunkedArray
     ///     An array on a device.  An array in host memory is copied to the first device.
+    ///
+    ///     One chunk is viewed as an array is; several are combined on the device.
     ///
     ///     Dates, times, durations and decimals of 32 and 64 bits are the integers that Arrow stores,
     ///     wider decimals and intervals structures of integers, booleans the bytes of

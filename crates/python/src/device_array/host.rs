@@ -5,7 +5,7 @@ use super::import;
 use crate::errors::{OrRaise, class_name};
 use crate::exchange::dtype::DType;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, check_has_bytes, host_bytes_mut, is_array, is_on_device,
+    check_has_arrays, check_has_bytes, has_values, host_bytes_mut, is_on_device,
 };
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::signals::copy_for_signals;
@@ -179,7 +179,7 @@ pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if object.cast::<PyDeviceArray>().is_ok() {
         return Ok(()); // which says so itself
     }
-    if is_array(object)? {
+    if has_values(object)? {
         check_has_arrays(object)?;
         if is_on_device(object)? {
             return Err(PyTypeError::new_err(

@@ -7,7 +7,7 @@ use crate::exchange::{array_interface, dlpack, foreign_memory};
 use crate::interpreter::call_out;
 use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, check_has_bytes, is_array, is_buffer, is_cuda_buffer, is_on_device,
+    check_has_arrays, check_has_bytes, has_values, is_buffer, is_cuda_buffer, is_on_device,
 };
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
@@ -81,7 +81,7 @@ pub(super) fn device_array<'py>(
     if object.is_instance_of::<PyUntypedArray>() {
         return Ok(None);
     }
-    if is_array(object)? {
+    if has_values(object)? {
         check_has_arrays(object)?;
         if !is_on_device(object)? {
             return Ok(None);

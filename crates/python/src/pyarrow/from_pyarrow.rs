@@ -94,6 +94,11 @@ pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &pyarrow(object.py())?.array))
 }
 
+/// Whether an object is a `pyarrow.Array` or a `pyarrow.ChunkedArray`.
+pub(crate) fn has_values(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_array(object)? || is_of(object, &pyarrow(object.py())?.chunked_array))
+}
+
 /// The memory that a `pyarrow.Buffer` reports; `None` for other objects and for uninitialised ones.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     let pyarrow = pyarrow(object.py()).ok()?;
