@@ -148,6 +148,18 @@ def _tensor(array: Any) -> _native.DeviceArray:
     )
 
 
+def _imports_tensor(original: _Method) -> _Method:
+    @wraps(original)
+    def from_dlpack(data: Any) -> Any:
+        try:
+            return original(data)
+        except NotImplementedError as error:
+            way = "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory"
+            raise type(error)(f"{error} {way}") from None
+
+    return staticmethod(from_dlpack)
+
+
 def install() -> None:
     """Replaces the methods, once."""
     for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):
@@ -155,6 +167,8 @@ def install() -> None:
         wrap(cls, "_export_to_c_device", partial(_exports, is_batch=is_batch))
         wrap(cls, "_import_from_c_device_capsule", partial(_imports_capsules, is_batch=is_batch))
         wrap(cls, "_import_from_c_device", partial(_imports, is_batch=is_batch))
+    if hasattr(pa.lib.Array, "from_dlpack"):
+        wrap(pa.lib.Array, "from_dlpack", _imports_tensor)
     for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):
         wrap(cls, "__dlpack__", _exports_tensor)
         wrap(cls, "__dlpack_device__", _names_device)

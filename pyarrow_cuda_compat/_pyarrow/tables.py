@@ -1,4 +1,4 @@
-"""Record batches of tables and readers know their device, and their nulls there.
+"""Record batches of tables and readers know their device, and arrays their nulls there.
 
 libarrow takes the batches of a table, and those that it reads from an IPC stream or file, for
 batches on the host, whatever their memory is (apache/arrow#44049).  So pyarrow's own methods do not
@@ -6,7 +6,8 @@ refuse to work on them, and crash.  Here, the methods that return batches say wh
 lie.
 
 A table of batches counts the nulls of slices as if their bitmaps were host memory, and crashes.
-Here, they are counted on copies of the bitmaps before a table or a reader is made of the batches.
+Here, they are counted on copies of the bitmaps before a table or a reader is made of the batches,
+and when a program asks for `null_count`.
 
 For data on the CPU, this takes some hundred nanoseconds for each batch.  With
 ``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
@@ -21,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .patching import wrap
+from .patching import replace, wrap
 
 _Method = Callable[..., Any]
 
@@ -77,9 +78,29 @@ def _as_reader(original: _Method) -> _Method:
     return to_reader
 
 
+def _is_cpu(original: Any) -> property:
+    """Whether all columns lie on the host; libarrow asks the first one only."""
+    return property(lambda self: original.__get__(self) and not _native._is_on_device(self))
+
+
+def _null_count(original: Any) -> property:
+    def null_count(self: Any) -> int:
+        """The number of nulls; on a device counted by a copy of the bitmap, unless it is known."""
+        if not _native._is_on_device(self):
+            return int(original.__get__(self))
+        _native._count_nulls(self)
+        chunks = self.chunks if isinstance(self, pa.ChunkedArray) else [self]
+        return sum(original.__get__(_native._skeleton(chunk)) for chunk in chunks)
+
+    return property(null_count)
+
+
 def install() -> None:
-    """Replaces the methods, once."""
+    """Replaces the methods and properties, once."""
     lib = pa.lib
+    replace(lib.RecordBatch, "is_cpu", _is_cpu)
+    for cls in (lib.Array, lib.ChunkedArray):
+        replace(cls, "null_count", _null_count)
     for cls, name, make in (
         (lib.Table, "to_batches", _of_table),
         (lib.Table, "to_reader", _as_reader),

@@ -109,6 +109,7 @@ def test_chunks_of_several_places_are_refused(ctx, other_ctx):
     for chunks in ([here, there], [here, pa.array([3])]):
         with pytest.raises(NotImplementedError, match=r"copy_to\(\)"):
             pa.chunked_array(chunks).combine_chunks()
+    assert not pa.record_batch({"on the host": pa.array([1, 2]), "there": here}).is_cpu
     with pytest.raises((TypeError, pa.ArrowInvalid)):
         pa.concat_arrays([here, pa.array(["a"]).copy_to(ctx)])
 

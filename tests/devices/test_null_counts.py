@@ -49,6 +49,7 @@ def test_copies_know_their_nulls(run_python):
 def test_copies_to_the_host_count_nothing(ctx):
     there = pa.array([1, None, 3]).copy_to(ctx.memory_manager).slice(1)
     assert there.copy_to(CPU).null_count == 1
+    assert there.null_count == 1
     assert pa.array([1, None, 3]).slice(1).copy_to(CPU).null_count == 1
 
 

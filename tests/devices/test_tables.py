@@ -101,7 +101,9 @@ def test_nulls_of_sliced_chunks_are_counted_before_the_copy(ctx):
     assert pa.table({"a": column.copy_to(ctx.device)}).copy_to(CPU).column(0).null_count == 2
 
 
-@pytest.mark.parametrize("destination", [None, 1.0, "cuda", pa.Device, object()])
+@pytest.mark.parametrize(
+    "destination", [pa.DeviceAllocationType.CPU, None, 1.0, "cuda", pa.Device, object()]
+)
 def test_what_is_no_destination(destination):
     reader = TABLE.to_reader()
     for data in (TABLE, TABLE.column(0), reader, pa.array([1]), pa.record_batch({"a": [1]})):

@@ -40,7 +40,6 @@ VALUES = (
     lambda: array.__arrow_c_array__(),
 )
 WORK = (
-    lambda: array.null_count,
     lambda: array.nbytes,
     lambda: array == array,
     lambda: array.equals(array),
@@ -66,7 +65,6 @@ WORK = (
 TABLES = (
     lambda: chunked.to_pylist(),
     lambda: chunked[0],
-    lambda: chunked.null_count,
     lambda: chunked.equals(chunked),
     lambda: chunked.cast(pa.float64()),
     lambda: batch.to_pydict(),

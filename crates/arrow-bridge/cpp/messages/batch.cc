@@ -93,8 +93,13 @@ arrow::Result<BatchPtr> ReadBatch(const std::shared_ptr<arrow::Schema>& schema,
   }
   ARROW_ASSIGN_OR_RAISE(const auto aligned, AlignedCopy(metadata));
   const arrow::ipc::DictionaryMemo nothing;
-  ARROW_ASSIGN_OR_RAISE(const auto batch,
-                        Load(schema, memo == nullptr ? nothing : *memo, aligned, body));
+  const auto loaded = Load(schema, memo == nullptr ? nothing : *memo, aligned, body);
+  if (loaded.status().IsKeyError()) {
+    return loaded.status().WithMessage(
+        loaded.status().message(), ": dictionaries travel in messages of their own, so the batch "
+        "needs the DictionaryMemo that these were read with; a stream has all of it");
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto batch, loaded);
   ARROW_RETURN_NOT_OK(CheckBatch(*batch));
   if (!IsOnDevice(*batch)) return batch;
   return arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), batch->column_data(),

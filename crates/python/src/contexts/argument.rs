@@ -4,6 +4,7 @@ use super::context::PyContext;
 use crate::errors::{OrRaise, class_name, expected};
 use arrow_cuda_context::{Context, Device};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
@@ -47,8 +48,9 @@ pub(crate) fn context_named(object: &Bound<'_, PyAny>) -> PyResult<Option<Contex
     if let Ok(context) = object.cast::<PyContext>() {
         return Ok(Some(context.get().context().clone()));
     }
-    // True is a number in Python, but a flag at the wrong place here.
-    if object.is_instance_of::<PyBool>() {
+    // True and members of enumerations are numbers in Python, but mean something else here.
+    let is_member = object.get_type().hasattr(intern!(py, "__members__"))?;
+    if object.is_instance_of::<PyBool>() || is_member {
         return Ok(None);
     }
     let number = match object.extract::<i64>() {
