@@ -88,9 +88,10 @@ def _null_count(original: Any) -> property:
         """The number of nulls; on a device counted by a copy of the bitmap, unless it is known."""
         if not _native._is_on_device(self):
             return int(original.__get__(self))
+        if isinstance(self, pa.ChunkedArray):
+            return sum(chunk.null_count for chunk in self.chunks)
         _native._count_nulls(self)
-        chunks = self.chunks if isinstance(self, pa.ChunkedArray) else [self]
-        return sum(original.__get__(_native._skeleton(chunk)) for chunk in chunks)
+        return int(original.__get__(_native._skeleton(self)))
 
     return property(null_count)
 

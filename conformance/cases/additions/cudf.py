@@ -1,7 +1,7 @@
 # cuDF's library works on device data without a copy, and its tables become record batches.
 # needs: gpu, pylibcudf
 # shows: additions, Other libraries
-#   cudf: cuDF's tables and columns share memory with arrays, batches, chunked arrays and tables
+#   pylibcudf: cuDF's tables and columns share memory with arrays, batches, chunked arrays and tables
 import pyarrow as pa
 import pylibcudf
 from pyarrow import cuda
@@ -16,7 +16,7 @@ column.data().__cuda_array_interface__["data"][0] == table["price"].chunk(0).buf
 two = pa.concat_tables([table, table])
 theirs = pylibcudf.Table.from_arrow(two)
 (theirs.num_rows(), theirs.num_columns())
-order = [pylibcudf.types.Order.DESCENDING] * 2
+order = [pylibcudf.types.Order.ASCENDING] * 2
 nulls = [pylibcudf.types.NullOrder.BEFORE] * 2
 ordered = pa.record_batch(pylibcudf.sorting.sort(theirs, order, nulls)).rename_columns(
     two.column_names
