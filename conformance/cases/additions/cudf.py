@@ -1,7 +1,7 @@
 # cuDF's library works on device data without a copy, and its tables become record batches.
 # needs: gpu, pylibcudf
 # shows: additions, Other libraries
-#   pylibcudf: cuDF's tables and columns share memory with arrays, batches, chunked arrays and tables
+#   pylibcudf: cuDF's tables and columns share memory with arrays, batches and tables
 import pyarrow as pa
 import pylibcudf
 from pyarrow import cuda
