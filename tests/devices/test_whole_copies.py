@@ -65,8 +65,8 @@ def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
                 assert valid_on_host(copy).equals(part)
 
 
-#: Of these, what a slice leads to stays whole.
-WHOLE = ("view", "dense union", "dictionary")
+#: Of these, what a slice leads to stays whole; of runs, if it begins with the first element.
+WHOLE = ("view", "dense union", "dictionary", "run-end encoded")
 
 
 @example("decimal256", 4, [(0.0, 0.0)], True)
