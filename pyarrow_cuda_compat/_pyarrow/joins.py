@@ -53,7 +53,7 @@ def _of_one(name: str, one: _Method) -> property:
 
     def method(self: Any) -> Any:
         if lies_on_host(self):
-            raise AttributeError(f"{name} is for data on a device", name=name, obj=self)
+            raise AttributeError(f"data on the host has no {name}", name=name, obj=self)
         return lambda *arguments, **keywords: getattr(one(self), name)(*arguments, **keywords)
 
     return property(method)

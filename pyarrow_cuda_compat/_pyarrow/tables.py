@@ -80,20 +80,23 @@ def _as_reader(original: _Method) -> _Method:
 
 def _is_cpu(original: Any) -> property:
     """Whether all columns lie on the host; libarrow asks the first one only."""
-    return property(lambda self: original.__get__(self) and not _native._is_on_device(self))
+
+    def is_cpu(self: Any) -> bool:
+        return original.__get__(self) and not _native._is_on_device(self)
+
+    return property(is_cpu, doc=original.__doc__)
 
 
 def _null_count(original: Any) -> property:
     def null_count(self: Any) -> int:
-        """The number of nulls; on a device counted by a copy of the bitmap, unless it is known."""
         if not _native._is_on_device(self):
             return int(original.__get__(self))
         if isinstance(self, pa.ChunkedArray):
             return sum(chunk.null_count for chunk in self.chunks)
-        _native._count_nulls(self)
+        _native._count_nulls(self)  # on a copy of the bitmap, unless their number is known
         return int(original.__get__(_native._skeleton(self)))
 
-    return property(null_count)
+    return property(null_count, doc=original.__doc__)
 
 
 def install() -> None:

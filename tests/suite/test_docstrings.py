@@ -144,7 +144,7 @@ def test_a_name_is_documented(name):
         assert name in RETURNING_NOTHING
 
 
-#: What docs/reference.md says that examples assume.
+#: The lines that the examples assume, as docs/reference.md says.
 ASSUMED = """
 import numpy as np
 import pyarrow as pa

@@ -208,7 +208,7 @@ impl Plan<'_> {
         if !parts.iter().all(is_alike) {
             return Err(JoinError::Invalid);
         }
-        let length = total(parts.iter().map(|part| part.length), u64::MAX)?;
+        let length = total(parts.iter().map(|part| part.length), most_of(8))?;
         let has_validity = parts.iter().any(|part| part.node.has_validity && part.length > 0);
         let buffers = u32::from(has_validity) + node.layout.contents(node.width).count() as u32;
         self.join.arrays.push(Joined { length, buffers, has_validity });

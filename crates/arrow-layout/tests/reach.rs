@@ -1,6 +1,6 @@
 //! The parts of their buffers that slices reach.
 
-use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, lower, reach};
+use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, join, lower, reach};
 use proptest::prelude::*;
 
 const LAYOUTS: [Layout; 12] = [
@@ -143,6 +143,7 @@ proptest! {
         sizes in proptest::collection::vec(0..900_u64, 0..40),
         huge in any::<u64>(),
         offsets in proptest::collection::vec(any::<u64>(), 64),
+        columns in proptest::collection::vec(0..4_usize, 0..4),
     ) {
         let arrays: Vec<_> = raw.into_iter().map(|(layout, has, children, buffers, width, length, offset)| {
             ArrayNode {
@@ -169,6 +170,11 @@ proptest! {
             prop_assert_eq!((found.arrays.len(), found.ranges.len()), (arrays.len(), sizes.len()));
             for (range, size) in found.ranges.iter().zip(&sizes) {
                 prop_assert!(range.start + range.size <= *size);
+            }
+            if reads == Reads::ToJoin
+                && let Ok(plan) = join(&arrays, &columns, &found)
+            {
+                prop_assert!(plan.pieces.iter().all(|piece| piece.to < plan.sizes.len()));
             }
         }
     }

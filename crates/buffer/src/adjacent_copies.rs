@@ -277,6 +277,26 @@ fn runs(buffers: &[DeviceBuffer]) -> impl Iterator<Item = DeviceBuffer> {
     runs.into_iter()
 }
 
+/// Clears what lies between buffers that were allocated together, on the default stream: the bytes of
+/// earlier ones, which whoever can read the allocation would see.
+///
+/// # Errors
+///
+/// Driver errors.
+pub fn clear_gaps(context: &Context, buffers: &[DeviceBuffer]) -> CudaResult<()> {
+    let current = context.enter()?;
+    let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
+    for (before, buffer) in filled.iter().zip(filled.iter().skip(1)) {
+        let end = before.private_address + before.size;
+        if is_next(before, buffer) && end < buffer.private_address {
+            let size = (buffer.private_address - end) as usize;
+            // SAFETY: within one allocation, between two buffers.
+            unsafe { current.queue_fill(end, 0, size, StreamHandle::DEFAULT) }?;
+        }
+    }
+    Ok(())
+}
+
 /// Queues fills that clear the gaps between buffers, which are not written yet.
 fn clear(
     current: &Current<'_>,

@@ -38,7 +38,7 @@ mod spans;
 mod strided;
 mod typed;
 
-pub use adjacent_copies::await_stream_of;
+pub use adjacent_copies::{await_stream_of, clear_gaps};
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::CopyOrder;
 pub use buffer::DeviceBuffer;

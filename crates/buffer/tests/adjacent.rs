@@ -5,7 +5,7 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error, copy_to_host_scattered};
+use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered};
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
@@ -142,6 +142,21 @@ fn padding_is_zero(#[values(0, 3)] threads: usize) {
             assert!(place[..1000].iter().all(|byte| *byte == 1));
             assert!(place[1000..].iter().all(|byte| *byte == 0), "padding");
         }
+    });
+}
+
+#[test]
+fn gaps_are_cleared_and_nothing_else() {
+    alone(0, || {
+        drop(uploaded(&[vec![0xEE; 1 << 20]]));
+        let sizes = [1000, 0, 3, 512, 1000];
+        let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+        buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
+        clear_gaps(&context(), &buffers).expect("alive");
+        let bytes = with_padding(&buffers);
+        let ones = bytes.iter().filter(|byte| **byte == 1).count() as u64;
+        assert_eq!(ones, sizes.iter().sum::<u64>());
+        assert!(bytes.iter().all(|byte| *byte <= 1), "a gap");
     });
 }
 

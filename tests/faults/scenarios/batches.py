@@ -87,6 +87,17 @@ def whole_tables():
 
 
 @scenario()
+def joined_chunks():
+    there = TABLE.copy_to(cuda.Context())
+    assert there.combine_chunks().copy_to(CPU).equals(TABLE)
+    labels = [
+        pa.array(list(each)).dictionary_encode().copy_to(cuda.Context()) for each in ("xy", "zx")
+    ]
+    assert pa.concat_arrays(labels).copy_to(CPU).to_pylist() == ["x", "y", "z", "x"]
+    assert there.slice(1).copy_to(cuda.Context()).copy_to(CPU).equals(TABLE.slice(1))
+
+
+@scenario()
 def buffers_to_destinations():
     ctx = cuda.Context()
     there = pa.py_buffer(b"some bytes").copy(ctx.device)

@@ -84,6 +84,7 @@ arrow::Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays,
   ArrayDataVector dictionaries;
   bool is_one = true;
   for (const auto& array : arrays) {
+    if (array->buffers[1] == nullptr) return Status::Invalid("a dictionary array has no indices");
     dictionaries.push_back(array->dictionary);
     is_one = is_one && IsSameMemory(*dictionaries.front(), *array->dictionary);
   }

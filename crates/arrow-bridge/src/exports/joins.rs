@@ -5,7 +5,7 @@ use super::context;
 use crate::fault::{Fault, attempt, attempted};
 use crate::ffi::{ArrayNode, BufferPlace, Failure, Joined, OffsetReader, Outcome, RustBuffer};
 use crate::kind::Kind;
-use arrow_cuda_buffer::join as fill;
+use arrow_cuda_buffer::{clear_gaps, join as fill};
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, Reads, reach};
 
 #[allow(clippy::too_many_arguments)]
@@ -37,6 +37,7 @@ pub(super) unsafe extern "C" fn join(
             None => context(device)?,
         };
         let result = RustBuffer::allocate_adjacent(&context, &plan.sizes)?;
+        clear_gaps(&context, &result)?;
         fill(&context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
