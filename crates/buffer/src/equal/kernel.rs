@@ -1,20 +1,19 @@
 //! The kernel that compares device memory, compiled by the driver once a context.
 
-use crate::kernels::{THREADS, text_of};
+use crate::kernels::{Ptx, THREADS};
 use crate::spans::Spans;
 use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// With a NUL at its end, as the driver requires.
-const PTX: &CStr = text_of(concat!(include_str!("differs.ptx"), "\0"));
-const NAME: &CStr = c"arrow_cuda_differs";
+const DIFFERS: Ptx = Ptx(
+    c"arrow_cuda_differs",
+    concat!(include_str!("../vectors.ptx"), include_str!("differs.ptx")),
+);
 
-/// The compiled kernel, and the memory for its answer.  The driver destroys all of it with the
-/// context: releasing it later would pass the driver a dead handle.
+/// The memory for the kernel's answer, which the driver destroys with the context.
 struct Comparison {
-    function: Function,
     /// Device memory through which the kernel's threads tell each other of a difference.
     found: u64,
     /// If no host memory can be pinned, `found` is the answer, and is copied.
@@ -49,31 +48,30 @@ impl Answer {
 }
 
 impl Comparison {
-    fn compile(current: &Current<'_>) -> CudaResult<Self> {
+    fn allocate(current: &Current<'_>) -> CudaResult<Self> {
         let found = current.allocate_memory(size_of::<u64>() as u64)?;
         // SAFETY: the memory that was allocated above; kernels come later on the default stream.
         let cleared = unsafe { current.fill_memory(found, 0, size_of::<u64>()) };
-        // Steps that can fail for lack of memory come before, since the module stays loaded.
-        let loaded = cleared.and_then(|()| current.load_function(PTX, NAME));
-        let function = loaded.inspect_err(|_| {
+        cleared.inspect_err(|_| {
             // SAFETY: nobody else has seen the memory.
             report_failure("device memory", unsafe { current.release_memory(found) });
         })?;
         let answer = Answer::register(current).ok();
-        Ok(Self { function, found, answer, last_ticket: LongLock::default() })
-    }
-
-    fn of<'context>(
-        context: &'context Context,
-        current: &Current<'_>,
-    ) -> CudaResult<&'context Self> {
-        context.extension_or(|| Self::compile(current))
+        Ok(Self { found, answer, last_ticket: LongLock::default() })
     }
 }
 
-/// Compiles the kernel and allocates its answer, which takes a little of the context's memory.
+/// Allocates the answer and compiles the kernel, which takes a little of the context's memory.
 pub(super) fn prepare(context: &Context) -> CudaResult<()> {
-    Comparison::of(context, &context.enter()?).map(drop)
+    prepared(context, &context.enter()?).map(drop)
+}
+
+fn prepared<'a>(
+    context: &'a Context,
+    current: &Current<'_>,
+) -> CudaResult<(Function, &'a Comparison)> {
+    let comparison = context.extension_or(|| Comparison::allocate(current))?;
+    Ok((DIFFERS.function(current)?, comparison))
 }
 
 /// Whether `size` bytes, more than 0, at two device addresses of the context differ.
@@ -83,7 +81,7 @@ pub(super) fn prepare(context: &Context) -> CudaResult<()> {
 pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> CudaResult<bool> {
     let current = context.enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
-    let comparison = Comparison::of(context, &current)?;
+    let (function, comparison) = prepared(context, &current)?;
     let mut last_ticket = comparison.last_ticket.lock()?;
     *last_ticket += 1;
     let ticket = *last_ticket;
@@ -105,7 +103,7 @@ pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> Cud
     let shape = (spans.blocks(), THREADS);
     // SAFETY: the kernel takes eight 8-byte values and reads `size` bytes at two addresses that the
     // caller found valid; it writes to two words, which are ours.
-    unsafe { current.launch(comparison.function, shape, &mut arguments, StreamHandle::DEFAULT) }?;
+    unsafe { current.launch(function, shape, &mut arguments, StreamHandle::DEFAULT) }?;
     let Some(answer) = answer else {
         let mut answer = 0u64;
         let out = (&raw mut answer).cast();

@@ -1,19 +1,13 @@
 //! The kernel that fills ranges, compiled by the driver once a context.
 
 use super::parts::{Part, Parts};
-use crate::kernels::{MAX_BLOCKS, THREADS, text_of};
+use crate::kernels::{MAX_BLOCKS, Ptx, THREADS};
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
-use std::ffi::{CStr, c_void};
+use arrow_cuda_context::{Context, Current, Function, StreamHandle};
+use std::ffi::c_void;
 
-/// With a NUL at its end, as the driver requires.
-const PTX: &CStr = text_of(concat!(include_str!("joined.ptx"), "\0"));
-const NAME: &CStr = c"arrow_cuda_joined";
-
-/// The compiled kernel, which the driver destroys with the context.
-struct Joined(Function);
-
-impl Extension for Joined {}
+const JOINED: Ptx =
+    Ptx(c"arrow_cuda_joined", concat!(include_str!("../vectors.ptx"), include_str!("joined.ptx")));
 
 /// Fills the parts, behind the work of the default stream, and waits.  The words of `targets` are cleared
 /// before.
@@ -26,14 +20,14 @@ pub(super) fn run(
     let tables = DeviceBuffer::adjacent_from_host(context, &tables)?;
     let current = context.enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
-    let Joined(function) = context.extension_or(|| current.load_function(PTX, NAME).map(Joined))?;
+    let function = JOINED.function(&current)?;
     let queue = || {
         for target in targets.iter().filter(|target| !target.is_empty()) {
             let (to, size) = (target.private_address, target.size as usize);
             // SAFETY: a buffer of that size, which the caller retains.
             unsafe { current.queue_fill(to, 0, size, StreamHandle::DEFAULT) }?;
         }
-        tables.iter().try_for_each(|table| launch(&current, *function, table))
+        tables.iter().try_for_each(|table| launch(&current, function, table))
     };
     // This waits even after a failure: some of the work may be queued.
     Ok(queue().and(current.synchronize_stream(StreamHandle::DEFAULT))?)

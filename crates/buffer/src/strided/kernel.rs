@@ -2,59 +2,18 @@
 
 use super::launches::{Kernel, launches};
 use super::plan::Plan;
-use crate::kernels::{THREADS, text_of};
+use crate::kernels::{Ptx, THREADS};
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Current, Extension, Function, Stream, StreamHandle};
-use arrow_cuda_driver::{CudaResult, LongLock};
-use std::ffi::{CStr, c_void};
+use arrow_cuda_context::{Completed, Current, Stream, StreamHandle};
+use arrow_cuda_driver::CudaResult;
+use std::ffi::c_void;
 
-/// With a NUL at its end, as the driver requires.
-const STRIDED: &CStr = text_of(concat!(include_str!("strided.ptx"), "\0"));
-const TRANSPOSED: &CStr = text_of(concat!(include_str!("transposed.ptx"), "\0"));
-
-impl Kernel {
-    /// The text of the kernel.
-    pub(super) fn source(self) -> &'static CStr {
-        match self {
-            Self::Strided => STRIDED,
-            Self::Transposed => TRANSPOSED,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static CStr {
-        match self {
-            Self::Strided => c"arrow_cuda_strided",
-            Self::Transposed => c"arrow_cuda_transposed",
-        }
-    }
-}
-
-/// The compiled kernels.  The driver destroys them with the context: releasing them later would pass
-/// it a dead handle.
-#[derive(Default)]
-struct Kernels {
-    strided: LongLock<Option<Function>>,
-    transposed: LongLock<Option<Function>>,
-}
-
-impl Extension for Kernels {}
-
-impl Kernels {
-    fn get(current: &Current<'_>, kernel: Kernel) -> CudaResult<Function> {
-        let kernels = current.context().extension_or(|| CudaResult::Ok(Self::default()))?;
-        let slot = match kernel {
-            Kernel::Strided => &kernels.strided,
-            Kernel::Transposed => &kernels.transposed,
-        };
-        let mut slot = slot.lock()?;
-        if let Some(function) = *slot {
-            return Ok(function);
-        }
-        let function = current.load_function(kernel.source(), kernel.name())?;
-        *slot = Some(function);
-        Ok(function)
-    }
-}
+const STRIDED: Ptx =
+    Ptx(c"arrow_cuda_strided", concat!(include_str!("divide.ptx"), include_str!("strided.ptx")));
+const TRANSPOSED: Ptx = Ptx(
+    c"arrow_cuda_transposed",
+    concat!(include_str!("divide.ptx"), include_str!("transposed.ptx")),
+);
 
 /// Makes a copy within a context, which is not plain, and whose ends do not overlap.
 pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> Result<(), Error> {
@@ -88,7 +47,11 @@ fn launch(
         assert!(span.start <= span.end && span.end <= size, "{span:?} of {size} bytes");
     }
     for mut launch in launches(plan, to.private_address, from.private_address) {
-        let function = Kernels::get(current, launch.kernel)?;
+        let ptx = match launch.kernel {
+            Kernel::Strided => STRIDED,
+            Kernel::Transposed => TRANSPOSED,
+        };
+        let function = ptx.function(current)?;
         let mut arguments: [*mut c_void; 1] = [(&raw mut launch.parameter).cast()];
         let shape = (launch.blocks, THREADS);
         // SAFETY: the kernels take one such parameter, and read and write what the plan spans, which
