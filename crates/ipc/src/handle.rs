@@ -95,37 +95,3 @@ impl IpcMemHandle {
 fn too_short(length: usize) -> Error {
     Error::Handle(format!("the IPC handle has {length} bytes, {WHOLE} are needed"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn handles_survive_a_round_trip(
-            size in 1..=i64::MAX.cast_unsigned(), allocation in any::<[u8; 32]>(), offset: u64,
-        ) {
-            let mut whole = [0; ALLOCATION];
-            whole[..32].copy_from_slice(&allocation);
-            let handle = IpcMemHandle::new(size, whole, offset);
-            let bytes = handle.to_bytes();
-            prop_assert_eq!(bytes.len(), if offset == 0 { 72 } else { 80 });
-            prop_assert_eq!(IpcMemHandle::from_bytes(&bytes), Ok(handle));
-        }
-
-        #[test]
-        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            match IpcMemHandle::from_bytes(&bytes) {
-                Ok(handle) => prop_assert!(handle.size() == 0 || bytes.len() >= 72),
-                Err(error) => prop_assert!(matches!(error, Error::Handle(_))),
-            }
-        }
-    }
-
-    #[test]
-    fn memory_of_no_bytes_has_a_size_alone() {
-        assert_eq!(IpcMemHandle::empty().to_bytes(), [0; 8]);
-        assert_eq!(IpcMemHandle::from_bytes(&[0; 8]), Ok(IpcMemHandle::empty()));
-    }
-}

@@ -44,29 +44,16 @@ fn between<F: Fn(Command)>(exporter: F, importer: impl Fn()) {
 
 /// Pages are mapped, and may have 64 KiB.
 #[test]
-fn an_import_may_begin_anywhere_in_a_page() {
+fn an_import_may_begin_anywhere_in_a_page_and_far_into_the_device() {
     between(
         |mut importer| {
-            for before in [100, 12_288, 40_000] {
-                let (_before, p) = (alloc(before), alloc(1000));
+            for (before, size) in
+                [(100, 1000), (12_288, 1000), (40_000, 1000), (4096 * MIB, 2 * MIB)]
+            {
+                let (_before, p) = (alloc(before), alloc(size));
                 assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
                 assert_success(&importer.env(HANDLE, export(p)).output().unwrap());
             }
-        },
-        || {
-            let p = import(&given_handle()).unwrap();
-            assert_eq!(read(p, 1000), Ok(vec![1; 1000]));
-        },
-    );
-}
-
-#[test]
-fn memory_far_into_the_device_is_imported() {
-    between(
-        |mut importer| {
-            let (_before, p) = (alloc(4096 * MIB), alloc(2 * MIB));
-            assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
-            assert_success(&importer.env(HANDLE, export(p)).output().unwrap());
         },
         || {
             let p = import(&given_handle()).unwrap();
