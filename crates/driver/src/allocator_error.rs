@@ -50,15 +50,3 @@ impl PartialEq for AllocatorError {
 }
 
 impl Eq for AllocatorError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_lacks_memory_only_if_that_was_said() {
-        let error = AllocatorError::new("no", Some(Arc::new(7i32)));
-        assert_eq!((error.source::<i32>(), error.source::<u32>()), (Some(&7), None));
-        assert!(!error.lacks_memory() && error.out_of_memory().lacks_memory());
-    }
-}

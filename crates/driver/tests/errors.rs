@@ -2,8 +2,9 @@
 
 #![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
 
-use arrow_cuda_driver::{CudaError, call};
+use arrow_cuda_driver::{AllocatorError, CudaError, call};
 use rstest::rstest;
+use std::sync::Arc;
 
 #[rstest]
 #[case("cuMemAlloc_v2", 2, "[CUDA_ERROR_OUT_OF_MEMORY] out of memory")]
@@ -34,4 +35,11 @@ fn an_allocation_says_how_much_it_wanted() {
     assert!(error.is_out_of_memory());
     let CudaError::Call(call) = error else { panic!("a call's error") };
     assert_eq!(call.requested_bytes, Some(77));
+}
+
+#[test]
+fn an_allocator_lacks_memory_only_if_that_was_said() {
+    let error = AllocatorError::new("no", Some(Arc::new(7i32)));
+    assert_eq!((error.source::<i32>(), error.source::<u32>()), (Some(&7), None));
+    assert!(!error.lacks_memory() && error.out_of_memory().lacks_memory());
 }

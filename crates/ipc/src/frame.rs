@@ -81,39 +81,3 @@ impl Frame {
         self.metadata_offset + self.metadata_length
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn both_formats_are_read() {
-        let frame = Frame { metadata_offset: 8, metadata_length: 16 };
-        assert_eq!(Frame::parse(&[255, 255, 255, 255, 16, 0, 0, 0], 100), Ok(frame));
-        assert_eq!(frame.body_offset(), 24);
-        let legacy = Frame { metadata_offset: 4, metadata_length: 16 };
-        assert_eq!(Frame::parse(&[16, 0, 0, 0, 1, 2, 3, 4], 100), Ok(legacy));
-    }
-
-    #[test]
-    fn the_end_of_a_stream_is_not_damage() {
-        for end in [&[][..], &[0; 4], &[255, 255, 255, 255, 0, 0, 0, 0]] {
-            assert_eq!(Frame::parse(end, end.len() as u64), Err(Error::EndOfStream));
-        }
-        for damaged in [&[255; 3][..], &[255; 4], &[255; 7], &[9, 0, 0, 0]] {
-            let parsed = Frame::parse(damaged, damaged.len() as u64);
-            assert!(matches!(parsed, Err(Error::Message(_))), "{damaged:?}");
-        }
-        assert!(matches!(Frame::parse(&[255; 8], 100), Err(Error::Unreadable(_))));
-    }
-
-    proptest! {
-        #[test]
-        fn the_metadata_always_lies_within(prefix: [u8; 8], size in 8..1_000_000u64) {
-            if let Ok(frame) = Frame::parse(&prefix, size) {
-                prop_assert!(frame.body_offset() <= size);
-            }
-        }
-    }
-}

@@ -106,25 +106,3 @@ impl ArrayInterface {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_an_array_without_bytes_lies_at_no_address() {
-        let array = |length| ArrayInterface {
-            shape: vec![length],
-            element: ElementType::int(4),
-            address: None,
-            is_read_only: false,
-            strides: None,
-            version: Some(3),
-            stream: None,
-            has_mask: false,
-        };
-        assert_eq!(array(0).memory().expect("no bytes").address, 0);
-        let error = array(6).memory().expect_err("bytes").to_string();
-        assert!(error.contains("24 bytes at no address"), "{error}");
-    }
-}

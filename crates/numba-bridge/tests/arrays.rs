@@ -2,6 +2,7 @@
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Layout, Order};
 use std::mem::MaybeUninit;
 
@@ -74,4 +75,15 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         let outside = DeviceArray::new(&buffer, offset, layout.expect("small numbers"));
         assert!(matches!(outside, Err(Error::Invalid(_))));
     }
+}
+
+#[test]
+fn only_an_array_without_bytes_lies_at_no_address() {
+    let array = |length| {
+        let (array, _) = matrix(length, 2, Order::C);
+        ArrayInterface { address: None, ..ArrayInterface::of(&array) }
+    };
+    assert_eq!(array(0).memory().expect("no bytes").address, 0);
+    let error = array(6).memory().expect_err("bytes").to_string();
+    assert!(error.contains("24 bytes at no address"), "{error}");
 }

@@ -2,7 +2,8 @@
 
 use arrow_data::ffi::FFI_ArrowArray;
 use std::ffi::c_void;
-use std::{mem, ptr};
+use std::mem::{self, offset_of};
+use std::ptr;
 
 /// `ARROW_DEVICE_CPU`: host memory.
 pub const CPU: i32 = 1;
@@ -94,18 +95,12 @@ impl ArrowArray {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn the_layout_is_that_of_64_bit_c() {
-        assert_eq!((size_of::<ArrowArray>(), size_of::<FFI_ArrowDeviceArray>()), (80, 128));
-        assert_eq!((offset_of!(ArrowArray, buffers), offset_of!(ArrowArray, release)), (40, 64));
-        assert_eq!(offset_of!(FFI_ArrowDeviceArray, device_id), 80);
-        assert_eq!(offset_of!(FFI_ArrowDeviceArray, device_type), 88);
-        assert_eq!(offset_of!(FFI_ArrowDeviceArray, sync_event), 96);
-        assert_eq!(offset_of!(FFI_ArrowDeviceArray, reserved), 104);
-    }
-}
+// The layout of 64-bit C.
+const _: () = {
+    assert!(size_of::<ArrowArray>() == 80 && size_of::<FFI_ArrowDeviceArray>() == 128);
+    assert!(offset_of!(ArrowArray, buffers) == 40 && offset_of!(ArrowArray, release) == 64);
+    assert!(offset_of!(FFI_ArrowDeviceArray, device_id) == 80);
+    assert!(offset_of!(FFI_ArrowDeviceArray, device_type) == 88);
+    assert!(offset_of!(FFI_ArrowDeviceArray, sync_event) == 96);
+    assert!(offset_of!(FFI_ArrowDeviceArray, reserved) == 104);
+};

@@ -1,6 +1,7 @@
 //! DLPack's binary interface, field by field as in its specification.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 /// `kDLCPU`: host memory.
 pub const CPU: i32 = 1;
@@ -101,18 +102,12 @@ pub struct DLManagedTensorVersioned {
     pub dl_tensor: DLTensor,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::offset_of;
-
-    #[test]
-    fn the_layout_is_that_of_64_bit_c() {
-        assert_eq!((size_of::<DLTensor>(), offset_of!(DLTensor, byte_offset)), (48, 40));
-        assert_eq!(offset_of!(DLTensor, dtype), 20);
-        assert_eq!((size_of::<DLManagedTensor>(), offset_of!(DLManagedTensor, deleter)), (64, 56));
-        assert_eq!(size_of::<DLManagedTensorVersioned>(), 80);
-        assert_eq!(offset_of!(DLManagedTensorVersioned, flags), 24);
-        assert_eq!(offset_of!(DLManagedTensorVersioned, dl_tensor), 32);
-    }
-}
+// The layout of 64-bit C.
+const _: () = {
+    assert!(size_of::<DLTensor>() == 48 && offset_of!(DLTensor, byte_offset) == 40);
+    assert!(offset_of!(DLTensor, dtype) == 20);
+    assert!(size_of::<DLManagedTensor>() == 64 && offset_of!(DLManagedTensor, deleter) == 56);
+    assert!(size_of::<DLManagedTensorVersioned>() == 80);
+    assert!(offset_of!(DLManagedTensorVersioned, flags) == 24);
+    assert!(offset_of!(DLManagedTensorVersioned, dl_tensor) == 32);
+};

@@ -9,6 +9,3 @@ mod strided;
 pub use element_type::{ElementType, Kind};
 pub use index::{Index, Slice};
 pub use strided::{Layout, MAX_DIMENSIONS, Order, Span};
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,7 @@
 
 mod views;
 
-use super::*;
+use arrow_cuda_numba_bridge::{ElementType, Layout, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,7 @@
 //! Views against the elements that they should have, one by one.
 
 use super::bytes;
-use crate::layout::{Index, Layout, Order, Slice};
-use crate::{ElementType, Error};
+use arrow_cuda_numba_bridge::{ElementType, Error, Index, Layout, Order, Slice};
 use proptest::prelude::*;
 use rstest::rstest;
 
