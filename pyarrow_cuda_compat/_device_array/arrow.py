@@ -6,6 +6,7 @@ elements are null.  A `DeviceArray` keeps all of it.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import pyarrow as pa
@@ -152,7 +153,7 @@ def _built(
     """An Arrow array of a type, with a dimension for each of its fixed-size lists."""
     if isinstance(kind, pa.BaseExtensionType):
         if isinstance(kind, pa.FixedShapeTensorType) and list(kind.shape) == list(rest):
-            rest = [_product(rest)]
+            rest = [prod(rest)]
         storage = _built(kind.storage_type, array, length, buffers, offset, rest)
         return pa.ExtensionArray.from_storage(kind, storage)
     if not rest:
@@ -169,13 +170,6 @@ def _built(
     if lists.list_size != rest[0] or lists.value_type != child.type:
         raise TypeError(f"an array of shape {array.shape} cannot be lists of type {kind}")
     return pa.Array.from_buffers(lists, length, [None], children=[child])
-
-
-def _product(lengths: Any) -> int:
-    product = 1
-    for length in lengths:
-        product *= length
-    return product
 
 
 def _check_width(kind: Any, array: DeviceArray) -> None:

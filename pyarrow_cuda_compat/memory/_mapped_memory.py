@@ -47,10 +47,8 @@ def mapped_array(
 
     Raises
     ------
-    TypeError
-        If the elements are Python objects.
-    OSError
-        If the driver cannot pin so much memory.
+    TypeError, OSError
+        As for `pinned_array`.
 
     Examples
     --------

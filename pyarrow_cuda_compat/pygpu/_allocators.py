@@ -111,10 +111,8 @@ class PagelockedAllocator(HostMemory, WithStatusProperty):
 
     Raises
     ------
-    UnsupportedDataType
-        If the type is not one of them.
-    ValueError
-        If a length is negative.
+    UnsupportedDataType, ValueError
+        As for `HostAllocator`.
 
     Examples
     --------

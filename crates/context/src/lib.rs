@@ -24,7 +24,7 @@ pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandl
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cust")]
 pub use cust_types::{CustOwned, CustStream};
-pub use pages::{Pages, page_size};
+pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
     Block, Cache, HostPool, MemoryStats, Placement, block_at, is_released, prepare_sharing,
     retain_exported, set_default_cache_limit,

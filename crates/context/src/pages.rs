@@ -1,7 +1,7 @@
-//! Ordinary memory in pages of its own, to be pinned.
+//! Ordinary memory in pages of its own, to be pinned, and what the system says of its memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{mem, ptr, thread};
+use std::{fs, mem, ptr, thread};
 
 /// The size of a huge page where other pages have 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
@@ -17,6 +17,22 @@ pub fn page_size() -> usize {
     // SAFETY: takes no pointer.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(size).unwrap_or(4096)
+}
+
+/// A field of `/proc/meminfo`, in bytes; `None` if the system does not provide it.
+///
+/// ```
+/// use arrow_cuda_context::memory_of_the_machine;
+///
+/// let total = memory_of_the_machine("MemTotal:").expect("a field of every system");
+/// assert!(memory_of_the_machine("MemAvailable:").is_some_and(|bytes| bytes < total));
+/// assert!(total > 64 << 20 && memory_of_the_machine("MemMissing:").is_none());
+/// ```
+pub fn memory_of_the_machine(name: &str) -> Option<u64> {
+    let described = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = described.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
 }
 
 /// A mapping of fresh memory, which is zero.  It begins at a multiple of 2 MiB, and has huge pages where

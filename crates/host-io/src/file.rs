@@ -2,6 +2,7 @@
 
 use crate::page_cache;
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
+use arrow_cuda_context::memory_of_the_machine;
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -48,7 +49,7 @@ impl HostFile {
     pub fn to_read(file: File, offset: u64, size: u64, direct: Option<bool>) -> Self {
         let is_direct = direct.unwrap_or_else(|| {
             size >= LEAST_TOO_LARGE
-                && is_too_large(size, page_cache::available_memory())
+                && is_too_large(size, memory_of_the_machine("MemAvailable:"))
                 && !page_cache::holds(&file, offset, size)
         });
         Self::open(file, OpenOptions::new().read(true), is_direct)

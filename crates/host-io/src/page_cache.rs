@@ -1,7 +1,7 @@
-//! The contents and the capacity of the system's page cache.
+//! The contents of the system's page cache.
 
 use arrow_cuda_context::page_size;
-use std::fs::{File, read_to_string};
+use std::fs::File;
 use std::os::fd::AsRawFd;
 
 /// So many places of a file say enough about the rest.
@@ -25,17 +25,6 @@ pub(crate) fn holds(file: &File, offset: u64, size: u64) -> bool {
 pub(crate) fn forget(file: &File) {
     // SAFETY: takes no pointer.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-}
-
-/// The memory that programs could use, in bytes, and the page cache with it.
-pub(crate) fn available_memory() -> Option<u64> {
-    parse_available(&read_to_string("/proc/meminfo").ok()?)
-}
-
-fn parse_available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 /// A mapping of a file that nobody reads, so it does not matter whether the file shrinks.
@@ -77,14 +66,6 @@ impl Drop for Mapping {
 mod tests {
     use super::*;
     use std::io::Write;
-
-    #[test]
-    fn the_system_says_how_much_memory_there_is() {
-        let meminfo = "MemTotal:       2000 kB\nMemAvailable:   1000 kB\nBuffers:  1 kB\n";
-        assert_eq!(parse_available(meminfo), Some(1_024_000));
-        assert_eq!(parse_available("MemTotal: 2000 kB\n"), None);
-        assert!(available_memory().is_some_and(|bytes| bytes > 0));
-    }
 
     #[test]
     fn what_was_written_just_now_is_held_and_holes_are_not() {

@@ -1,6 +1,6 @@
 //! How much released memory may be cached: for device memory in each context, for pinned memory in the process.
 
-use super::source::memory_of_the_machine;
+use crate::memory_of_the_machine;
 use arrow_cuda_driver::Variable;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -2,9 +2,8 @@
 
 use super::ledger::{MIN_LARGE, Segment};
 use crate::streams::wait_for_contexts;
-use crate::{Current, Pages};
+use crate::{Current, Pages, memory_of_the_machine};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
-use std::fs;
 use std::ptr::NonNull;
 
 /// A kind of memory, with one pool of it in each context.
@@ -104,25 +103,4 @@ fn pin_pages(current: &Current<'_>, size: usize) -> CudaResult<u64> {
     // SAFETY: the pages stay where they are until the segment is given back.
     unsafe { current.pin_host_memory(pages.start(), size) }?;
     Ok(pages.into_address())
-}
-
-/// A field of `/proc/meminfo`, in bytes; `None` if the system does not provide it.
-pub(super) fn memory_of_the_machine(name: &str) -> Option<u64> {
-    let described = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = described.lines().find_map(|line| line.strip_prefix(name))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_memory_of_the_machine_is_read() {
-        let total = memory_of_the_machine("MemTotal:").expect("a field of every system");
-        assert!(memory_of_the_machine("MemAvailable:").is_some_and(|bytes| bytes < total));
-        assert!(total > 64 << 20, "bytes, and no kibibytes");
-        assert_eq!(memory_of_the_machine("MemMissing:"), None);
-    }
 }

@@ -28,15 +28,8 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// stream : int, optional
-    ///     The consumer's stream, which is made to wait for all work queued on the
-    ///     legacy default stream so far; -1 to leave the order to the caller.
-    /// max_version : tuple of int, optional
-    ///     The newest version that the consumer supports.
-    /// dl_device : tuple of int, optional
-    ///     The device for the tensor: ``(1, 0)`` is the host, ``(2, n)`` a CUDA device.
-    /// copy : bool, optional
-    ///     True to always copy; False to never copy.
+    /// stream, max_version, dl_device, copy : optional
+    ///     As for `CudaBuffer.__dlpack__`.
     ///
     /// Returns
     /// -------

@@ -95,12 +95,8 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Raises
 /// ------
-/// TypeError
-///     If `context` is neither.
-/// ValueError
-///     If the device does not exist.
-/// OSError
-///     In a forked process; or if there is no device.
+/// TypeError, ValueError, OSError
+///     As for `memory_stats`.
 ///
 /// Examples
 /// --------
@@ -175,13 +171,9 @@ pub(crate) fn mem_get_info(
 ///
 /// Raises
 /// ------
-/// TypeError
-///     If `context` is neither.
-/// ValueError
-///     If the device does not exist.
-/// OSError
-///     If the driver fails to release some of the memory, after the rest was released; in a
-///     forked process; or if there is no device.
+/// TypeError, ValueError, OSError
+///     As for `memory_stats`; OSError also if the driver fails to release some of the memory,
+///     after the rest was released.
 ///
 /// Examples
 /// --------

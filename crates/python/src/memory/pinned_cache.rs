@@ -16,21 +16,9 @@ use pyo3::types::PyDict;
 /// Returns
 /// -------
 /// dict of str to int
-///     In this process:
-///
-///     * ``allocated_bytes``: the requested bytes that are in use, by host buffers, by memory
-///       pools and by the package itself; ``peak_allocated_bytes``: their maximum so far.
-///     * ``reserved_bytes``: the memory that the driver has pinned for the package: in use, or
-///       cached; ``peak_reserved_bytes``: its maximum so far.
-///     * ``cached_bytes``, ``cached_blocks``: the driver's allocations in which no buffer is
-///       in use, which `empty_pinned_cache` returns: their size and their number;
-///       ``cache_limit``: the most bytes that the process caches.  Released parts of other
-///       allocations are reused, too.
-///     * ``cache_hits``, ``cache_misses``: how many allocations reused cached memory, and
-///       how many did not.
-///     * ``driver_allocations``, ``driver_frees``: how often the driver was called.
-///     * ``out_of_memory_retries``: how often all cached memory was returned to the driver
-///       because it could not pin more.
+///     What `memory_stats` says of device memory, for the pinned memory of this process: that of
+///     host buffers, of memory pools and of the package itself.  `empty_pinned_cache` returns
+///     what is cached.
 ///
 /// Raises
 /// ------
