@@ -1,28 +1,33 @@
-"""The modules of the extension use each other in one direction, which `lib.rs` states."""
+"""The modules of a crate use each other in one direction, which `lib.rs` or the README states."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "crates/python/src"
+CRATES = Path(__file__).parents[2] / "crates"
 
 pytestmark = [
     pytest.mark.independent,
-    pytest.mark.skipif(not SOURCE.exists(), reason="needs a checkout"),
+    pytest.mark.skipif(not CRATES.exists(), reason="needs a checkout"),
 ]
 
 
-def stated_order():
-    text = (SOURCE / "lib.rs").read_text()
+def stated_order(crate):
+    if crate == "cuda-sim":
+        return re.findall(
+            r"^\| `(\w+)/` \|", (CRATES / crate / "README.md").read_text(), re.MULTILINE
+        )
+    text = (CRATES / crate / "src/lib.rs").read_text()
     return re.findall(r"\w+", re.search(r"in this order: (.*?)\.\n", text, re.DOTALL)[1])
 
 
-def test_modules_use_only_those_before_them():
-    order = stated_order()
+@pytest.mark.parametrize("crate", ["python", "cuda-sim"])
+def test_modules_use_only_those_before_them(crate):
+    order, source = stated_order(crate), CRATES / crate / "src"
     modules, upward = set(), []
-    for path in sorted(SOURCE.rglob("*.rs")):
-        module = path.relative_to(SOURCE).parts[0].removesuffix(".rs")
+    for path in sorted(source.rglob("*.rs")):
+        module = path.relative_to(source).parts[0].removesuffix(".rs")
         if module == "lib":
             continue
         modules.add(module)

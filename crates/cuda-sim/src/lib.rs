@@ -6,8 +6,6 @@ mod contexts;
 mod driver;
 mod entry;
 mod kernels;
-#[cfg(test)]
-mod layers;
 mod memory;
 mod streams;
 mod work;
