@@ -137,30 +137,3 @@ impl Dimension {
         to == Some(outer.to) && from == Some(outer.from)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn arrays_without_gaps_in_the_same_order_are_contiguous(
-            shape in prop::collection::vec(1..6u64, 0..=4), backwards in any::<u8>(), item_size in 1..20u64,
-        ) {
-            // Row-major, each dimension backwards or not, on both sides.
-            let mut dense = item_size.cast_signed();
-            let (mut first, mut strides) = (7, vec![0; shape.len()]);
-            for at in (0..shape.len()).rev() {
-                let length = shape[at].cast_signed();
-                let is_backwards = backwards >> at & 1 == 1;
-                strides[at] = if is_backwards { -dense } else { dense };
-                first += if is_backwards { dense * (length - 1) } else { 0 };
-                dense *= length;
-            }
-            let first = first.unsigned_abs();
-            let plan = Plan::of(&shape, item_size, (first, &strides), (first + 3, &strides));
-            prop_assert_eq!(plan, Plan::plain(7, 10, dense.unsigned_abs()));
-        }
-    }
-}
