@@ -6,6 +6,7 @@
 `device_arrays`   export and import of the C Device interface and of DLPack
 `device_streams`  export and import of streams of the C Device interface
 `joins`           `combine_chunks`, and chunks that are exported as one array
+`read_ahead`      readers of copies, whose batches a thread reads ahead
 `tables`          methods that return batches, which then know their device
 `guards`          functions that read their data in host memory
 `patching`        how a member of a compiled class is replaced
@@ -16,11 +17,20 @@ from __future__ import annotations
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
-from . import addresses, copy_to, device_arrays, device_streams, guards, joins, tables
+from . import addresses, copy_to, device_arrays, device_streams, guards, joins, read_ahead, tables
 
 
 def install() -> None:
     """Makes all changes, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
     if _hook.is_enabled():
-        for each in (addresses, device_arrays, copy_to, joins, tables, device_streams, guards):
+        for each in (
+            addresses,
+            device_arrays,
+            copy_to,
+            read_ahead,
+            joins,
+            tables,
+            device_streams,
+            guards,
+        ):
             each.install()

@@ -9,8 +9,8 @@ by itself                                of a stream.  A context or a device's n
                                          destination, too
 ``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
 ``copy_to``                              share is copied once
-``RecordBatchReader`` has none           returns a reader whose batches are copied when they are
-                                         read
+``RecordBatchReader`` has none           returns a reader of copies, which reads ahead: see
+                                         `read_ahead`
 ``Buffer`` has no ``copy`` or ``view``   has both
 =======================================  =========================================================
 
@@ -20,7 +20,7 @@ For data on the CPU, a call takes about half a microsecond longer.  With
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from .. import _native
 from .patching import add, named, wrap
+from .read_ahead import reader_of_copies
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
@@ -72,11 +73,21 @@ def _copies_chunks(cls: type) -> _Method:
     return named(copy_to, cls, "copy_to")
 
 
-def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
+def _copy_reader(
+    self: Any,
+    destination: Any,
+    *,
+    stream: Any = None,
+    read_ahead: int = 64 << 20,
+    progress: Any = None,
+) -> Any:
     """
     Return a reader of the same batches, copied to destination device.
 
-    Each batch is copied when it is read.  Both readers read from one stream.
+    A thread reads batches ahead, beginning with the first one that is asked for.  All that it
+    has read is copied together when the next batch is asked for, up to 32 MiB or one batch,
+    and shares an allocation.  The result has taken the batches over: this reader is not to be
+    read any more.  Closing the result ends the thread.
 
     Parameters
     ----------
@@ -84,20 +95,26 @@ def _copy_reader(self: Any, destination: Any, *, stream: Any = None) -> Any:
         The destination device to copy the batches to; an int is its number.
     stream : Stream or object with ``__cuda_stream__``, optional
         Makes the copies on that stream.
+    read_ahead : int, default 64 MiB
+        The thread waits while it has read so many bytes, or one batch, that nobody has asked
+        for.  0 reads each batch when it is asked for, in the thread that asks.
+    progress : callable, optional
+        Is called with the rows and the bytes that have been copied so far, after each copy.
+        What it raises is raised to who asks for the batch; the next call returns that batch.
 
     Returns
     -------
     RecordBatchReader
+        Raises what this reader raises, after the batches before that.
     """
     _native._check_has_data(self)
     # Wrong arguments raise now, not when the first batch is read.
     pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
 
-    def batches() -> Iterator[Any]:
-        for batch in self:
-            yield batch.copy_to(destination, stream=stream)
+    def copy(batches: list[Any]) -> list[Any]:
+        return _native._copy_batches(batches, destination, stream)
 
-    return pa.RecordBatchReader.from_batches(self.schema, batches())
+    return reader_of_copies(self, copy, read_ahead, progress)
 
 
 def _copy_buffer(self: Any, destination: Any) -> Any:

@@ -138,41 +138,6 @@ def test_a_table_is_released_with_its_last_chunk(ctx):
     wait_for_release(ctx, before)
 
 
-def test_a_reader_copies_what_it_reads(ctx):
-    before = ctx.bytes_allocated
-    seen = []
-
-    def batches():
-        for number in range(3):
-            seen.append(number)
-            yield pa.record_batch({"a": [number]})
-
-    schema = pa.schema([("a", pa.int64())])
-    reader = pa.RecordBatchReader.from_batches(schema, batches()).copy_to(ctx.device)
-    assert (reader.schema, seen) == (schema, [])
-    batch = reader.read_next_batch()
-    assert (batch.is_cpu, seen) == (False, [0])
-    table = reader.read_all()
-    assert not table.is_cpu
-    assert table.copy_to(CPU).column("a").to_pylist() == [1, 2]
-    again = table.to_reader().copy_to(CPU)
-    assert [each.column("a").to_pylist() for each in again] == [[1], [2]]
-    del batch, table, again, reader
-    wait_for_release(ctx, before)
-
-
-def test_what_goes_wrong_in_a_reader_is_raised(ctx):
-    def batches():
-        yield pa.record_batch({"a": [1]})
-        raise RuntimeError("no more")
-
-    schema = pa.schema([("a", pa.int64())])
-    reader = pa.RecordBatchReader.from_batches(schema, batches()).copy_to(ctx.device)
-    assert reader.read_next_batch().num_rows == 1
-    with pytest.raises(RuntimeError, match="no more"):
-        reader.read_next_batch()
-
-
 def test_batches_of_a_table_know_where_they_lie(cuda, ctx):
     there = TABLE.copy_to(ctx.device)
     batches = there.to_batches()

@@ -20,7 +20,7 @@ from .states import BATCH, CONTENT, CPU, NUMBERS, context, exporters_handle
 ALL: dict[str, Callable[[], None]] = {}
 LARGE = (np.arange(3 << 20, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
 #: Python before 3.14 unwinds daemon threads at its end; in these libarrow does not survive that.
-ABORTED = {"messages", "batches"}
+ABORTED = {"messages", "batches", "readers"}
 if pa.cpp_version_info.major < 25:
     ABORTED |= {"files", "uploads"}  # nor does `NativeFile.write`
 
@@ -52,6 +52,12 @@ def small_copies():
 def gathered_copies():
     buffers = context().buffers_from_data([CONTENT[:size] for size in range(0, 300, 7)])
     equal([each.size for each in buffers], [*range(0, 300, 7)])
+
+
+@work
+def readers():
+    batches = pa.RecordBatchReader.from_batches(BATCH.schema, [BATCH] * 20)
+    equal(batches.copy_to(context()).read_all().copy_to(CPU), pa.Table.from_batches([BATCH] * 20))
 
 
 @work

@@ -28,7 +28,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 16;
+pub const ABI_VERSION: u32 = 17;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -122,6 +122,17 @@ pub(crate) struct MessageFacts {
     pub(crate) stays_on_device: bool,
     /// For a batch or dictionary: the body is compressed, or may be.
     pub(crate) is_compressed: bool,
+}
+
+/// The record batches that one call has taken.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct BatchesTaken {
+    pub(crate) count: usize,
+    /// The bytes that copies of them take.
+    pub(crate) nbytes: i64,
+    /// Whether the source has ended, or failed, after these.
+    pub(crate) are_last: bool,
 }
 
 /// The memory that any `pyarrow.Buffer` reports.
@@ -584,6 +595,15 @@ pub(crate) struct BridgeApi {
         stream: *const RustStream,
     ) -> Outcome<*mut PyObject>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
+    /// Stores a new reference to a copy of each batch.
+    pub(crate) copy_batches: unsafe extern "C" fn(
+        batches: *const *mut PyObject,
+        count: usize,
+        destination: *mut PyObject,
+        is_device: bool,
+        stream: *const RustStream,
+        out: *mut *mut PyObject,
+    ) -> Failure,
     pub(crate) combine:
         unsafe extern "C" fn(object: *mut PyObject, kind: DataKind) -> Outcome<*mut PyObject>,
     /// -1 for none.
@@ -617,6 +637,21 @@ pub(crate) struct BridgeApi {
     pub(crate) import_stream:
         unsafe extern "C" fn(fresh: *mut PyObject, stream: *mut c_void) -> Failure,
     pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<*mut PyObject>,
+
+    // Readers of record batches.
+    /// Initialises a new reader, which takes a reader over.
+    pub(crate) read_ahead:
+        unsafe extern "C" fn(reader: *mut PyObject, most: i64, fresh: *mut PyObject) -> Failure,
+    pub(crate) run_ahead: unsafe extern "C" fn(reader: *mut PyObject) -> Failure,
+    /// Stores new references to at most `capacity` batches.  After the last ones, `fresh`, a new reader, becomes one
+    /// that ends or fails as the source has done.
+    pub(crate) take_batches: unsafe extern "C" fn(
+        reader: *mut PyObject,
+        nbytes: i64,
+        fresh: *mut PyObject,
+        out: *mut *mut PyObject,
+        capacity: usize,
+    ) -> Outcome<BatchesTaken>,
 
     // Pickling.
     pub(crate) skeleton_of: unsafe extern "C" fn(array: *mut PyObject) -> Outcome<*mut PyObject>,

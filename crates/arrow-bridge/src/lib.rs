@@ -24,7 +24,7 @@ mod message_facts;
 mod payload;
 
 pub use address_exposure::watch_addresses;
-pub use bridge::{Bridge, Contents};
+pub use bridge::{Batches, Bridge, Contents};
 pub use fault::Fault;
 pub use ffi::{DataKind, Object, PyObject, PyarrowApi, Span};
 pub use kind::Kind;

@@ -25,6 +25,9 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
                             const std::shared_ptr<arrow::MemoryManager>& to,
                             const RustStream* stream);
 
+// The bytes that copies of the arrays take.
+int64_t BytesReached(const arrow::ArrayDataVector& arrays);
+
 // Lowers the offsets of copies.
 arrow::Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                            const std::shared_ptr<arrow::MemoryManager>& to);

@@ -24,6 +24,7 @@ namespace {
 
 using arrow::ArrayDataVector;
 using arrow::Status;
+using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
 using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
 
@@ -85,15 +86,39 @@ arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
   return Wrap(arrow::MakeArray(copies->front()));
 }
 
+// A batch like `batch`, of the copies from `next` on.
+BatchPtr OfCopies(const arrow::RecordBatch& batch, ArrayDataVector::const_iterator* next) {
+  const auto begin = *next;
+  *next += batch.num_columns();
+  // As libarrow's own copy says it: the place of the first column.
+  const auto place = begin == *next ? arrow::DeviceAllocationType::kCPU : (*begin)->device_type();
+  return arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), ArrayDataVector(begin, *next),
+                                  place);
+}
+
 arrow::Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
-  ARROW_ASSIGN_OR_RAISE(auto copies, Copy(batch->column_data(), target));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, Copy(batch->column_data(), target));
   if (!copies.has_value()) return nullptr;
-  // As libarrow's own copy says it: the place of the first column.
-  const auto place =
-      copies->empty() ? arrow::DeviceAllocationType::kCPU : copies->front()->device_type();
-  return Wrap(arrow::RecordBatch::Make(batch->schema(), batch->num_rows(),
-                                            std::move(*copies), place));
+  auto next = copies->begin();
+  return Wrap(OfCopies(*batch, &next));
+}
+
+// Copies of several batches together.
+Status CopyBatches(PyObject* const* objects, size_t count, const Target& target, PyObject** out) {
+  std::vector<BatchPtr> batches;
+  ArrayDataVector columns;
+  for (size_t number = 0; number < count; ++number) {
+    ARROW_ASSIGN_OR_RAISE(auto batch, Require<arrow::RecordBatch>(objects[number]));
+    const auto& data = batch->column_data();
+    columns.insert(columns.end(), data.begin(), data.end());
+    batches.push_back(std::move(batch));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
+  if (!copies.has_value()) return Status::TypeError("expected an initialised destination");
+  auto next = copies->begin();
+  for (auto& batch : batches) batch = OfCopies(*batch, &next);
+  return WrapAll(batches, out);
 }
 
 // A chunked array like `array`, of the copies from `next` on.
@@ -182,6 +207,13 @@ Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destin
                                bool is_device, const RustStream* stream) noexcept {
   return GuardValue([&]() -> arrow::Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
+  });
+}
+
+Failure CopyBatchesEntry(PyObject* const* batches, size_t count, PyObject* destination,
+                         bool is_device, const RustStream* stream, PyObject** out) noexcept {
+  return Guard([&] {
+    return CopyBatches(batches, count, Target{{destination, is_device}, stream}, out);
   });
 }
 

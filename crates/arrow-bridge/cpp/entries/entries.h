@@ -32,6 +32,7 @@
   ROW(prepare, PrepareEntry)                              \
   ROW(count_nulls, CountNullsEntry)                       \
   ROW(copy_to, CopyToEntry)                               \
+  ROW(copy_batches, CopyBatchesEntry)                     \
   ROW(combine, CombineEntry)                              \
   ROW(destination_device, DestinationDeviceEntry)         \
   ROW(buffer_to, BufferToEntry)                           \
@@ -42,6 +43,9 @@
   ROW(export_stream, ExportStreamEntry)                   \
   ROW(import_stream, ImportStreamEntry)                   \
   ROW(import_chunks, ImportChunksEntry)                   \
+  ROW(read_ahead, ReadAheadEntry)                         \
+  ROW(run_ahead, RunAheadEntry)                           \
+  ROW(take_batches, TakeBatchesEntry)                     \
   ROW(skeleton_of, SkeletonOfEntry)                       \
   ROW(assemble, AssembleEntry)
 

@@ -3,7 +3,9 @@
 // Everything here requires the GIL, unless it says otherwise.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
@@ -72,6 +74,20 @@ arrow::Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
   auto* object = reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.wrap)(value);
   if (object == nullptr) return PythonError();
   return object;
+}
+
+// New pyarrow objects; none if one cannot be made.
+template <typename T>
+arrow::Status WrapAll(const std::vector<std::shared_ptr<T>>& values, PyObject** out) {
+  for (size_t number = 0; number < values.size(); ++number) {
+    const auto wrapped = Wrap(values[number]);
+    if (!wrapped.ok()) {
+      while (number > 0) Pyarrow().decref(out[--number]);
+      return wrapped.status();
+    }
+    out[number] = *wrapped;
+  }
+  return arrow::Status::OK();
 }
 
 // The caller has checked the class.

@@ -6,8 +6,10 @@ mod messages;
 mod object_state;
 mod objects;
 mod pickling;
+mod readers;
 
 pub use objects::Contents;
+pub use readers::Batches;
 
 use crate::exports;
 use crate::fault::{Fault, Outcome, done};

@@ -14,6 +14,7 @@ use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::collections::BTreeSet;
 
 /// `ARROW_DEVICE_CUDA`.
 const CUDA: i32 = 2;
@@ -49,13 +50,40 @@ fn copied<'py>(
         return Err(not_a_place(destination)?);
     }
     let chosen = match place {
-        Some(place) => in_contexts(named, object, place)?,
+        Some(place) => in_contexts(named, std::slice::from_ref(object), place)?,
         None => ChosenOrder::NOW,
     };
     let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
     let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
     chosen.finish(py)?;
     Ok(copy)
+}
+
+/// Copies of record batches, made together, in the memory of a destination.
+#[pyfunction]
+#[pyo3(name = "_copy_batches")]
+pub(crate) fn copy_batches<'py>(
+    batches: &Bound<'py, PyAny>,
+    destination: &Bound<'py, PyAny>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = destination.py();
+    let batches: Vec<_> = batches.try_iter()?.collect::<PyResult<_>>()?;
+    let copied = || {
+        let pyarrow = pyarrow(py)?;
+        let named = stream.map(|stream| ask("stream", stream)).transpose()?;
+        let destination = &place_of_context(pyarrow, destination)?;
+        let Some(place) = place_of(pyarrow, destination) else {
+            return Err(not_a_place(destination)?);
+        };
+        let chosen = in_contexts(named, &batches, place)?;
+        let live: Vec<_> = batches.iter().map(live).collect();
+        let copies = pyarrow.bridge.copy_batches(&live, place, chosen.stream()).or_raise(py)?;
+        let copies = copies.into_iter().map(|copy| made(py, |_| Ok(copy))).collect();
+        chosen.finish(py)?;
+        copies
+    };
+    traced(py, Area::Transfer, "copy_to", copied, |_| Facts::default())
 }
 
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
@@ -138,16 +166,16 @@ fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Desti
 /// On the stream that is named, or on the thread's, if device memory takes part in the copy.
 fn in_contexts(
     named: Option<Named>,
-    object: &Bound<'_, PyAny>,
+    objects: &[Bound<'_, PyAny>],
     place: Destination<'_>,
 ) -> PyResult<ChosenOrder> {
-    let py = object.py();
+    let Some(py) = objects.first().map(Bound::py) else { return Ok(ChosenOrder::NOW) };
     if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);
     }
     let bridge = &pyarrow(py)?.bridge;
-    let (to, from) = (bridge.destination_device(place), bridge.device_of(live(object)));
-    let numbers: Vec<_> = to.into_iter().chain(from).collect();
+    let from = objects.iter().filter_map(|object| bridge.device_of(live(object)));
+    let numbers: BTreeSet<_> = bridge.destination_device(place).into_iter().chain(from).collect();
     if numbers.is_empty() {
         return Ok(ChosenOrder::NOW);
     }

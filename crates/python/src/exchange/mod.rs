@@ -12,6 +12,7 @@ pub(crate) mod foreign_memory;
 mod numba;
 mod pickling;
 mod pointers;
+mod read_ahead;
 
 use crate::pyarrow::from_pyarrow::check_has_arrays;
 use crate::registration::{Registration, functions};
@@ -24,6 +25,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         c_device::export_places,
         c_device::prepare,
         copy_to::combine,
+        copy_to::copy_batches,
         copy_to::copy_to,
         copy_to::buffer_to,
         copy_to::placed,
@@ -47,5 +49,8 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         pickling::read_only,
         pickling::uuid,
         pointers::host_address,
+        read_ahead::read_ahead,
+        read_ahead::run_ahead,
+        read_ahead::take_batches,
     ))
 }

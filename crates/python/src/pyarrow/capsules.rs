@@ -1,5 +1,6 @@
 //! The pointers in pyarrow's capsules, which the bridge uses to work with its objects.
 
+use crate::interpreter::hang_if_ended;
 use arrow_cuda_bridge::{Object, PyarrowApi};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -62,8 +63,13 @@ unsafe extern "C" fn save_thread() -> *mut c_void {
 }
 
 unsafe extern "C" fn restore_thread(state: *mut c_void) {
+    type Restore = unsafe extern "C-unwind" fn(*mut ffi::PyThreadState);
+    unsafe extern "C-unwind" {
+        fn PyEval_RestoreThread(state: *mut ffi::PyThreadState);
+    }
+    let restore = std::hint::black_box(PyEval_RestoreThread as Restore);
     // SAFETY: as `PyarrowApi` is used: called with what `save_thread` gave, on the same thread.
-    unsafe { ffi::PyEval_RestoreThread(state.cast()) };
+    hang_if_ended(|| unsafe { restore(state.cast()) });
 }
 
 fn pointer(capsule: &Bound<'_, PyAny>, signature: Option<&CStr>) -> PyResult<*mut c_void> {

@@ -1,0 +1,147 @@
+"""Readers of copies: a thread reads batches ahead, which are copied in groups.
+
+To read a batch, from a file, a network or a generator, takes longer than to copy it, and a copy of
+a small batch takes longer to begin and to end than to make.  So a thread reads on while batches
+are copied and used, and what it has read meanwhile is copied together.
+
+The thread begins when somebody asks for the first batch.  It ends with the reader that it reads,
+and when the reader of the copies is closed or destroyed, or the process exits.
+"""
+
+from __future__ import annotations
+
+import atexit
+import operator
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from .patching import wrap
+
+_Method = Callable[..., Any]
+_Progress = Callable[[int, int], object] | None
+
+#: Bytes that are copied together.
+_MOST_OF_A_GROUP = 32 << 20
+
+#: Seconds to wait for the batch that a thread reads, when its reader or the process ends.
+_PATIENCE = 1.0
+
+
+class _Copies:
+    """What `copy` makes of the batches of a reader, in their order."""
+
+    def __init__(self, reader: Any, copy: _Method, nbytes: int, progress: _Progress) -> None:
+        self._ahead = _native._read_ahead(reader, nbytes)
+        self._thread: threading.Thread | None = None
+        if nbytes:
+            run, ahead = _native._run_ahead, self._ahead
+            self._thread = threading.Thread(target=run, args=(ahead,), daemon=True)
+        self._process = os.getpid()
+        self._copy, self._progress = copy, progress
+        self._lock = threading.Lock()
+        self._read: list[Any] = []
+        self._copied: deque[Any] = deque()
+        self._rest: Any = None
+        self._rows = self._nbytes = 0
+        weakref.finalize(self, _close, self._ahead, self._process).atexit = False
+
+    def __iter__(self) -> _Copies:
+        return self
+
+    def __next__(self) -> Any:
+        with self._lock:
+            while not self._copied:
+                self._copy_group()
+            return self._copied.popleft()
+
+    def close(self) -> None:
+        """Has the thread end once it has read its batch, and waits a moment for that."""
+        self._copied.clear()
+        self._read.clear()
+        _close(self._ahead, self._process)
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join(_PATIENCE)
+
+    def _copy_group(self) -> None:
+        while not self._read and self._rest is None:
+            self._begin()
+            self._read, nbytes, self._rest = _native._take_batches(self._ahead, _MOST_OF_A_GROUP)
+            self._nbytes += nbytes
+        if not self._read:
+            self._rest.read_next_batch()
+        self._copied.extend(self._copy(self._read))
+        # Only now, so that the next call makes a copy that has failed.
+        read, self._read = self._read, []
+        self._rows += sum(batch.num_rows for batch in read)
+        if self._progress is not None:
+            self._progress(self._rows, self._nbytes)
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            return
+        if self._process != os.getpid():
+            raise RuntimeError(
+                "a thread of the parent process reads these batches: open the reader after the fork"
+            )
+        if self._thread.ident is None:
+            self._thread.start()
+            _RUNNING.add(self)
+
+
+#: Those with a thread.
+_RUNNING: weakref.WeakSet[_Copies] = weakref.WeakSet()
+
+#: What readers of copies read.
+_COPIES: weakref.WeakKeyDictionary[Any, _Copies] = weakref.WeakKeyDictionary()
+
+
+def _close(ahead: Any, process: int) -> None:
+    # In a child, the lock may be that of a thread which the child does not have.
+    if process == os.getpid():
+        ahead.close()
+
+
+def reader_of_copies(reader: Any, copy: _Method, nbytes: int, progress: _Progress) -> Any:
+    """A reader of what `copy` makes of lists of batches."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"'progress' must be callable, not {type(progress).__name__}")
+    if operator.index(nbytes) < 0:
+        raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
+    copies = _Copies(reader, copy, operator.index(nbytes), progress)
+    made = pa.RecordBatchReader.from_batches(reader.schema, copies)
+    _COPIES[made] = copies
+    return made
+
+
+def _closes(original: _Method) -> _Method:
+    @wraps(original)
+    def close(self: Any) -> None:
+        if (copies := _COPIES.get(self)) is not None:
+            copies.close()
+        original(self)
+
+    return close
+
+
+def _close_all() -> None:
+    """Ends the threads while Python lets them end their calls."""
+    running = list(_RUNNING)
+    for copies in running:
+        _close(copies._ahead, copies._process)
+    for copies in running:
+        copies.close()
+
+
+def install() -> None:
+    """Has `close` end the thread, and the process end all threads before Python ends, once."""
+    if not hasattr(pa.lib.RecordBatchReader.close, "__wrapped__"):
+        wrap(pa.lib.RecordBatchReader, "close", _closes)
+        atexit.register(_close_all)
