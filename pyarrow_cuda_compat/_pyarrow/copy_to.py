@@ -111,10 +111,7 @@ def _copy_reader(
     # Wrong arguments raise now, not when the first batch is read.
     pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
 
-    def copy(batches: list[Any]) -> list[Any]:
-        return _native._copy_batches(batches, destination, stream)
-
-    return reader_of_copies(self, copy, read_ahead, progress)
+    return reader_of_copies(self, destination, stream, read_ahead, progress)
 
 
 def _copy_buffer(self: Any, destination: Any) -> Any:

@@ -28,28 +28,25 @@ from .patching import wrap
 _Method = Callable[..., Any]
 _Progress = Callable[[int, int], object] | None
 
-#: Bytes that are copied together.
-_MOST_OF_A_GROUP = 32 << 20
-
 #: Seconds to wait for the batch that a thread reads, when its reader or the process ends.
 _PATIENCE = 1.0
 
 
 class _Copies:
-    """What `copy` makes of the batches of a reader, in their order."""
+    """Copies of the batches of a reader, in their order."""
 
-    def __init__(self, reader: Any, copy: _Method, nbytes: int, progress: _Progress) -> None:
-        self._ahead = _native._read_ahead(reader, nbytes)
+    def __init__(
+        self, reader: Any, destination: Any, stream: Any, nbytes: int, progress: _Progress
+    ) -> None:
+        self._ahead = _native._read_ahead(reader, nbytes, destination, stream is not None)
         self._thread: threading.Thread | None = None
         if nbytes:
             run, ahead = _native._run_ahead, self._ahead
             self._thread = threading.Thread(target=run, args=(ahead,), daemon=True)
         self._process = os.getpid()
-        self._copy, self._progress = copy, progress
+        self._destination, self._stream, self._progress = destination, stream, progress
         self._lock = threading.Lock()
-        self._read: list[Any] = []
         self._copied: deque[Any] = deque()
-        self._rest: Any = None
         self._rows = self._nbytes = 0
         weakref.finalize(self, _close, self._ahead, self._process).atexit = False
 
@@ -65,24 +62,20 @@ class _Copies:
     def close(self) -> None:
         """Has the thread end once it has read its batch, and waits a moment for that."""
         self._copied.clear()
-        self._read.clear()
         _close(self._ahead, self._process)
         if self._thread is not None and self._thread.is_alive():
             self._thread.join(_PATIENCE)
 
     def _copy_group(self) -> None:
-        while not self._read and self._rest is None:
-            self._begin()
-            self._read, nbytes, self._rest = _native._take_batches(self._ahead, _MOST_OF_A_GROUP)
-            self._nbytes += nbytes
-        if not self._read:
-            self._rest.read_next_batch()
-        self._copied.extend(self._copy(self._read))
-        # Only now, so that the next call makes a copy that has failed.
-        read, self._read = self._read, []
-        self._rows += sum(batch.num_rows for batch in read)
-        if self._progress is not None:
+        self._begin()
+        destination, stream = self._destination, self._stream
+        copies, rows, nbytes, are_last = _native._copy_ahead(self._ahead, destination, stream)
+        self._copied.extend(copies)
+        self._rows, self._nbytes = self._rows + rows, self._nbytes + nbytes
+        if copies and self._progress is not None:
             self._progress(self._rows, self._nbytes)
+        if are_last and not copies:
+            self._ahead.read_next_batch()  # ends or fails as the reader has done
 
     def _begin(self) -> None:
         if self._thread is None:
@@ -109,14 +102,20 @@ def _close(ahead: Any, process: int) -> None:
         ahead.close()
 
 
-def reader_of_copies(reader: Any, copy: _Method, nbytes: int, progress: _Progress) -> Any:
-    """A reader of what `copy` makes of lists of batches."""
+def reader_of_copies(
+    reader: Any, destination: Any, stream: Any, nbytes: int, progress: _Progress
+) -> Any:
+    """A reader that takes the batches of another one over."""
     if progress is not None and not callable(progress):
         raise TypeError(f"'progress' must be callable, not {type(progress).__name__}")
-    if operator.index(nbytes) < 0:
+    if (nbytes := operator.index(nbytes)) < 0:
         raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
-    copies = _Copies(reader, copy, operator.index(nbytes), progress)
-    made = pa.RecordBatchReader.from_batches(reader.schema, copies)
+    copies = _Copies(reader, destination, stream, nbytes, progress)
+    # The batches know where they lie.
+    make = getattr(
+        pa.RecordBatchReader.from_batches, "__wrapped__", pa.RecordBatchReader.from_batches
+    )
+    made = make(reader.schema, copies)
     _COPIES[made] = copies
     return made
 

@@ -8,7 +8,6 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from pyarrow_cuda_compat._pyarrow import read_ahead
 from support.samples import CPU
 
 AHEAD = pytest.mark.parametrize("ahead", [0, 1, 64 << 20])
@@ -178,21 +177,16 @@ def test_streams_that_break_off(ctx, ahead):
             assert found.copy_to(CPU).equals(expected)
 
 
+@pytest.mark.simulator
 @AHEAD
-def test_a_copy_that_fails_is_made_by_the_next_call(ctx, ahead):
-    failures = [MemoryError("no room"), KeyboardInterrupt()]
-
-    def copy(batches):
-        if failures:
-            raise failures.pop()
-        return batches
-
-    copies = read_ahead.reader_of_copies(reader_of(BATCHES, TABLE.schema), copy, ahead, None)
-    with pytest.raises(KeyboardInterrupt):
-        copies.read_next_batch()
-    with pytest.raises(MemoryError):
-        copies.read_next_batch()
-    assert copies.read_all().equals(TABLE)
+def test_the_next_call_makes_a_copy_that_has_failed(ctx, fault, ahead):
+    copies = reader_of(BATCHES, TABLE.schema).copy_to(ctx, read_ahead=ahead)
+    fault("cuMemcpyHtoD_v2:1+=999,cuMemcpyHtoDAsync_v2:1+=999")
+    for _ in range(2):
+        with pytest.raises(OSError, match="999"):
+            copies.read_next_batch()
+    fault("")
+    assert copies.read_all().copy_to(CPU).equals(TABLE)
 
 
 def test_no_batch_is_lost_when_progress_raises(ctx):

@@ -2,7 +2,7 @@
 # shows: additions, Record batches
 #   pyarrow.Table.copy_to: tables are copied to a device and back, all chunks together
 #   pyarrow.ChunkedArray.copy_to: chunked arrays are copied; memory that chunks share is copied once
-#   pyarrow.RecordBatchReader.copy_to: the batches of a reader are copied when they are read
+#   pyarrow.RecordBatchReader.copy_to: the batches of a reader are read ahead and copied in groups
 #   pyarrow.Table.to_batches: the batches of a table on a device lie there
 import pyarrow as pa
 from pyarrow import cuda
@@ -26,10 +26,12 @@ there = table.copy_to(ctx.device)
 [(batch.num_rows, batch.is_cpu) for batch in there.to_batches()]
 [batch.is_cpu for batch in there.to_reader(max_chunksize=500)]
 pa.Table.from_batches(there.to_batches()).copy_to(host).equals(table)
-# A reader copies each batch when it is read.
-reader = table.to_reader().copy_to(ctx.device)
+# The batches of a reader are read ahead, and those that were read are copied together.
+done = []
+reader = table.to_reader(400).copy_to(ctx, read_ahead=1 << 20, progress=lambda *d: done.append(d))
 reader.read_next_batch().is_cpu
 reader.read_all().is_cpu
+done[-1][0]
 there.to_reader().copy_to(host).read_all().equals(table)
 # Objects that are not destinations are refused.
 try:

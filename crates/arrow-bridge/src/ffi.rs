@@ -124,15 +124,18 @@ pub(crate) struct MessageFacts {
     pub(crate) is_compressed: bool,
 }
 
-/// The record batches that one call has taken.
+/// The record batches that a reader is about to copy.
 #[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct BatchesTaken {
-    pub(crate) count: usize,
-    /// The bytes that copies of them take.
-    pub(crate) nbytes: i64,
+#[derive(Clone, Copy, Debug)]
+pub struct BatchesTaken {
+    /// Their number.
+    pub count: usize,
+    /// Their rows.
+    pub rows: i64,
+    /// The GPU that they lie on, -1 for none.
+    pub device: i32,
     /// Whether the source has ended, or failed, after these.
-    pub(crate) are_last: bool,
+    pub are_last: bool,
 }
 
 /// The memory that any `pyarrow.Buffer` reports.
@@ -595,15 +598,6 @@ pub(crate) struct BridgeApi {
         stream: *const RustStream,
     ) -> Outcome<*mut PyObject>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
-    /// Stores a new reference to a copy of each batch.
-    pub(crate) copy_batches: unsafe extern "C" fn(
-        batches: *const *mut PyObject,
-        count: usize,
-        destination: *mut PyObject,
-        is_device: bool,
-        stream: *const RustStream,
-        out: *mut *mut PyObject,
-    ) -> Failure,
     pub(crate) combine:
         unsafe extern "C" fn(object: *mut PyObject, kind: DataKind) -> Outcome<*mut PyObject>,
     /// -1 for none.
@@ -638,20 +632,29 @@ pub(crate) struct BridgeApi {
         unsafe extern "C" fn(fresh: *mut PyObject, stream: *mut c_void) -> Failure,
     pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<*mut PyObject>,
 
-    // Readers of record batches.
-    /// Initialises a new reader, which takes a reader over.
-    pub(crate) read_ahead:
-        unsafe extern "C" fn(reader: *mut PyObject, most: i64, fresh: *mut PyObject) -> Failure,
+    // Readers of copies of record batches, which read ahead.
+    /// Initialises a new reader, which takes the batches of a reader over.
+    pub(crate) read_ahead: unsafe extern "C" fn(
+        reader: *mut PyObject,
+        most: i64,
+        destination: *mut PyObject,
+        is_device: bool,
+        has_stream: bool,
+        fresh: *mut PyObject,
+    ) -> Failure,
     pub(crate) run_ahead: unsafe extern "C" fn(reader: *mut PyObject) -> Failure,
-    /// Stores new references to at most `capacity` batches.  After the last ones, `fresh`, a new reader, becomes one
-    /// that ends or fails as the source has done.
+    /// At most `count` batches, which `copy_taken` copies.
     pub(crate) take_batches: unsafe extern "C" fn(
         reader: *mut PyObject,
         nbytes: i64,
-        fresh: *mut PyObject,
-        out: *mut *mut PyObject,
-        capacity: usize,
+        count: usize,
     ) -> Outcome<BatchesTaken>,
+    /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
+    pub(crate) copy_taken: unsafe extern "C" fn(
+        reader: *mut PyObject,
+        stream: *const RustStream,
+        out: *mut *mut PyObject,
+    ) -> Outcome<i64>,
 
     // Pickling.
     pub(crate) skeleton_of: unsafe extern "C" fn(array: *mut PyObject) -> Outcome<*mut PyObject>,

@@ -24,9 +24,9 @@ mod message_facts;
 mod payload;
 
 pub use address_exposure::watch_addresses;
-pub use bridge::{Batches, Bridge, Contents};
+pub use bridge::{Bridge, Contents};
 pub use fault::Fault;
-pub use ffi::{DataKind, Object, PyObject, PyarrowApi, Span};
+pub use ffi::{BatchesTaken, DataKind, Object, PyObject, PyarrowApi, Span};
 pub use kind::Kind;
 pub use live::{Destination, Live};
 pub use payload::Payload;

@@ -6,7 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "border/calls.h"
 #include "copies/buffers.h"
+#include "exchange/null_count.h"
+#include "memory/device.h"
+#include "memory/on_device.h"
 #include "memory/resolve.h"
 #include "memory/slab.h"
 
@@ -14,6 +18,7 @@ namespace arrow_cuda {
 namespace {
 
 using arrow::ArrayData;
+using arrow::Status;
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using DataPtr = std::shared_ptr<ArrayData>;
 
@@ -137,21 +142,85 @@ class Replacement {
   Slab<ArrayData> slab_;
 };
 
+// Null counts of data in device memory are read from there, once the stream has written it.
+Status AwaitBitmaps(const arrow::ArrayDataVector& arrays, const RustStream* stream) {
+  if (stream == nullptr || !IsOnDevice(arrays)) return Status::OK();
+  return Call(Rust().stream_synchronize, stream);
+}
+
 }  // namespace
 
-arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
-    const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to,
+arrow::Result<Trimmed> Prepare(const arrow::ArrayDataVector& arrays,
+                               const std::shared_ptr<arrow::MemoryManager>& to,
+                               const RustStream* stream) {
+  ARROW_ASSIGN_OR_RAISE(auto trimmed, Trim(arrays, to, stream));
+  // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
+  if (!to->is_cpu() && HasUncountedNulls(trimmed.arrays)) {
+    ARROW_RETURN_NOT_OK(AwaitBitmaps(trimmed.arrays, stream));
+    ARROW_RETURN_NOT_OK(CountNulls(trimmed.arrays));
+  }
+  return trimmed;
+}
+
+arrow::Result<Trimmed> PrepareOnHost(const arrow::ArrayDataVector& arrays,
+                                     const std::shared_ptr<arrow::MemoryManager>& to) {
+  if (IsOnDevice(arrays)) return Trimmed{arrays, {}};
+  ARROW_ASSIGN_OR_RAISE(auto prepared, Prepare(arrays, to, nullptr));
+  const Collection collection(prepared.arrays);
+  ARROW_RETURN_NOT_OK(WaitForAll(collection.buffers(), nullptr));
+  prepared.is_ready = true;
+  return prepared;
+}
+
+arrow::Result<std::optional<arrow::ArrayDataVector>> CopyPrepared(
+    const Trimmed& prepared, const std::shared_ptr<arrow::MemoryManager>& to,
     const RustStream* stream) {
+  const auto& arrays = prepared.arrays;
   const Collection collection(arrays);
   Order order{stream, nullptr};
   if (stream != nullptr) order.owner = std::make_shared<const arrow::ArrayDataVector>(arrays);
-  ARROW_ASSIGN_OR_RAISE(auto copies, CopyBuffers(collection.buffers(), to, order));
+  std::optional<std::vector<BufferPtr>> copies;
+  if (prepared.is_ready && IsCuda(*to)) {
+    ARROW_ASSIGN_OR_RAISE(copies, CopyHostBuffers(collection.buffers(), to, order));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(copies, CopyBuffers(collection.buffers(), to, order));
+  }
   if (!copies.has_value()) return std::nullopt;
   Replacement replacement(collection, *std::move(copies));
   arrow::ArrayDataVector copied;
   copied.reserve(arrays.size());
   for (const auto& array : arrays) copied.push_back(replacement.Of(*array));
+  ARROW_RETURN_NOT_OK(LowerOffsets(copied, prepared.bases, to));
   return copied;
+}
+
+arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
+    const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to,
+    const RustStream* stream) {
+  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(arrays, to, stream));
+  return CopyPrepared(prepared, to, stream);
+}
+
+std::shared_ptr<arrow::RecordBatch> BatchOfCopies(const arrow::RecordBatch& batch,
+                                                  arrow::ArrayDataVector::const_iterator first) {
+  arrow::ArrayDataVector columns(first, first + batch.num_columns());
+  // As libarrow's own copy says it: the place of the first column.
+  const auto place =
+      columns.empty() ? arrow::DeviceAllocationType::kCPU : columns.front()->device_type();
+  return arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns), place);
+}
+
+arrow::Result<arrow::ArrayDataVector> CopyAnyhow(const Trimmed& prepared,
+                                                 const std::shared_ptr<arrow::MemoryManager>& to,
+                                                 const RustStream* stream) {
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyPrepared(prepared, to, stream));
+  if (copies.has_value()) return *std::move(copies);
+  copies.emplace();
+  for (const auto& array : prepared.arrays) {
+    ARROW_ASSIGN_OR_RAISE(auto copy, array->CopyTo(to));
+    copies->push_back(std::move(copy));
+  }
+  return *std::move(copies);
 }
 
 }  // namespace arrow_cuda

@@ -35,6 +35,13 @@ struct Sources {
     numbers.push_back(number);
   }
 
+  // Stores copies at the numbers of their sources.
+  void Store(std::vector<BufferPtr> made, std::vector<BufferPtr>* copies) const {
+    for (size_t index = 0; index < made.size(); ++index) {
+      (*copies)[numbers[index]] = std::move(made[index]);
+    }
+  }
+
   size_t size() const { return buffers.size(); }
 };
 
@@ -63,16 +70,19 @@ struct Parted {
   }
 };
 
-// Has Rust make as many buffers as there are numbers, and stores them at these.
+// As many buffers as Rust is asked to make.
 template <typename Make>
-Status Store(const std::vector<size_t>& numbers, const ManagerPtr& to, Make&& make,
-             std::vector<BufferPtr>* copies) {
-  if (numbers.empty()) return Status::OK();
-  ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(numbers.size(), make));
-  Slab<DeviceBuffer> slab(numbers.size());
-  for (const size_t number : numbers) (*copies)[number] = made.Next(&slab, to);
-  return Status::OK();
+arrow::Result<std::vector<BufferPtr>> Made(size_t count, const ManagerPtr& to, Make&& make) {
+  std::vector<BufferPtr> copies;
+  if (count == 0) return copies;
+  ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(count, make));
+  Slab<DeviceBuffer> slab(count);
+  copies.reserve(count);
+  while (copies.size() < count) copies.push_back(made.Next(&slab, to));
+  return copies;
 }
+
+int32_t DeviceOf(const ManagerPtr& to) { return static_cast<int32_t>(to->device()->device_id()); }
 
 arrow::Result<size_t> AllMade(size_t count, const Status& status) {
   ARROW_RETURN_NOT_OK(status);
@@ -85,28 +95,13 @@ Owner Share(const Order& order) {
   return Owner{new Shared(order.owner), [](void* owner) { delete static_cast<Shared*>(owner); }};
 }
 
-Status FromHost(const Sources& sources, int32_t device, const ManagerPtr& to, const Order& order,
-                std::vector<BufferPtr>* copies) {
-  std::vector<HostRange> ranges;
-  ranges.reserve(sources.size());
-  for (const auto* source : sources.buffers) {
-    ranges.push_back({source->data(), static_cast<size_t>(source->size())});
-  }
-  const auto make = [&](BufferPlace* made) {
-    return AllMade(ranges.size(), Call(Rust().copies_of_host, device, order.stream, ranges.data(),
-                                       ranges.size(), Share(order), made));
-  };
-  return Store(sources.numbers, to, make, copies);
-}
-
-Status FromGpu(const Sources& sources, int32_t device, const ManagerPtr& to, const Order& order,
-               std::vector<BufferPtr>* copies) {
-  ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources.buffers));
-  const auto make = [&](BufferPlace* made) {
-    return AllMade(from.size(), Call(Rust().copies_of_buffers, device, order.stream, from.data(),
-                                     from.size(), Share(order), made));
-  };
-  return Store(sources.numbers, to, make, copies);
+arrow::Result<std::vector<BufferPtr>> FromGpu(const std::vector<const arrow::Buffer*>& sources,
+                                              const ManagerPtr& to, const Order& order) {
+  ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources));
+  return Made(from.size(), to, [&](BufferPlace* made) {
+    return AllMade(from.size(), Call(Rust().copies_of_buffers, DeviceOf(to), order.stream,
+                                     from.data(), from.size(), Share(order), made));
+  });
 }
 
 Status GpuToHost(const Sources& sources, arrow::MemoryPool* pool, const ManagerPtr& to,
@@ -157,6 +152,19 @@ Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustSt
   return Status::OK();
 }
 
+arrow::Result<std::vector<BufferPtr>> CopyHostBuffers(
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
+  std::vector<HostRange> ranges;
+  ranges.reserve(sources.size());
+  for (const auto* source : sources) {
+    ranges.push_back({source->data(), static_cast<size_t>(source->size())});
+  }
+  return Made(ranges.size(), to, [&](BufferPlace* made) {
+    return AllMade(ranges.size(), Call(Rust().copies_of_host, DeviceOf(to), order.stream,
+                                       ranges.data(), ranges.size(), Share(order), made));
+  });
+}
+
 arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
@@ -167,9 +175,10 @@ arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
   ARROW_RETURN_NOT_OK(WaitForAll(sources, order.stream));
   std::vector<BufferPtr> copies(sources.size());
   if (host == nullptr) {
-    const auto device = static_cast<int32_t>(to->device()->device_id());
-    ARROW_RETURN_NOT_OK(FromHost(parted->of_host, device, to, order, &copies));
-    ARROW_RETURN_NOT_OK(FromGpu(parted->of_gpu, device, to, order, &copies));
+    ARROW_ASSIGN_OR_RAISE(auto of_host, CopyHostBuffers(parted->of_host.buffers, to, order));
+    parted->of_host.Store(std::move(of_host), &copies);
+    ARROW_ASSIGN_OR_RAISE(auto of_gpu, FromGpu(parted->of_gpu.buffers, to, order));
+    parted->of_gpu.Store(std::move(of_gpu), &copies);
   } else {
     ARROW_RETURN_NOT_OK(GpuToHost(parted->of_gpu, host->pool(), to, order, &copies));
     ARROW_RETURN_NOT_OK(HostToHost(parted->of_host, to, &copies));

@@ -31,4 +31,9 @@ arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyBu
     const std::vector<const arrow::Buffer*>& sources,
     const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
 
+// As `CopyBuffers`, to a GPU, of host memory that its producers have written.
+arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> CopyHostBuffers(
+    const std::vector<const arrow::Buffer*>& sources,
+    const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
+
 }  // namespace arrow_cuda

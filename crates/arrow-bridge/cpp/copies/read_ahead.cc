@@ -2,25 +2,42 @@
 
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <utility>
 
-#include "copies/trim.h"
+#include "copies/arrays.h"
 
 namespace arrow_cuda {
 namespace {
 
 using arrow::Status;
 
-// Between the signals that a waiting thread looks for.
+// Between the looks of a waiting thread for signals.
 constexpr std::chrono::milliseconds kPatience{20};
+
+int64_t BytesOf(const arrow::ArrayData& data);
+
+int64_t BytesOf(const arrow::ArrayDataVector& arrays) {
+  int64_t bytes = 0;
+  for (const auto& array : arrays) bytes += BytesOf(*array);
+  return bytes;
+}
+
+int64_t BytesOf(const arrow::ArrayData& data) {
+  int64_t bytes = data.dictionary == nullptr ? 0 : BytesOf(*data.dictionary);
+  for (const auto& buffer : data.buffers) bytes += buffer == nullptr ? 0 : buffer->size();
+  return bytes + BytesOf(data.child_data);
+}
 
 }  // namespace
 
-ReadAhead::ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most)
+ReadAhead::ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most,
+                     std::shared_ptr<arrow::MemoryManager> to, bool has_stream)
     : schema_(source->schema()),
-      device_type_(source->device_type()),
       most_(most),
+      to_(std::move(to)),
+      has_stream_(has_stream),
       source_(std::move(source)) {}
 
 void ReadAhead::Run() {
@@ -33,30 +50,60 @@ void ReadAhead::Run() {
   Release();
 }
 
-ReadAhead::Group ReadAhead::Take(int64_t nbytes, size_t count) {
-  if (most_ == 0) ReadOne();
-  Group group;
+const ReadAhead::Group& ReadAhead::Take(int64_t nbytes, size_t count) {
+  Group unwanted;
   std::unique_lock lock(mutex_);
+  if (is_closed_) std::swap(unwanted, taken_);
+  if (!taken_.batches.empty()) return taken_;
+  if (most_ == 0) {
+    lock.unlock();
+    ReadOne();
+    lock.lock();
+  }
   changed_.wait_for(lock, kPatience, [&] { return !read_.empty() || end_.has_value(); });
-  while (!read_.empty() && group.batches.size() < count && group.nbytes < nbytes) {
-    group.nbytes += read_.front().nbytes;
-    group.batches.push_back(std::move(read_.front().batch));
+  taken_.columns.is_ready = !read_.empty() && read_.front().is_ready;
+  while (!read_.empty() && taken_.batches.size() < count && taken_.nbytes < nbytes &&
+         read_.front().is_ready == taken_.columns.is_ready) {
+    auto& [batch, columns, _, size] = read_.front();
+    taken_.rows += batch->num_rows();
+    taken_.nbytes += size;
+    auto& all = taken_.columns.arrays;
+    all.insert(all.end(), std::move_iterator(columns.begin()), std::move_iterator(columns.end()));
+    taken_.batches.push_back(std::move(batch));
     read_.pop_front();
   }
-  nbytes_ -= group.nbytes;
-  if (read_.empty()) group.end = end_;
+  taken_.is_last = read_.empty() && end_.has_value();
+  nbytes_ -= taken_.nbytes;
   changed_.notify_all();
-  return group;
+  return taken_;
+}
+
+arrow::Result<std::vector<ReadAhead::BatchPtr>> ReadAhead::Copy(const RustStream* stream,
+                                                                int64_t* nbytes) {
+  if (!taken_.columns.is_ready) {
+    ARROW_ASSIGN_OR_RAISE(taken_.columns, Prepare(taken_.columns.arrays, to_, stream));
+    taken_.nbytes = BytesOf(taken_.columns.arrays);
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(taken_.columns, to_, stream));
+  std::vector<BatchPtr> copied;
+  copied.reserve(taken_.batches.size());
+  auto next = copies.begin();
+  for (const auto& batch : taken_.batches) {
+    copied.push_back(BatchOfCopies(*batch, next));
+    next += batch->num_columns();
+  }
+  *nbytes = taken_.nbytes;
+  auto group = std::exchange(taken_, Group());
+  std::lock_guard lock(mutex_);
+  if (source_ != nullptr && runs_) copied_.push_back(std::move(group));
+  changed_.notify_all();
+  return copied;
 }
 
 Status ReadAhead::ReadNext(BatchPtr* batch) {
   batch->reset();
-  while (true) {
-    auto group = Take(1, 1);
-    if (!group.batches.empty()) *batch = std::move(group.batches.front());
-    if (*batch != nullptr) return Status::OK();
-    if (group.end.has_value()) return *group.end;
-  }
+  std::lock_guard lock(mutex_);
+  return end_.value_or(Status::OK());
 }
 
 Status ReadAhead::Close() {
@@ -67,30 +114,25 @@ Status ReadAhead::Close() {
   nbytes_ = 0;
   end_ = Status::Invalid("the reader is closed");
   changed_.notify_all();
-  const bool reads = runs_;
+  const bool runs = runs_;
   lock.unlock();
-  if (!reads) Release();
+  if (!runs) Release();
   return Status::OK();
 }
 
 bool ReadAhead::ReadOne() {
-  Read read{};
-  Status status;
+  Read read;
+  std::vector<Group> copied;
   std::unique_lock lock(mutex_);
   const auto source = source_;
   if (source == nullptr || end_.has_value()) return false;
+  std::swap(copied, copied_);
   lock.unlock();
-  try {
-    status = source->ReadNext(&read.batch);
-    if (read.batch != nullptr) read.nbytes = BytesReached(read.batch->column_data());
-  } catch (const std::bad_alloc&) {
-    status = Status::OutOfMemory("out of host memory");
-  } catch (const std::exception& error) {
-    status = Status::UnknownError(error.what());
-  }
+  copied.clear();
+  Status status = ReadOne(*source, &read);
   lock.lock();
-  const bool is_batch = status.ok() && read.batch != nullptr;
   if (is_closed_) return false;
+  const bool is_batch = status.ok() && read.batch != nullptr;
   if (is_batch) {
     nbytes_ += read.nbytes;
     read_.push_back(std::move(read));
@@ -101,6 +143,24 @@ bool ReadAhead::ReadOne() {
   return is_batch;
 }
 
+Status ReadAhead::ReadOne(arrow::RecordBatchReader& source, Read* read) const try {
+  ARROW_RETURN_NOT_OK(source.ReadNext(&read->batch));
+  if (read->batch == nullptr) return Status::OK();
+  read->columns = read->batch->column_data();
+  // A stream may have to write pinned memory before it is looked at.
+  if (!has_stream_) {
+    ARROW_ASSIGN_OR_RAISE(auto prepared, PrepareOnHost(read->columns, to_));
+    read->is_ready = prepared.is_ready;
+    read->columns = std::move(prepared.arrays);
+  }
+  read->nbytes = BytesOf(read->columns);
+  return Status::OK();
+} catch (const std::bad_alloc&) {
+  return Status::OutOfMemory("out of host memory");
+} catch (const std::exception& error) {
+  return Status::UnknownError(error.what());
+}
+
 bool ReadAhead::HasRoom() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return nbytes_ < most_ || is_closed_; });
@@ -108,10 +168,12 @@ bool ReadAhead::HasRoom() {
 }
 
 void ReadAhead::Release() {
+  std::vector<Group> copied;
   std::unique_lock lock(mutex_);
   const auto source = std::exchange(source_, nullptr);
+  std::swap(copied, copied_);
   lock.unlock();
-  // The batches have arrived, or nobody wants them: no one would hear of a failure.
+  // The batches have arrived, or nobody wants them: nobody would hear of a failure.
   if (source != nullptr) (void)source->Close();
 }
 

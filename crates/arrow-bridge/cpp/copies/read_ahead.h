@@ -1,4 +1,4 @@
-// Record batches that one thread reads while another one uses those before them.
+// Copies of record batches that one thread reads while another one copies and uses those before them.
 #pragma once
 
 #include <condition_variable>
@@ -10,36 +10,48 @@
 #include <optional>
 #include <vector>
 
+#include "arrow/device.h"
 #include "arrow/record_batch.h"
-#include "arrow/status.h"
+#include "arrow/result.h"
+#include "border/ffi.h"
+#include "copies/trim.h"
 
 namespace arrow_cuda {
 
-// Any thread may call any function, but only one `Run`.
+// One thread calls `Run`, and one at a time `Take` and `Copy`.
 class ReadAhead : public arrow::RecordBatchReader {
  public:
   using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
+  // Batches that are copied together.
   struct Group {
     std::vector<BatchPtr> batches;
-    // The bytes that copies of them take.
+    // Those of all batches.
+    Trimmed columns;
+    int64_t rows = 0;
     int64_t nbytes = 0;
-    // What the source has said after these batches, which are its last.
-    std::optional<arrow::Status> end;
+    // Whether the source has ended, or failed, after these batches.
+    bool is_last = false;
   };
 
   // Waits while `most` bytes have been read that nobody has taken.  With 0, nothing is read ahead.
-  ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most);
+  ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most,
+            std::shared_ptr<arrow::MemoryManager> to, bool has_stream);
 
   // Reads to the end, or until the reader is closed.
   void Run();
 
-  // At most `count` batches that were read, until they have `nbytes`; none, and no end, if there are none for
-  // some milliseconds.  Reads one batch itself where nothing is read ahead.
-  Group Take(int64_t nbytes, size_t count);
+  // The group that was taken last, until it is copied; then the next batches, up to `nbytes` or one of them.
+  // No batches, and not the last ones, if there are none for some milliseconds.  Reads one itself where
+  // nothing is read ahead.
+  const Group& Take(int64_t nbytes, size_t count);
+
+  // Copies of the batches that were taken, which are dropped then.  Stores their bytes.
+  arrow::Result<std::vector<BatchPtr>> Copy(const RustStream* stream, int64_t* nbytes);
 
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
-  arrow::DeviceAllocationType device_type() const override { return device_type_; }
+  arrow::DeviceAllocationType device_type() const override { return to_->device()->device_type(); }
+  // After all batches were copied, ends or fails as the source has done.
   arrow::Status ReadNext(BatchPtr* batch) override;
   // `Run` ends with the batch that it reads.
   arrow::Status Close() override;
@@ -47,26 +59,33 @@ class ReadAhead : public arrow::RecordBatchReader {
  private:
   struct Read {
     BatchPtr batch;
-    int64_t nbytes;
+    arrow::ArrayDataVector columns;
+    bool is_ready = false;
+    int64_t nbytes = 0;
   };
 
   // Whether there was another batch.
   bool ReadOne();
+  arrow::Status ReadOne(arrow::RecordBatchReader& source, Read* read) const;
+  // Waits for room; false if nothing is to be read.
   bool HasRoom();
   // Closes the source.
   void Release();
 
   const std::shared_ptr<arrow::Schema> schema_;
-  const arrow::DeviceAllocationType device_type_;
   const int64_t most_;
-  // Used by the thread that reads.
-  std::shared_ptr<arrow::RecordBatchReader> source_;
+  const std::shared_ptr<arrow::MemoryManager> to_;
+  const bool has_stream_;
+  Group taken_;
 
-  // No batch is destroyed under this lock: that may need the GIL, which another thread may hold that waits for
-  // the lock.
+  // No batch is destroyed under this lock: that may need the GIL, which a thread may hold that waits for the
+  // lock.
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::shared_ptr<arrow::RecordBatchReader> source_;
   std::deque<Read> read_;
+  // For the thread that reads to destroy, which has made them.
+  std::vector<Group> copied_;
   int64_t nbytes_ = 0;
   std::optional<arrow::Status> end_;
   bool runs_ = false;

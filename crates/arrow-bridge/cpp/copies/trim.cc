@@ -36,24 +36,19 @@ uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector
   return bytes;
 }
 
-std::vector<ByteRange> Whole(const std::vector<uint64_t>& sizes) {
-  std::vector<ByteRange> whole;
-  whole.reserve(sizes.size());
-  for (const auto size : sizes) whole.push_back({0, size});
-  return whole;
-}
-
 // Whether the ranges are much less than all of the buffers.  Chunks that share memory may reach much
 // of it twice.
 bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
                const std::vector<ByteRange>& ranges) {
   uint64_t most = 0;
+  std::vector<ByteRange> whole;
   for (size_t number = 0; number < sizes.size(); ++number) {
     most = std::max(most, sizes[number] - ranges[number].size);
+    whole.push_back({0, sizes[number]});
   }
   if (most <= kPadding) return false;
   const uint64_t bytes = BytesOf(tree.buffers, ranges);
-  return bytes + bytes / 20 < BytesOf(tree.buffers, Whole(sizes));
+  return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
 
 arrow::Result<BufferPtr> Lowered(const arrow::Buffer& offsets, uint64_t width, uint64_t base,
@@ -174,21 +169,6 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
     trimmed.arrays.push_back(std::move(part));
   }
   return trimmed;
-}
-
-int64_t BytesReached(const arrow::ArrayDataVector& arrays) {
-  const Tree tree(arrays);
-  const auto sizes = tree.Sizes();
-  std::vector<Reached> reached(tree.nodes.size());
-  std::vector<ByteRange> ranges(sizes.size());
-  TreeReader reader{tree, nullptr};
-  // To wait for a device would take longer than the answer is worth.
-  const auto reads = IsOnDevice(arrays) ? Reads::kNone : Reads::kOfSlices;
-  const auto is_slice = Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
-                             sizes.size(), reads, reader.ForRust(), reached.data(), ranges.data());
-  // Buffers that contradict themselves are refused when they are copied.
-  if (!is_slice.ok() || !*is_slice) return static_cast<int64_t>(BytesOf(tree.buffers, Whole(sizes)));
-  return static_cast<int64_t>(BytesOf(tree.buffers, ranges));
 }
 
 Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,

@@ -16,6 +16,8 @@ struct Trimmed {
   arrow::ArrayDataVector arrays;
   // For each array, and then those within it, what its offsets count too much; empty if they are right.
   std::vector<uint64_t> bases;
+  // Whether all memory is the host's, and written.
+  bool is_ready = false;
 };
 
 // The arrays to copy in place of these to the memory of `to`: parts of the same memory, or these
@@ -24,9 +26,6 @@ struct Trimmed {
 arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
                             const std::shared_ptr<arrow::MemoryManager>& to,
                             const RustStream* stream);
-
-// The bytes that copies of the arrays take.
-int64_t BytesReached(const arrow::ArrayDataVector& arrays);
 
 // Lowers the offsets of copies.
 arrow::Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,

@@ -8,12 +8,9 @@
 
 #include "arrow/array/concatenate.h"
 #include "arrow/array/util.h"
-#include "border/calls.h"
 #include "copies/arrays.h"
 #include "copies/join.h"
-#include "copies/trim.h"
 #include "entries/require.h"
-#include "exchange/null_count.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
 #include "memory/traverse.h"
@@ -24,59 +21,29 @@ namespace {
 
 using arrow::ArrayDataVector;
 using arrow::Status;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
-using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
 
 struct Target {
   Destination destination;
   const RustStream* stream;
 };
 
-// Null counts of data in device memory are read from there, once the stream has written it.
-Status AwaitBitmaps(const ArrayDataVector& columns, const RustStream* stream) {
-  if (stream == nullptr || !IsOnDevice(columns)) return Status::OK();
-  return Call(Rust().stream_synchronize, stream);
-}
-
-// Without the GIL.
-arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
-                                                   const ManagerPtr& to,
-                                                   const RustStream* stream) {
-  ARROW_ASSIGN_OR_RAISE(const auto trimmed, Trim(columns, to, stream));
-  const auto& parts = trimmed.arrays;
-  // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
-  if (!to->is_cpu() && HasUncountedNulls(parts)) {
-    ARROW_RETURN_NOT_OK(AwaitBitmaps(parts, stream));
-    ARROW_RETURN_NOT_OK(CountNulls(parts));
-  }
-  ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(parts, to, stream));
-  if (copies.has_value()) ARROW_RETURN_NOT_OK(LowerOffsets(*copies, trimmed.bases, to));
-  return copies;
-}
-
 arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
                                                    const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
-  return Copy(columns, to, target.stream);
+  return CopyArrays(columns, to, target.stream);
 }
 
-// Copies chunked arrays and tables, for which pyarrow has no method: if necessary, libarrow copies each array.
-arrow::Result<std::optional<ArrayDataVector>> CopyAnyhow(const ArrayDataVector& columns,
+// Copies chunked arrays and tables, for which pyarrow has no method.
+arrow::Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& columns,
                                                          const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
-  ARROW_ASSIGN_OR_RAISE(auto copies, Copy(columns, to, target.stream));
-  if (copies.has_value()) return copies;
-  copies.emplace();
-  for (const auto& column : columns) {
-    ARROW_ASSIGN_OR_RAISE(auto copy, column->CopyTo(to));
-    copies->push_back(std::move(copy));
-  }
-  return copies;
+  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(columns, to, target.stream));
+  return CopyAnyhow(prepared, to, target.stream);
 }
 
 arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
@@ -86,39 +53,11 @@ arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
   return Wrap(arrow::MakeArray(copies->front()));
 }
 
-// A batch like `batch`, of the copies from `next` on.
-BatchPtr OfCopies(const arrow::RecordBatch& batch, ArrayDataVector::const_iterator* next) {
-  const auto begin = *next;
-  *next += batch.num_columns();
-  // As libarrow's own copy says it: the place of the first column.
-  const auto place = begin == *next ? arrow::DeviceAllocationType::kCPU : (*begin)->device_type();
-  return arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), ArrayDataVector(begin, *next),
-                                  place);
-}
-
 arrow::Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, Copy(batch->column_data(), target));
   if (!copies.has_value()) return nullptr;
-  auto next = copies->begin();
-  return Wrap(OfCopies(*batch, &next));
-}
-
-// Copies of several batches together.
-Status CopyBatches(PyObject* const* objects, size_t count, const Target& target, PyObject** out) {
-  std::vector<BatchPtr> batches;
-  ArrayDataVector columns;
-  for (size_t number = 0; number < count; ++number) {
-    ARROW_ASSIGN_OR_RAISE(auto batch, Require<arrow::RecordBatch>(objects[number]));
-    const auto& data = batch->column_data();
-    columns.insert(columns.end(), data.begin(), data.end());
-    batches.push_back(std::move(batch));
-  }
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, target));
-  if (!copies.has_value()) return Status::TypeError("expected an initialised destination");
-  auto next = copies->begin();
-  for (auto& batch : batches) batch = OfCopies(*batch, &next);
-  return WrapAll(batches, out);
+  return Wrap(BatchOfCopies(*batch, copies->begin()));
 }
 
 // A chunked array like `array`, of the copies from `next` on.
@@ -131,7 +70,7 @@ ChunkedPtr OfCopies(const arrow::ChunkedArray& array, ArrayDataVector::const_ite
 
 arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(ColumnsOf(object), target));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
   return Wrap(OfCopies(*array, &next));
@@ -139,7 +78,7 @@ arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target
 
 arrow::Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(ColumnsOf(object), target));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
   std::vector<ChunkedPtr> copied;
@@ -207,13 +146,6 @@ Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destin
                                bool is_device, const RustStream* stream) noexcept {
   return GuardValue([&]() -> arrow::Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
-  });
-}
-
-Failure CopyBatchesEntry(PyObject* const* batches, size_t count, PyObject* destination,
-                         bool is_device, const RustStream* stream, PyObject** out) noexcept {
-  return Guard([&] {
-    return CopyBatches(batches, count, Target{{destination, is_device}, stream}, out);
   });
 }
 

@@ -32,7 +32,6 @@
   ROW(prepare, PrepareEntry)                              \
   ROW(count_nulls, CountNullsEntry)                       \
   ROW(copy_to, CopyToEntry)                               \
-  ROW(copy_batches, CopyBatchesEntry)                     \
   ROW(combine, CombineEntry)                              \
   ROW(destination_device, DestinationDeviceEntry)         \
   ROW(buffer_to, BufferToEntry)                           \
@@ -46,6 +45,7 @@
   ROW(read_ahead, ReadAheadEntry)                         \
   ROW(run_ahead, RunAheadEntry)                           \
   ROW(take_batches, TakeBatchesEntry)                     \
+  ROW(copy_taken, CopyTakenEntry)                         \
   ROW(skeleton_of, SkeletonOfEntry)                       \
   ROW(assemble, AssembleEntry)
 

@@ -7,6 +7,8 @@
 #include "arrow/record_batch.h"
 #include "border/status.h"
 #include "copies/read_ahead.h"
+#include "entries/require.h"
+#include "memory/on_device.h"
 #include "pyarrow/objects.h"
 
 namespace arrow_cuda {
@@ -15,29 +17,22 @@ namespace {
 using arrow::Status;
 using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
 
-// What is left of a reader: its schema, and what it says in place of batches.
-class Rest : public arrow::RecordBatchReader {
+// What is left of a reader whose batches another one has taken over, and which it retains.
+class Taken : public arrow::RecordBatchReader {
  public:
-  Rest(const arrow::RecordBatchReader& source, Status answer, ReaderPtr retained = nullptr)
-      : schema_(source.schema()),
-        device_type_(source.device_type()),
-        answer_(std::move(answer)),
-        retained_(std::move(retained)) {}
+  explicit Taken(ReaderPtr reader) : reader_(std::move(reader)) {}
 
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+  std::shared_ptr<arrow::Schema> schema() const override { return reader_->schema(); }
 
-  arrow::DeviceAllocationType device_type() const override { return device_type_; }
+  arrow::DeviceAllocationType device_type() const override { return reader_->device_type(); }
 
-  Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
-    batch->reset();
-    return answer_;
+  Status ReadNext(std::shared_ptr<arrow::RecordBatch>*) override {
+    return Status::Invalid(
+        "copy_to() has taken the batches of this reader over: read those of its result");
   }
 
  private:
-  const std::shared_ptr<arrow::Schema> schema_;
-  const arrow::DeviceAllocationType device_type_;
-  const Status answer_;
-  const ReaderPtr retained_;
+  const ReaderPtr reader_;
 };
 
 arrow::Result<std::shared_ptr<ReadAhead>> RequireReadAhead(PyObject* object) {
@@ -48,15 +43,15 @@ arrow::Result<std::shared_ptr<ReadAhead>> RequireReadAhead(PyObject* object) {
 
 }  // namespace
 
-Failure ReadAheadEntry(PyObject* reader, int64_t most, PyObject* fresh) noexcept {
+Failure ReadAheadEntry(PyObject* reader, int64_t most, PyObject* destination, bool is_device,
+                       bool has_stream, PyObject* fresh) noexcept {
   return Guard([&]() -> Status {
     auto source = UnwrapReader(reader);
     if (source == nullptr) return Status::TypeError("expected an initialised RecordBatchReader");
-    auto refusal = Status::Invalid(
-        "copy_to() has taken the batches of this reader over: read those of its result");
+    ARROW_ASSIGN_OR_RAISE(auto to, (Destination{destination, is_device}.Manager()));
     // pyarrow asks readers of IPC streams for their statistics by a pointer of its own.
-    InitReader(reader, std::make_shared<Rest>(*source, std::move(refusal), source));
-    InitReader(fresh, std::make_shared<ReadAhead>(std::move(source), most));
+    InitReader(reader, std::make_shared<Taken>(source));
+    InitReader(fresh, std::make_shared<ReadAhead>(std::move(source), most, std::move(to), has_stream));
     return Status::OK();
   });
 }
@@ -70,16 +65,25 @@ Failure RunAheadEntry(PyObject* reader) noexcept {
   });
 }
 
-Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, int64_t nbytes, PyObject* fresh,
-                                       PyObject** out, size_t capacity) noexcept {
+Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, int64_t nbytes, size_t count) noexcept {
   return GuardValue([&]() -> arrow::Result<BatchesTaken> {
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
-    auto group = Unlocked([&] { return ahead->Take(nbytes, capacity); });
-    ARROW_RETURN_NOT_OK(WrapAll(group.batches, out));
-    if (group.end.has_value()) {
-      InitReader(fresh, std::make_shared<Rest>(*ahead, *std::move(group.end)));
-    }
-    return BatchesTaken{group.batches.size(), group.nbytes, group.end.has_value()};
+    WithoutGil unlocked;
+    const auto& group = ahead->Take(nbytes, count);
+    const auto& columns = group.columns;
+    const int32_t device = columns.is_ready ? -1 : DeviceOf(columns.arrays);
+    return BatchesTaken{group.batches.size(), group.rows, device, group.is_last};
+  });
+}
+
+Outcome<int64_t> CopyTakenEntry(PyObject* reader, const RustStream* stream,
+                                PyObject** out) noexcept {
+  return GuardValue([&]() -> arrow::Result<int64_t> {
+    ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
+    int64_t nbytes = 0;
+    ARROW_ASSIGN_OR_RAISE(const auto copies, Unlocked([&] { return ahead->Copy(stream, &nbytes); }));
+    ARROW_RETURN_NOT_OK(WrapAll(copies, out));
+    return nbytes;
   });
 }
 

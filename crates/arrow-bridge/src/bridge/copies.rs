@@ -1,7 +1,7 @@
 //! Copies between the host and devices.
 
 use super::{Bridge, made_or_none};
-use crate::fault::{Fault, done};
+use crate::fault::Fault;
 use crate::ffi::{DataKind, Object, RustStream};
 use crate::live::{Destination, Live};
 use arrow_cuda_context::Stream;
@@ -34,31 +34,6 @@ impl Bridge {
             destination.map_or((ptr::null_mut(), false), |to| (to.object.as_ptr(), to.is_device));
         // SAFETY: live objects, of their classes; the stream is read during the call only.
         made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream) })
-    }
-
-    /// New references to copies of record batches, made together, as [`copy_to`](Self::copy_to) makes one;
-    /// libarrow copies them where neither the data nor the destination is on a GPU.
-    ///
-    /// # Errors
-    ///
-    /// As [`copy_to`](Self::copy_to).
-    pub fn copy_batches(
-        &self,
-        batches: &[Live<'_>],
-        destination: Destination<'_>,
-        stream: Option<&Stream>,
-    ) -> Result<Vec<Object>, Fault> {
-        let stream = stream.map(|stream| RustStream::new(stream.clone()));
-        let stream = stream.as_ref().map_or(ptr::null(), ptr::from_ref);
-        let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
-        let pointers: Vec<_> = batches.iter().map(|batch| batch.as_ptr()).collect();
-        let (first, count) = (pointers.as_ptr(), pointers.len());
-        let mut copies = vec![ptr::null_mut(); count];
-        // SAFETY: live objects, and a place for each copy.
-        done(unsafe {
-            (self.api.copy_batches)(first, count, to, is_device, stream, copies.as_mut_ptr())
-        })?;
-        Ok(copies)
     }
 
     /// A new reference to one array of all chunks of a `pyarrow.ChunkedArray` on a device, or to a

@@ -9,7 +9,6 @@ mod pickling;
 mod readers;
 
 pub use objects::Contents;
-pub use readers::Batches;
 
 use crate::exports;
 use crate::fault::{Fault, Outcome, done};

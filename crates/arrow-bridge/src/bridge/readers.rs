@@ -1,50 +1,47 @@
-//! Readers of record batches that are read ahead.
+//! Readers of copies of record batches, which read ahead.
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::Object;
-use crate::live::Live;
+use crate::ffi::{BatchesTaken, Object, RustStream};
+use crate::live::{Destination, Live};
+use arrow_cuda_context::Stream;
 use std::ptr;
 
-/// Batches that are taken together.
+/// Limits of what is copied together, which shares an allocation.
+const MOST_BYTES: i64 = 32 << 20;
 const MOST_BATCHES: usize = 1024;
 
-/// The batches that one call has taken.
-pub struct Batches {
-    /// New references.
-    pub objects: Vec<Object>,
-    /// The bytes that copies of them take.
-    pub nbytes: i64,
-    /// Whether the source has ended, or failed, after these.
-    pub are_last: bool,
-}
-
 impl Bridge {
-    /// Initialises `fresh` as a reader that reads ahead, and takes the batches of `reader` over.  That one keeps its
-    /// schema, and refuses to be read.  The new one waits while it has read `most` bytes that nobody has taken.
+    /// Initialises `fresh` as a reader that takes the batches of `reader` over, to copy them to `destination`.  The
+    /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0 there is none.
+    /// `has_stream` says whether the copies will be made on a stream.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`](crate::Kind::Type) for an uninitialised reader.
+    /// [`Kind::Type`](crate::Kind::Type) for uninitialised objects.
     ///
     /// # Safety
     ///
-    /// Both objects must be of the class `pyarrow.RecordBatchReader`, and `fresh` new.
+    /// Both readers must be of the class `pyarrow.RecordBatchReader`, and `fresh` new.
     pub unsafe fn read_ahead(
         &self,
         reader: Live<'_>,
         most: i64,
+        destination: Destination<'_>,
+        has_stream: bool,
         fresh: Live<'_>,
     ) -> Result<(), Fault> {
+        let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
+        let (reader, fresh) = (reader.as_ptr(), fresh.as_ptr());
         // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.read_ahead)(reader.as_ptr(), most, fresh.as_ptr()) })
+        done(unsafe { (self.api.read_ahead)(reader, most, to, is_device, has_stream, fresh) })
     }
 
     /// Reads ahead until the source ends, or the reader is closed.
     ///
     /// # Errors
     ///
-    /// [`Kind::Type`](crate::Kind::Type) for another reader.
+    /// [`Kind::Type`](crate::Kind::Type) for a reader that does not read ahead.
     ///
     /// # Safety
     ///
@@ -54,8 +51,7 @@ impl Bridge {
         done(unsafe { (self.api.run_ahead)(ahead.as_ptr()) })
     }
 
-    /// The batches that were read, up to `nbytes` or one of them; none if there are none for some milliseconds.
-    /// After the last ones, `rest` is initialised as a reader that ends, or fails, as the source has done.
+    /// Takes batches that were read, if those taken before were copied.  Waits some milliseconds if there are none.
     ///
     /// # Errors
     ///
@@ -63,20 +59,33 @@ impl Bridge {
     ///
     /// # Safety
     ///
-    /// Both objects must be of the class, and `rest` new.
-    pub unsafe fn take_batches(
+    /// As [`run_ahead`](Self::run_ahead); one thread at a time.
+    pub unsafe fn take_batches(&self, ahead: Live<'_>) -> Result<BatchesTaken, Fault> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.take_batches)(ahead.as_ptr(), MOST_BYTES, MOST_BATCHES) }.into_result()
+    }
+
+    /// New references to copies of the batches that were taken, made as [`copy_to`](Self::copy_to) makes them, and
+    /// the bytes of these.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_to`](Self::copy_to), after which the next call copies the same batches.
+    ///
+    /// # Safety
+    ///
+    /// As [`take_batches`](Self::take_batches), which must have returned `taken`.
+    pub unsafe fn copy_taken(
         &self,
         ahead: Live<'_>,
-        nbytes: i64,
-        rest: Live<'_>,
-    ) -> Result<Batches, Fault> {
-        let (ahead, rest) = (ahead.as_ptr(), rest.as_ptr());
-        let mut objects = vec![ptr::null_mut(); MOST_BATCHES];
-        let (out, capacity) = (objects.as_mut_ptr(), objects.len());
+        taken: &BatchesTaken,
+        stream: Option<&Stream>,
+    ) -> Result<(Vec<Object>, i64), Fault> {
+        let stream = stream.map(|stream| RustStream::new(stream.clone()));
+        let stream = stream.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let mut copies = vec![ptr::null_mut(); taken.count];
         // SAFETY: guaranteed by the caller, and a place for each batch.
-        let taken = unsafe { (self.api.take_batches)(ahead, nbytes, rest, out, capacity) };
-        let taken = taken.into_result()?;
-        objects.truncate(taken.count);
-        Ok(Batches { objects, nbytes: taken.nbytes, are_last: taken.are_last })
+        let copied = unsafe { (self.api.copy_taken)(ahead.as_ptr(), stream, copies.as_mut_ptr()) };
+        Ok((copies, copied.into_result()?))
     }
 }

@@ -14,7 +14,6 @@ use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use std::collections::BTreeSet;
 
 /// `ARROW_DEVICE_CUDA`.
 const CUDA: i32 = 2;
@@ -50,40 +49,13 @@ fn copied<'py>(
         return Err(not_a_place(destination)?);
     }
     let chosen = match place {
-        Some(place) => in_contexts(named, std::slice::from_ref(object), place)?,
+        Some(place) => in_contexts(py, named, place, pyarrow.bridge.device_of(live(object)))?,
         None => ChosenOrder::NOW,
     };
     let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
     let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
     chosen.finish(py)?;
     Ok(copy)
-}
-
-/// Copies of record batches, made together, in the memory of a destination.
-#[pyfunction]
-#[pyo3(name = "_copy_batches")]
-pub(crate) fn copy_batches<'py>(
-    batches: &Bound<'py, PyAny>,
-    destination: &Bound<'py, PyAny>,
-    stream: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let py = destination.py();
-    let batches: Vec<_> = batches.try_iter()?.collect::<PyResult<_>>()?;
-    let copied = || {
-        let pyarrow = pyarrow(py)?;
-        let named = stream.map(|stream| ask("stream", stream)).transpose()?;
-        let destination = &place_of_context(pyarrow, destination)?;
-        let Some(place) = place_of(pyarrow, destination) else {
-            return Err(not_a_place(destination)?);
-        };
-        let chosen = in_contexts(named, &batches, place)?;
-        let live: Vec<_> = batches.iter().map(live).collect();
-        let copies = pyarrow.bridge.copy_batches(&live, place, chosen.stream()).or_raise(py)?;
-        let copies = copies.into_iter().map(|copy| made(py, |_| Ok(copy))).collect();
-        chosen.finish(py)?;
-        copies
-    };
-    traced(py, Area::Transfer, "copy_to", copied, |_| Facts::default())
 }
 
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
@@ -143,7 +115,7 @@ fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
 }
 
 /// The memory manager of a context, or of the device that a number names; another destination itself.
-fn place_of_context<'py>(
+pub(super) fn place_of_context<'py>(
     pyarrow: &Pyarrow,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -156,7 +128,10 @@ fn place_of_context<'py>(
 }
 
 /// The destination that a `pyarrow.Device` or a `pyarrow.MemoryManager` is.
-fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Destination<'a>> {
+pub(super) fn place_of<'a>(
+    pyarrow: &Pyarrow,
+    object: &'a Bound<'_, PyAny>,
+) -> Option<Destination<'a>> {
     let is_device = is_of(object, &pyarrow.device);
     let is_place = is_device || is_of(object, &pyarrow.memory_manager);
     // SAFETY: an object of its class.
@@ -164,18 +139,17 @@ fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Desti
 }
 
 /// On the stream that is named, or on the thread's, if device memory takes part in the copy.
-fn in_contexts(
+pub(super) fn in_contexts(
+    py: Python<'_>,
     named: Option<Named>,
-    objects: &[Bound<'_, PyAny>],
-    place: Destination<'_>,
+    to: Destination<'_>,
+    from: Option<u32>,
 ) -> PyResult<ChosenOrder> {
-    let Some(py) = objects.first().map(Bound::py) else { return Ok(ChosenOrder::NOW) };
     if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);
     }
-    let bridge = &pyarrow(py)?.bridge;
-    let from = objects.iter().filter_map(|object| bridge.device_of(live(object)));
-    let numbers: BTreeSet<_> = bridge.destination_device(place).into_iter().chain(from).collect();
+    let to = pyarrow(py)?.bridge.destination_device(to);
+    let numbers: Vec<_> = to.into_iter().chain(from).collect();
     if numbers.is_empty() {
         return Ok(ChosenOrder::NOW);
     }
@@ -186,7 +160,7 @@ fn in_contexts(
 }
 
 /// The exception for an invalid destination, with pyarrow's message.
-fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+pub(super) fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     Ok(PyTypeError::new_err(format!(
         "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \
          Context, or a device number, got {})",

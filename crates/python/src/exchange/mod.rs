@@ -25,7 +25,6 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         c_device::export_places,
         c_device::prepare,
         copy_to::combine,
-        copy_to::copy_batches,
         copy_to::copy_to,
         copy_to::buffer_to,
         copy_to::placed,
@@ -51,6 +50,6 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         pointers::host_address,
         read_ahead::read_ahead,
         read_ahead::run_ahead,
-        read_ahead::take_batches,
+        read_ahead::copy_ahead,
     ))
 }

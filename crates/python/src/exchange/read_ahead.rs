@@ -1,23 +1,35 @@
-//! Readers of record batches that are read ahead: `pyarrow_cuda_compat/_pyarrow/read_ahead.py`.
+//! Readers of copies of record batches, which read ahead: `pyarrow_cuda_compat/_pyarrow/read_ahead.py`.
 
+use super::copy_to::{in_contexts, not_a_place, place_of, place_of_context};
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::from_pyarrow::{is_of, live};
 use crate::pyarrow::to_pyarrow::made;
 use crate::pyarrow::{cython_subclass, pyarrow};
+use crate::streams::argument::ask;
+use crate::tracing::{Area, Facts, traced};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-/// A reader that takes the batches of another one over.  It waits while it has read `nbytes` that nobody has taken.
+/// A reader that takes the batches of another one over, to copy them to a destination.  The thread that reads waits
+/// while it has read `nbytes` that nobody has asked for.
 #[pyfunction]
 #[pyo3(name = "_read_ahead")]
 pub(crate) fn read_ahead<'py>(
     reader: &Bound<'py, PyAny>,
     nbytes: i64,
+    destination: &Bound<'py, PyAny>,
+    has_stream: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = reader.py();
-    let ahead = new_reader(reader)?;
+    let pyarrow = pyarrow(py)?;
+    let reader = checked(reader)?;
+    let class = pyarrow.batch_reader.bind(py);
+    let ahead = cython_subclass::new_instance(class, class)?;
+    let destination = &place_of_context(pyarrow, destination)?;
+    let Some(place) = place_of(pyarrow, destination) else { return Err(not_a_place(destination)?) };
+    let (reader, fresh) = (live(reader), live(&ahead));
     // SAFETY: two objects of the class, the second one new.
-    unsafe { pyarrow(py)?.bridge.read_ahead(live(reader), nbytes, live(&ahead)) }.or_raise(py)?;
+    unsafe { pyarrow.bridge.read_ahead(reader, nbytes, place, has_stream, fresh) }.or_raise(py)?;
     Ok(ahead)
 }
 
@@ -25,39 +37,47 @@ pub(crate) fn read_ahead<'py>(
 #[pyfunction]
 #[pyo3(name = "_run_ahead")]
 pub(crate) fn run_ahead(ahead: &Bound<'_, PyAny>) -> PyResult<()> {
-    checked(ahead)?;
     let py = ahead.py();
     // SAFETY: an object of the class.
-    unsafe { pyarrow(py)?.bridge.run_ahead(live(ahead)) }.or_raise(py)
+    unsafe { pyarrow(py)?.bridge.run_ahead(live(checked(ahead)?)) }.or_raise(py)
 }
 
-/// The batches that were read, up to `nbytes` or one of them, and the bytes that copies of them take; after the last
-/// ones also a reader that ends, or fails, as the source has done.  No batches if there are none for some
-/// milliseconds.
+/// Copies of the next batches, their rows and bytes, and whether they are the last ones.  No copies if no batch was
+/// read for some milliseconds.
 #[pyfunction]
-#[pyo3(name = "_take_batches")]
-pub(crate) fn take_batches<'py>(
+#[pyo3(name = "_copy_ahead")]
+pub(crate) fn copy_ahead<'py>(
     ahead: &Bound<'py, PyAny>,
-    nbytes: i64,
-) -> PyResult<(Bound<'py, PyList>, i64, Option<Bound<'py, PyAny>>)> {
+    destination: &Bound<'py, PyAny>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyList>, i64, i64, bool)> {
     let py = ahead.py();
-    let rest = new_reader(ahead)?;
-    // SAFETY: two objects of the class, the second one new.
-    let taken = unsafe { pyarrow(py)?.bridge.take_batches(live(ahead), nbytes, live(&rest)) };
-    let taken = taken.or_raise(py)?;
-    let batches = taken.objects.into_iter().map(|batch| made(py, |_| Ok(batch)));
-    let batches = batches.collect::<PyResult<Vec<_>>>()?;
-    Ok((PyList::new(py, batches)?, taken.nbytes, taken.are_last.then_some(rest)))
+    let pyarrow = pyarrow(py)?;
+    let ahead = live(checked(ahead)?);
+    // SAFETY: an object of the class, which Python uses by one thread at a time.
+    let taken = unsafe { pyarrow.bridge.take_batches(ahead) }.or_raise(py)?;
+    if taken.count == 0 {
+        return Ok((PyList::empty(py), 0, 0, taken.are_last));
+    }
+    let copy = || {
+        let named = stream.map(|stream| ask("stream", stream)).transpose()?;
+        let destination = &place_of_context(pyarrow, destination)?;
+        let Some(place) = place_of(pyarrow, destination) else {
+            return Err(not_a_place(destination)?);
+        };
+        let order = in_contexts(py, named, place, u32::try_from(taken.device).ok())?;
+        // SAFETY: as above.
+        let copied = unsafe { pyarrow.bridge.copy_taken(ahead, &taken, order.stream()) };
+        let (copies, nbytes) = copied.or_raise(py)?;
+        let copies = copies.into_iter().map(|copy| made(py, |_| Ok(copy)));
+        let copies = PyList::new(py, copies.collect::<PyResult<Vec<_>>>()?)?;
+        order.finish(py)?;
+        Ok((copies, taken.rows, nbytes, taken.are_last))
+    };
+    traced(py, Area::Transfer, "copy_to", copy, |_| Facts::default())
 }
 
-/// A new object of the class that a reader has to be of.
-fn new_reader<'py>(reader: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    checked(reader)?;
-    let class = pyarrow(reader.py())?.batch_reader.bind(reader.py());
-    cython_subclass::new_instance(class, class)
-}
-
-fn checked(reader: &Bound<'_, PyAny>) -> PyResult<()> {
+fn checked<'a, 'py>(reader: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyAny>> {
     let is_reader = is_of(reader, &pyarrow(reader.py())?.batch_reader);
-    if is_reader { Ok(()) } else { Err(expected("RecordBatchReader", reader)) }
+    if is_reader { Ok(reader) } else { Err(expected("RecordBatchReader", reader)) }
 }
