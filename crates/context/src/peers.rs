@@ -32,7 +32,10 @@ impl Context {
         if !self.device().can_access(peer.device())? {
             return Ok(());
         }
-        match self.enter()?.enable_peer_access(peer) {
+        let _current = self.enter()?;
+        drop(peer.enter()?);
+        // SAFETY: a context that was found alive.
+        match unsafe { call!(cuCtxEnablePeerAccess(peer.raw(), 0)) } {
             Err(error) if error.code().is_some_and(|code| FINAL.contains(&code)) => Ok(()),
             outcome => outcome,
         }
@@ -121,11 +124,15 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match Route::between(source, target) {
-                Route::Within => self.queue_copy_within_device(to, from, size, stream),
-                Route::Peer => self.queue_copy_to_peer((to, target), (from, source), size, stream),
+        let stream = self.raw_stream(stream)?;
+        match Route::between(source, target) {
+            // SAFETY: guaranteed by the caller.
+            Route::Within => unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) },
+            Route::Peer => {
+                drop((target.enter()?, source.enter()?));
+                let contexts = (target.raw(), source.raw());
+                // SAFETY: guaranteed by the caller; both contexts are alive.
+                unsafe { call!(cuMemcpyPeerAsync(to, contexts.0, from, contexts.1, size, stream)) }
             }
         }
     }

@@ -4,18 +4,14 @@
 
 mod captures;
 mod copies;
-mod events;
 mod host_memory;
 mod ipc;
 mod memory;
 mod modules;
-mod peers;
 mod pointers;
 mod streams;
 
 pub use captures::DisregardedCaptures;
-pub(crate) use events::{DISABLE_TIMING, EventHandle, RawEvent};
 pub use modules::Function;
 pub use pointers::Attribute;
-pub(crate) use streams::{NON_BLOCKING, context_of_stream};
 pub use streams::{RawStream, StreamHandle};

@@ -1,9 +1,15 @@
 //! Events: points in the work of streams.
 
-use crate::calls::{DISABLE_TIMING, EventHandle, RawEvent, StreamHandle};
-use crate::{Context, Current, Retained};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use crate::{Context, Current, Retained, StreamHandle};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
+use std::ffi::c_void;
 use std::sync::Arc;
+
+/// A `CUevent`.
+type RawEvent = *mut c_void;
+
+/// `CU_EVENT_DISABLE_TIMING`.
+const DISABLE_TIMING: u32 = 2;
 
 /// A point in the work of a stream, once it is recorded there.
 ///
@@ -74,7 +80,9 @@ impl Event {
     }
 
     fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
-        let raw = current.create_event(flags)?;
+        let mut raw: RawEvent = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuEventCreate((&raw mut raw).cast(), flags)) }?;
         Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, None))
     }
 
@@ -83,7 +91,7 @@ impl Event {
     /// # Safety
     ///
     /// The handle must be that of an event of the context, and live as long as `owner`.
-    pub unsafe fn borrowed(context: &Context, raw: *mut std::ffi::c_void, owner: Retained) -> Self {
+    pub unsafe fn borrowed(context: &Context, raw: *mut c_void, owner: Retained) -> Self {
         Self::of(context, raw, false, Some(owner))
     }
 
@@ -97,14 +105,8 @@ impl Event {
     }
 
     /// The `CUevent` handle, for other libraries, valid as long as this or a clone lives.
-    pub fn as_raw(&self) -> *mut std::ffi::c_void {
+    pub fn as_raw(&self) -> *mut c_void {
         self.0.raw
-    }
-
-    /// The handle for the calls of [`Current`].
-    pub(super) fn handle(&self) -> EventHandle<'_> {
-        // SAFETY: an event of the context, which lives as long as this.
-        unsafe { EventHandle::new(self.0.raw, self.context()) }
     }
 
     /// Whether it records time stamps.
@@ -119,7 +121,9 @@ impl Event {
     ///
     /// Driver errors, including those of the queued work.
     pub fn wait(&self) -> CudaResult<()> {
-        self.context().enter()?.synchronize_event(self.handle())
+        let _current = self.context().enter()?;
+        // SAFETY: a live handle.
+        unsafe { call!(cuEventSynchronize(self.as_raw())) }
     }
 
     /// Whether the work before it is complete.
@@ -154,18 +158,42 @@ impl Event {
         if !self.context().is_same(end.context()) {
             return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
         }
-        self.context().enter()?.elapsed(self.handle(), end.handle())
+        let _current = self.context().enter()?;
+        let mut milliseconds = 0f32;
+        let place = (&raw mut milliseconds).cast();
+        // SAFETY: live handles, and a place that outlives the call.
+        unsafe { call!(cuEventElapsedTime(place, self.as_raw(), end.as_raw())) }?;
+        Ok(milliseconds)
     }
 }
 
 impl Current<'_> {
+    /// The handle for the driver, which reads through it.  So an event of another context, which may be
+    /// gone with all its events, is refused.
+    fn raw_event(&self, event: &Event) -> CudaResult<RawEvent> {
+        match event.context().is_same(self.context()) {
+            true => Ok(event.as_raw()),
+            false => Err(CudaError::of_call("cuEventQuery", codes::INVALID_HANDLE)),
+        }
+    }
+
     /// Like [`Event::record`], under a guard that the caller holds already.
     ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
     pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
-        self.record_event(event.handle(), stream)
+        let (event, stream) = (self.raw_event(event)?, self.raw_stream(stream)?);
+        // SAFETY: live handles.
+        unsafe { call!(cuEventRecord(event, stream)) }
+    }
+
+    /// Records an event behind all work of the context, on all streams, those of other libraries
+    /// included.
+    pub(super) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
+        let event = self.raw_event(event)?;
+        // SAFETY: a live handle; the context is alive.
+        unsafe { call!(cuCtxRecordEvent(self.context().raw(), event)) }
     }
 
     /// Like [`Event::is_complete`], under a guard that the caller holds already.
@@ -174,7 +202,9 @@ impl Current<'_> {
     ///
     /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
     pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
-        self.is_event_complete(event.handle())
+        let event = self.raw_event(event)?;
+        // SAFETY: a live handle.
+        unsafe { query!(cuEventQuery(event)) }
     }
 }
 
@@ -182,7 +212,7 @@ impl Drop for State {
     fn drop(&mut self) {
         if self.owner.is_none() {
             // SAFETY: made here, and destroyed once.
-            self.context.release("an event", |current| unsafe { current.destroy_event(self.raw) });
+            self.context.release("an event", |_| unsafe { call!(cuEventDestroy_v2(self.raw)) });
         }
     }
 }

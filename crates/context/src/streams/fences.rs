@@ -159,8 +159,8 @@ impl Fences {
             None => Event::new(context)?,
         };
         let recorded = match context.is_same(current.context()) {
-            true => current.record_on_all_streams(event.handle()),
-            false => context.enter().and_then(|it| it.record_on_all_streams(event.handle())),
+            true => current.record_on_all_streams(&event),
+            false => context.enter().and_then(|it| it.record_on_all_streams(&event)),
         };
         match recorded {
             Ok(()) => Ok(event),

@@ -2,14 +2,14 @@
 //! libraries.
 
 mod current_stream;
-#[expect(unsafe_code, reason = "owns handles of the driver")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod event;
 mod exchange;
 mod fences;
 mod in_flight;
 mod queues;
 mod retained;
-#[expect(unsafe_code, reason = "owns handles of the driver")]
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod stream;
 mod waits;
 

@@ -1,11 +1,14 @@
 //! Streams: queues of work on a device.
 
 use super::in_flight::InFlight;
-use crate::calls::{NON_BLOCKING, RawStream, StreamHandle, context_of_stream};
+use crate::calls::{RawStream, StreamHandle};
 use crate::{Completed, Context, Current, Event, Retained, is_readable};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
+use std::ffi::c_void;
 use std::sync::Arc;
 
+/// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
+const NON_BLOCKING: u32 = 1;
 /// Handles up to this one name default streams: the current context's (0), the legacy one (1), and
 /// the thread's own (2).
 const LAST_DEFAULT: usize = 2;
@@ -72,18 +75,36 @@ impl Stream {
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
-        let raw = context.enter()?.create_stream(flags, priority)?;
+        let _current = context.enter()?;
+        let mut raw: RawStream = std::ptr::null_mut();
+        let place = (&raw mut raw).cast();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe {
+            match priority {
+                0 => call!(cuStreamCreate(place, flags)),
+                priority => call!(cuStreamCreateWithPriority(place, flags, priority)),
+            }
+        }?;
         Ok(Self::of(context, raw, None))
     }
 
     /// The least and the greatest priority that streams of a context can have, such as (0, -5).
     pub fn priorities(context: &Context) -> CudaResult<(i32, i32)> {
-        context.enter()?.stream_priorities()
+        let _current = context.enter()?;
+        let (mut least, mut greatest) = (0i32, 0i32);
+        let places = ((&raw mut least).cast(), (&raw mut greatest).cast());
+        // SAFETY: stores two numbers through the pointers, which outlive the call.
+        unsafe { call!(cuCtxGetStreamPriorityRange(places.0, places.1)) }?;
+        Ok((least, greatest))
     }
 
     /// The stream's priority.
     pub fn priority(&self) -> CudaResult<i32> {
-        self.context().enter()?.stream_priority(self.handle())
+        let _current = self.context().enter()?;
+        let mut priority = 0i32;
+        // SAFETY: a live handle, and a place that outlives the call.
+        unsafe { call!(cuStreamGetPriority(self.as_raw(), (&raw mut priority).cast())) }?;
+        Ok(priority)
     }
 
     /// The legacy default stream of a context.
@@ -115,9 +136,10 @@ impl Stream {
         if !is_readable(raw.addr()) {
             return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
         }
-        // SAFETY: guaranteed by the caller.
-        let handle = unsafe { context_of_stream(raw) }?;
-        let found = contexts.iter().find(|context| context.handle() == handle);
+        let mut handle: *mut c_void = std::ptr::null_mut();
+        // SAFETY: guaranteed by the caller; stores a handle through the pointer.
+        unsafe { call!(cuStreamGetCtx(raw, (&raw mut handle).cast())) }?;
+        let found = contexts.iter().find(|context| context.handle() == handle.addr());
         Ok(found.map(|context| Self::of(context, raw, Some(owner))))
     }
 
@@ -189,7 +211,10 @@ impl Stream {
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
-        self.context().enter()?.wait_for_event(self.handle(), event.handle())
+        let _current = self.context().enter()?;
+        drop(event.context().enter()?);
+        // SAFETY: live handles.
+        unsafe { call!(cuStreamWaitEvent(self.as_raw(), event.as_raw(), 0)) }
     }
 
     /// Whether all work queued so far is complete.
@@ -219,9 +244,8 @@ impl Event {
 impl Drop for State {
     fn drop(&mut self) {
         if self.owner.is_none() {
-            let raw = self.raw;
             // SAFETY: made here, and destroyed once.
-            self.context.release("a stream", |current| unsafe { current.destroy_stream(raw) });
+            self.context.release("a stream", |_| unsafe { call!(cuStreamDestroy_v2(self.raw)) });
         }
     }
 }
