@@ -16,6 +16,7 @@ mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
+mod stored;
 mod streams;
 #[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
 mod zeroing;

@@ -1,6 +1,7 @@
 //! Graphs into which streams are captured, by this thread or by others.
 
 use crate::Current;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::marker::PhantomData;
 
@@ -28,9 +29,8 @@ impl Current<'_> {
 
 /// Sets the thread's mode, and returns what it was.  Drivers before CUDA 10.1 have none.
 fn exchange(mode: i32) -> CudaResult<i32> {
-    let mut mode = mode;
-    // SAFETY: reads and writes a number through the pointer, which outlives the call.
-    unsafe { call!(cuThreadExchangeStreamCaptureMode((&raw mut mode).cast())) }.map(|()| mode)
+    // SAFETY: reads a number, and stores another.
+    stored(mode, |at| unsafe { call!(cuThreadExchangeStreamCaptureMode(at)) })
 }
 
 impl Drop for DisregardedCaptures {

@@ -1,9 +1,9 @@
 //! Pinned host memory.
 
 use crate::Current;
-use arrow_cuda_driver::{CudaError, CudaResult, call, report_failure};
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use crate::stored::stored;
+use arrow_cuda_driver::{CudaResult, call, report_failure};
+use std::ptr::{self, NonNull};
 
 /// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context, not only for the current one.
 const PORTABLE: u32 = 1;
@@ -17,11 +17,11 @@ impl Current<'_> {
     ///
     /// Driver errors, when it cannot pin that much memory.
     pub fn allocate_host_memory(&self, size: usize) -> CudaResult<NonNull<u8>> {
-        let mut data: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores an address through the pointer, which outlives the call.
-        unsafe { call!(cuMemHostAlloc((&raw mut data).cast(), size, PORTABLE)) }
-            .map_err(|error: CudaError| error.while_allocating(size as u64))?;
-        Ok(NonNull::new(data.cast()).expect("a driver that succeeds gives an address"))
+        // SAFETY: stores an address.
+        let data =
+            stored(ptr::null_mut(), |at| unsafe { call!(cuMemHostAlloc(at, size, PORTABLE)) })
+                .map_err(|error| error.while_allocating(size as u64))?;
+        Ok(NonNull::new(data).expect("a driver that succeeds gives an address"))
     }
 
     /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory), once the device has
@@ -47,16 +47,12 @@ impl Current<'_> {
     ///
     /// Driver errors.  The memory must stay allocated even then: the driver may still hold it.
     pub unsafe fn register_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<u64> {
-        let mut address = 0u64;
-        // SAFETY: guaranteed by the caller; stores an address through the pointer.
+        // SAFETY: guaranteed by the caller; stores an address.
         unsafe {
             self.pin_host_memory(data, size)?;
-            let mapped =
-                call!(cuMemHostGetDevicePointer_v2((&raw mut address).cast(), data.cast(), 0));
-            if mapped.is_err() {
-                report_failure("pinned host memory", self.unregister_host_memory(data));
-            }
-            mapped.map(|()| address)
+            stored(0u64, |at| call!(cuMemHostGetDevicePointer_v2(at, data.cast(), 0))).inspect_err(
+                |_| report_failure("pinned host memory", self.unregister_host_memory(data)),
+            )
         }
     }
 

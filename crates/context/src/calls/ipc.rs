@@ -1,6 +1,7 @@
 //! Device memory that several processes use.
 
 use crate::Current;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the only flag there is.
@@ -13,10 +14,8 @@ impl Current<'_> {
     ///
     /// Driver errors, for memory that cannot be shared.
     pub fn export_memory(&self, address: u64) -> CudaResult<[u8; 64]> {
-        let mut handle = [0u8; 64];
-        // SAFETY: stores 64 bytes through the pointer; the address is looked up, not read.
-        unsafe { call!(cuIpcGetMemHandle(handle.as_mut_ptr().cast(), address)) }?;
-        Ok(handle)
+        // SAFETY: stores 64 bytes; the address is looked up, not read.
+        stored([0u8; 64], |at| unsafe { call!(cuIpcGetMemHandle(at, address)) })
     }
 
     /// Maps an allocation that another process has exported, and returns its address in this
@@ -26,11 +25,9 @@ impl Current<'_> {
     ///
     /// Driver errors; error 201 for a handle that this process has exported itself.
     pub fn open_memory(&self, handle: [u8; 64]) -> CudaResult<u64> {
-        let mut address = 0u64;
-        let place = (&raw mut address).cast();
-        // SAFETY: stores an address through the pointer; the driver checks the handle.
-        unsafe { call!(cuIpcOpenMemHandle_v2(place, IpcHandle(handle), LAZY_ENABLE_PEER_ACCESS)) }?;
-        Ok(address)
+        let (handle, flags) = (IpcHandle(handle), LAZY_ENABLE_PEER_ACCESS);
+        // SAFETY: stores an address; the driver checks the handle.
+        stored(0u64, |at| unsafe { call!(cuIpcOpenMemHandle_v2(at, handle, flags)) })
     }
 
     /// Unmaps memory that [`open_memory`](Self::open_memory) has mapped.

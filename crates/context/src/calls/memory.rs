@@ -1,8 +1,9 @@
 //! Device memory.
 
 use super::StreamHandle;
+use crate::stored::stored;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, call};
+use arrow_cuda_driver::{CudaResult, call};
 
 impl Context {
     /// How much of the device's memory is free for any process, in bytes.
@@ -22,13 +23,11 @@ impl Current<'_> {
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY`, with `size` in it, when the device has no room.
     pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
-        let mut address = 0u64;
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
         let _disregarded = self.disregard_captures();
-        // SAFETY: stores an address through the pointer, which outlives the call.
-        unsafe { call!(cuMemAlloc_v2((&raw mut address).cast(), bytes)) }
-            .map_err(|error: CudaError| error.while_allocating(size))?;
-        Ok(address)
+        // SAFETY: stores an address.
+        stored(0u64, |at| unsafe { call!(cuMemAlloc_v2(at, bytes)) })
+            .map_err(|error| error.while_allocating(size))
     }
 
     /// Releases memory of [`allocate_memory`](Self::allocate_memory), once the device has completed

@@ -2,8 +2,10 @@
 
 use super::StreamHandle;
 use crate::Current;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::ffi::{CStr, c_void};
+use std::ptr;
 
 /// A kernel of a module that stays loaded as long as the context exists.
 #[derive(Clone, Copy, Debug)]
@@ -18,19 +20,16 @@ impl Current<'_> {
     ///
     /// Driver errors, when it cannot compile the text, or finds no such kernel.
     pub fn load_function(&self, ptx: &CStr, name: &CStr) -> CudaResult<Function> {
-        let mut module: *mut c_void = std::ptr::null_mut();
-        let mut function: *mut c_void = std::ptr::null_mut();
         let text = ptx.as_ptr().cast_mut().cast();
         let name = name.as_ptr().cast_mut().cast();
-        // SAFETY: stores a handle through the pointer; the driver reads the text to its NUL.
-        unsafe { call!(cuModuleLoadData((&raw mut module).cast(), text)) }?;
+        // SAFETY: stores a handle; the driver reads the text to its NUL.
+        let module = stored(ptr::null_mut(), |at| unsafe { call!(cuModuleLoadData(at, text)) })?;
         // SAFETY: as above, with the module that was loaded.
-        let found = unsafe { call!(cuModuleGetFunction((&raw mut function).cast(), module, name)) };
-        found.inspect_err(|_| {
+        let function = stored(0usize, |at| unsafe { call!(cuModuleGetFunction(at, module, name)) });
+        function.map(Function).inspect_err(|_| {
             // SAFETY: nobody else has seen the module.
             report_failure("a module", unsafe { call!(cuModuleUnload(module)) });
-        })?;
-        Ok(Function(function as usize))
+        })
     }
 
     /// Queues a kernel on a stream, in `blocks` blocks of `threads` threads.
@@ -46,7 +45,7 @@ impl Current<'_> {
         arguments: &mut [*mut c_void],
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        let no_options: *mut c_void = std::ptr::null_mut();
+        let no_options: *mut c_void = ptr::null_mut();
         let arguments = arguments.as_mut_ptr().cast();
         let stream = self.raw_stream(stream)?;
         // SAFETY: guaranteed by the caller.

@@ -1,6 +1,7 @@
 //! Attributes of addresses.  The driver looks addresses up, and never dereferences them.
 
 use crate::Current;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, codes};
 
 /// The attributes of an address, numbered as in the driver.
@@ -39,11 +40,8 @@ impl Current<'_> {
     /// attribute.
     pub fn attribute(&self, attribute: Attribute, address: u64) -> CudaResult<u64> {
         // The widest attribute has 8 bytes; narrower ones fill the low end.
-        let mut value = 0u64;
-        let place = (&raw mut value).cast();
-        // SAFETY: stores at most 8 bytes through the pointer, which outlives the call.
-        unsafe { call!(cuPointerGetAttribute(place, attribute as i32, address)) }?;
-        Ok(value)
+        // SAFETY: stores at most 8 bytes.
+        stored(0u64, |at| unsafe { call!(cuPointerGetAttribute(at, attribute as i32, address)) })
     }
 
     /// Like [`attribute`](Self::attribute), but `None` for an address that the driver does not

@@ -1,5 +1,6 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
 
+use crate::stored::stored;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
@@ -71,10 +72,9 @@ impl Current<'_> {
 
     /// Whether a stream is capturing its work into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
-        let mut status = 0i32;
         let stream = self.raw_stream(stream)?;
-        // SAFETY: a live handle, and a place that outlives the call.
-        unsafe { call!(cuStreamIsCapturing(stream, (&raw mut status).cast())) }?;
+        // SAFETY: a live handle; stores a number.
+        let status = stored(0i32, |at| unsafe { call!(cuStreamIsCapturing(stream, at)) })?;
         Ok(status != 0)
     }
 }

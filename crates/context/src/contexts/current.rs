@@ -2,17 +2,20 @@
 
 use super::Context;
 use super::identity::{self, gone};
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, blocking, call, may_release, report_failure};
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::ptr;
 
 /// Keeps a live context current on this thread until it is dropped.
 ///
-/// Every driver function that works in the current context is a method of this type, so none can
-/// run in another context, in one that is gone, or in none.  The methods are in `calls/`, grouped
-/// by noun.  Dropping the guard restores the context that was current before, whatever happened in
-/// between.  The driver has one stack of contexts for each thread, so guards must be dropped in the
-/// reverse order of their creation, as scopes do.
+/// Every driver function that works in the current context is called where one of these is held, so
+/// none can run in another context, in one that is gone, or in none.  Most are methods of this type,
+/// which are in `calls/`, grouped by noun; [`Stream`](crate::Stream) and [`Event`](crate::Event) call
+/// what concerns them alone.  Dropping the guard restores the context that was current before,
+/// whatever happened in between.  The driver has one stack of contexts for each thread, so guards
+/// must be dropped in the reverse order of their creation, as scopes do.
 ///
 /// ```
 /// use arrow_cuda_context::Context;
@@ -51,9 +54,8 @@ impl Context {
         if !self.is_primary() {
             self.check_identity()?;
         }
-        let mut previous: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuCtxGetCurrent((&raw mut previous).cast())) }?;
+        // SAFETY: stores a handle.
+        let previous = stored(ptr::null_mut(), |at| unsafe { call!(cuCtxGetCurrent(at)) })?;
         let mut current = Current { context: self, previous: None, not_send: PhantomData };
         if previous != self.raw() {
             // SAFETY: the handle of a context that was found alive, or of a primary one, whose
@@ -112,10 +114,8 @@ impl<'context> Current<'context> {
 
     /// The driver's handle of the context's device.
     pub(super) fn device_handle(&self) -> CudaResult<i32> {
-        let mut device = 0i32;
-        // SAFETY: stores a number through the pointer, which outlives the call.
-        unsafe { call!(cuCtxGetDevice((&raw mut device).cast())) }?;
-        Ok(device)
+        // SAFETY: stores a number.
+        stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) })
     }
 
     /// Blocks until the device has completed everything that was queued in the context.
@@ -132,11 +132,10 @@ impl<'context> Current<'context> {
 impl Drop for Current<'_> {
     fn drop(&mut self) {
         let Some(previous) = self.previous else { return };
-        let mut popped: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        let left = unsafe { call!(cuCtxPopCurrent_v2((&raw mut popped).cast())) };
+        // SAFETY: stores a handle.
+        let left = stored(0usize, |at| unsafe { call!(cuCtxPopCurrent_v2(at)) });
         if left.is_err() {
-            report_failure("the current context", left);
+            report_failure("the current context", left.map(drop));
             // The thread must not continue with our context, whatever the state of the stack.
             // SAFETY: the handle that the driver gave for the thread's current context.
             let set = unsafe { call!(cuCtxSetCurrent(previous)) };

@@ -1,8 +1,8 @@
 //! The machine's CUDA devices.
 
 use super::identity;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, is_forked_child, report_failure};
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
@@ -30,9 +30,8 @@ impl Device {
     /// When there is no driver, or it finds no device (error 100).
     pub fn count() -> CudaResult<u32> {
         initialise()?;
-        let mut count = 0i32;
-        // SAFETY: stores a number through the pointer, which outlives the call.
-        unsafe { call!(cuDeviceGetCount((&raw mut count).cast())) }?;
+        // SAFETY: stores a number.
+        let count = stored(0i32, |at| unsafe { call!(cuDeviceGetCount(at)) })?;
         Ok(count.try_into().unwrap_or(0))
     }
 
@@ -64,9 +63,8 @@ impl Device {
     /// The device's memory, in bytes.
     pub fn total_memory(self) -> CudaResult<u64> {
         let device = self.handle()?;
-        let mut bytes = 0usize;
-        // SAFETY: stores a size through the pointer, which outlives the call.
-        unsafe { call!(cuDeviceTotalMem_v2((&raw mut bytes).cast(), device)) }?;
+        // SAFETY: stores a size.
+        let bytes = stored(0usize, |at| unsafe { call!(cuDeviceTotalMem_v2(at, device)) })?;
         Ok(bytes as u64)
     }
 
@@ -90,10 +88,8 @@ impl Device {
     /// process uses.  The device's number may differ between processes.
     pub fn uuid(self) -> CudaResult<[u8; 16]> {
         let device = self.handle()?;
-        let mut uuid = [0u8; 16];
-        // SAFETY: stores 16 bytes through the pointer.
-        unsafe { call!(cuDeviceGetUuid_v2(uuid.as_mut_ptr().cast(), device)) }?;
-        Ok(uuid)
+        // SAFETY: stores 16 bytes.
+        stored([0u8; 16], |at| unsafe { call!(cuDeviceGetUuid_v2(at, device)) })
     }
 
     /// The device of the thread's current context; `None` when none is current.
@@ -103,13 +99,11 @@ impl Device {
     /// When there is no driver, or it finds no device.
     pub fn current() -> CudaResult<Option<Self>> {
         let count = Self::count()?;
-        let mut current = 0i32;
-        // SAFETY: stores a number through the pointer, which outlives the call.
-        match unsafe { call!(cuCtxGetDevice((&raw mut current).cast())) } {
-            Ok(()) => {}
+        // SAFETY: stores a number.
+        let current = match stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) }) {
             Err(error) if error.is_context_gone() => return Ok(None),
-            Err(error) => return Err(error),
-        }
+            answer => answer?,
+        };
         for device in (0..count).map(Self) {
             if device.handle()? == current {
                 return Ok(Some(device));
@@ -121,15 +115,14 @@ impl Device {
     /// Retains the device's primary context.  Returns its handle and number.
     pub(super) fn retain_primary_context(self) -> CudaResult<(usize, u64)> {
         let device = self.handle()?;
-        let mut handle: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), device)) }?;
-        let number = identity::number_of(handle as usize).inspect_err(|_| {
+        // SAFETY: stores a handle.
+        let handle = stored(0usize, |at| unsafe { call!(cuDevicePrimaryCtxRetain(at, device)) })?;
+        let number = identity::number_of(handle).inspect_err(|_| {
             // SAFETY: undoes the retain above, which nobody has seen yet.
             let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) };
             report_failure("a primary context", released);
         })?;
-        Ok((handle as usize, number))
+        Ok((handle, number))
     }
 
     /// Whether the device has a primary context, whichever library of this process has made it.
@@ -162,30 +155,25 @@ impl Device {
 
     /// Whether work of the device can access memory of another one directly, once that is enabled.
     pub(crate) fn can_access(self, peer: Self) -> CudaResult<bool> {
-        let mut can = 0i32;
         let (device, peer) = (self.handle()?, peer.handle()?);
-        // SAFETY: stores a number through the pointer, which outlives the call.
-        unsafe { call!(cuDeviceCanAccessPeer((&raw mut can).cast(), device, peer)) }?;
+        // SAFETY: stores a number.
+        let can = stored(0i32, |at| unsafe { call!(cuDeviceCanAccessPeer(at, device, peer)) })?;
         Ok(can != 0)
     }
 
     /// The driver's handle of the device.
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;
-        let mut handle = 0i32;
         // No device has a number that large: the driver refuses it.
         let number = i32::try_from(self.0).unwrap_or(i32::MAX);
-        // SAFETY: stores a number through the pointer, which outlives the call.
-        unsafe { call!(cuDeviceGet((&raw mut handle).cast(), number)) }?;
-        Ok(handle)
+        // SAFETY: stores a number.
+        stored(0i32, |at| unsafe { call!(cuDeviceGet(at, number)) })
     }
 }
 
 fn attribute(device: i32, number: i32) -> CudaResult<i32> {
-    let mut value = 0i32;
-    // SAFETY: stores a number through the pointer, which outlives the call.
-    unsafe { call!(cuDeviceGetAttribute((&raw mut value).cast(), number, device)) }?;
-    Ok(value)
+    // SAFETY: stores a number.
+    stored(0i32, |at| unsafe { call!(cuDeviceGetAttribute(at, number, device)) })
 }
 
 /// The newest version of CUDA that the driver supports: 13000 for 13.0.
@@ -194,10 +182,8 @@ fn attribute(device: i32, number: i32) -> CudaResult<i32> {
 ///
 /// When there is no driver.
 pub fn driver_version() -> CudaResult<i32> {
-    let mut version = 0i32;
-    // SAFETY: stores a number through the pointer, which outlives the call.
-    unsafe { call!(cuDriverGetVersion((&raw mut version).cast())) }?;
-    Ok(version)
+    // SAFETY: stores a number.
+    stored(0i32, |at| unsafe { call!(cuDriverGetVersion(at)) })
 }
 
 /// Initialises the driver once.  After a failure, the next call tries again.

@@ -5,6 +5,7 @@
 //! on an H200).
 
 use super::is_readable;
+use crate::stored::stored;
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::ffi::c_void;
 
@@ -21,27 +22,23 @@ pub(super) fn number_of(handle: usize) -> CudaResult<u64> {
 
 /// As [`number_of`], for a handle whose memory is known to be readable.
 pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
-    let mut version = 0u32;
+    let handle = handle as *mut c_void;
     // SAFETY: the handle is readable memory, which is all that this call demands; it answers
     // `CUDA_ERROR_INVALID_CONTEXT` for a context that was destroyed.
-    unsafe { call!(cuCtxGetApiVersion(handle as *mut c_void, (&raw mut version).cast())) }?;
-    let mut number = 0u64;
-    // SAFETY: a live context, and a place that outlives the call.
-    match unsafe { call!(cuCtxGetId(handle as *mut c_void, (&raw mut number).cast())) } {
-        Ok(()) => Ok(number),
+    let _version = stored(0u32, |at| unsafe { call!(cuCtxGetApiVersion(handle, at)) })?;
+    // SAFETY: a live context; stores a number.
+    match stored(0u64, |at| unsafe { call!(cuCtxGetId(handle, at)) }) {
         // Drivers before CUDA 12 have no numbers: the handle alone has to suffice there.
         Err(error) if error.is_missing_function() => Ok(0),
         Err(error) if error.code() == Some(codes::CONTEXT_IS_DESTROYED) => Err(gone()),
-        Err(error) => Err(error),
+        answer => answer,
     }
 }
 
 /// The number of the thread's current context.
 pub(super) fn number_of_current() -> CudaResult<u64> {
-    let mut number = 0u64;
-    // SAFETY: null stands for the current context, so no handle is read; the place outlives the call.
-    unsafe { call!(cuCtxGetId(std::ptr::null_mut(), (&raw mut number).cast())) }?;
-    Ok(number)
+    // SAFETY: null stands for the current context, so no handle is read; stores a number.
+    stored(0u64, |at| unsafe { call!(cuCtxGetId(std::ptr::null_mut(), at)) })
 }
 
 /// The one error for a context that is gone, for whatever reason.

@@ -1,8 +1,8 @@
 //! Contexts, and the one that is current.
 
+use crate::stored::stored;
 use crate::{Context, Device};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
-use std::ffi::c_void;
 
 impl Context {
     /// The context of `cust`, which is a device's primary one.
@@ -64,13 +64,11 @@ impl Context {
     /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or driver errors.
     pub fn current() -> CudaResult<Option<Self>> {
         Device::count()?; // a driver that was not initialised refuses the next call
-        let mut handle: *mut c_void = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }?;
-        if handle.is_null() {
-            return Ok(None);
+        // SAFETY: stores a handle.
+        match stored(0usize, |at| unsafe { call!(cuCtxGetCurrent(at)) })? {
+            0 => Ok(None),
+            handle => with_handle(handle).map(Some),
         }
-        with_handle(handle.addr()).map(Some)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Events: points in the work of streams.
 
+use crate::stored::stored;
 use crate::{Context, Current, Retained, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
@@ -80,9 +81,8 @@ impl Event {
     }
 
     fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
-        let mut raw: RawEvent = std::ptr::null_mut();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe { call!(cuEventCreate((&raw mut raw).cast(), flags)) }?;
+        // SAFETY: stores a handle.
+        let raw = stored(std::ptr::null_mut(), |at| unsafe { call!(cuEventCreate(at, flags)) })?;
         Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, None))
     }
 
@@ -159,11 +159,9 @@ impl Event {
             return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
         }
         let _current = self.context().enter()?;
-        let mut milliseconds = 0f32;
-        let place = (&raw mut milliseconds).cast();
-        // SAFETY: live handles, and a place that outlives the call.
-        unsafe { call!(cuEventElapsedTime(place, self.as_raw(), end.as_raw())) }?;
-        Ok(milliseconds)
+        let (start, end) = (self.as_raw(), end.as_raw());
+        // SAFETY: live handles; stores the milliseconds.
+        stored(0f32, |at| unsafe { call!(cuEventElapsedTime(at, start, end)) })
     }
 }
 

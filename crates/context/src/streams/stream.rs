@@ -2,9 +2,9 @@
 
 use super::in_flight::InFlight;
 use crate::calls::{RawStream, StreamHandle};
+use crate::stored::stored;
 use crate::{Completed, Context, Current, Event, Retained, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
-use std::ffi::c_void;
 use std::sync::Arc;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
@@ -76,15 +76,13 @@ impl Stream {
     /// ```
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
         let _current = context.enter()?;
-        let mut raw: RawStream = std::ptr::null_mut();
-        let place = (&raw mut raw).cast();
-        // SAFETY: stores a handle through the pointer, which outlives the call.
-        unsafe {
+        // SAFETY: stores a handle.
+        let raw = stored(std::ptr::null_mut(), |at| unsafe {
             match priority {
-                0 => call!(cuStreamCreate(place, flags)),
-                priority => call!(cuStreamCreateWithPriority(place, flags, priority)),
+                0 => call!(cuStreamCreate(at, flags)),
+                priority => call!(cuStreamCreateWithPriority(at, flags, priority)),
             }
-        }?;
+        })?;
         Ok(Self::of(context, raw, None))
     }
 
@@ -101,10 +99,8 @@ impl Stream {
     /// The stream's priority.
     pub fn priority(&self) -> CudaResult<i32> {
         let _current = self.context().enter()?;
-        let mut priority = 0i32;
-        // SAFETY: a live handle, and a place that outlives the call.
-        unsafe { call!(cuStreamGetPriority(self.as_raw(), (&raw mut priority).cast())) }?;
-        Ok(priority)
+        // SAFETY: a live handle; stores a number.
+        stored(0i32, |at| unsafe { call!(cuStreamGetPriority(self.as_raw(), at)) })
     }
 
     /// The legacy default stream of a context.
@@ -136,10 +132,9 @@ impl Stream {
         if !is_readable(raw.addr()) {
             return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
         }
-        let mut handle: *mut c_void = std::ptr::null_mut();
-        // SAFETY: guaranteed by the caller; stores a handle through the pointer.
-        unsafe { call!(cuStreamGetCtx(raw, (&raw mut handle).cast())) }?;
-        let found = contexts.iter().find(|context| context.handle() == handle.addr());
+        // SAFETY: guaranteed by the caller; stores a handle.
+        let handle = stored(0usize, |at| unsafe { call!(cuStreamGetCtx(raw, at)) })?;
+        let found = contexts.iter().find(|context| context.handle() == handle);
         Ok(found.map(|context| Self::of(context, raw, Some(owner))))
     }
 
