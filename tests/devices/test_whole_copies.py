@@ -70,6 +70,7 @@ WHOLE = ("view", "dense union", "dictionary", "run-end encoded")
 
 
 @example("decimal256", 4, [(0.0, 0.0)], True)
+@example("deeply nested", 11, [(0.0625, 0.0625)], True)
 @given(
     st.sampled_from(sorted(ALL)),
     st.integers(1, 60),
@@ -101,6 +102,16 @@ def test_slices_travel_without_the_rest(ctx, name, repeated, slices, is_nested):
             sizes = {buffer.address: buffer.size for buffer in buffers_of(copy)}
             # Up to seven elements more, where there are bits.
             assert sum(sizes.values()) <= 1.05 * own + 96 * len(sizes)
+
+
+def test_arrays_that_share_memory_share_it_there(ctx):
+    words, nulls = pa.array(["one", "two", "three"] * 9), pa.array([False, True, False] * 9)
+    first = pa.StructArray.from_arrays([words], ["x"], mask=nulls)
+    table = pa.table({"a": words, "b": words, "c": first})
+    for start in range(9):
+        there = table.copy_to(ctx).slice(start, 9).copy_to(ctx).copy_to(CPU)
+        there.validate(full=True)
+        assert there.equals(table.slice(start, 9))
 
 
 def test_the_first_offset_need_not_be_0(ctx):

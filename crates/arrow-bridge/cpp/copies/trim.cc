@@ -1,6 +1,7 @@
 #include "copies/trim.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "arrow/buffer.h"
@@ -127,12 +128,27 @@ struct Offsets {
   }
 };
 
-Status LowerOnDevice(const Offsets& offsets) {
+// Arrays that share memory share its copy, which is lowered once; to lower it by another base takes a copy of
+// its own.
+Status LowerOnDevice(const Offsets& offsets, const std::shared_ptr<arrow::MemoryManager>& to) {
+  std::map<const arrow::Buffer*, uint64_t> lowered;
   std::vector<const arrow::Buffer*> buffers;
-  for (const auto* buffer : offsets.buffers) buffers.push_back(buffer->get());
+  std::vector<uint64_t> widths, bases;
+  for (size_t number = 0; number < offsets.buffers.size(); ++number) {
+    auto& buffer = *offsets.buffers[number];
+    const uint64_t base = offsets.bases[number];
+    const auto [found, is_new] = lowered.emplace(buffer.get(), base);
+    if (!is_new && found->second == base) continue;
+    if (!is_new) {
+      ARROW_ASSIGN_OR_RAISE(buffer, arrow::Buffer::Copy(buffer, to));
+    }
+    buffers.push_back(buffer.get());
+    widths.push_back(offsets.widths[number]);
+    bases.push_back(base);
+  }
   ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(buffers));
-  return Call(Rust().change_numbers, borrowed.data(), offsets.widths.data(), offsets.bases.data(),
-              nullptr, borrowed.size());
+  return Call(Rust().change_numbers, borrowed.data(), widths.data(), bases.data(), nullptr,
+              borrowed.size());
 }
 
 // Queued copies do not wait for what writes the offsets.
@@ -178,7 +194,7 @@ Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint
   auto next = bases.begin();
   for (const auto& copy : copies) offsets.Add(copy, &next);
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
-  if (host == nullptr) return LowerOnDevice(offsets);
+  if (host == nullptr) return LowerOnDevice(offsets, to);
   for (size_t number = 0; number < offsets.buffers.size(); ++number) {
     auto& buffer = *offsets.buffers[number];
     ARROW_ASSIGN_OR_RAISE(
