@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from support.threads import in_threads
 
 DATA = bytes((17 * index + 3) % 256 for index in range(1000))
-CLOSED = "^I/O operation on closed file$"
 OUTSIDE = "^Seek out of bounds$"
 
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-CLOSED = "^I/O operation on closed file$"
 OUTSIDE = "^position out of bounds$"
 FULL = "do not fit into a device buffer of"
 

@@ -113,10 +113,12 @@ def test_imported_memory_is_not_exported_again(ctx, peer):
     for part in (
         "buffer",
         "buffer.slice(1)",
+        "buffer.slice(0, 0)",
         "cuda.CudaBuffer.from_buffer(buffer.slice(1).parent)",
     ):
         with pytest.raises(PeerError, match=refusal):
             peer(f"{part}.export_for_ipc()")
+    assert peer("ctx.bytes_allocated") == 0
 
 
 def test_handles_that_claim_too_much(ctx, peer):

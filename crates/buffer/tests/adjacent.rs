@@ -6,7 +6,7 @@ mod common;
 mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered};
-use arrow_cuda_context::{Context, Device};
+use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
 use simulator::{count_of, in_own_process};
@@ -191,30 +191,6 @@ fn large_pinned_parts_are_copied_directly() {
 }
 
 #[test]
-fn many_small_parts_are_one_allocation_and_one_copy_each_way() {
-    alone(0, || {
-        let parts = parts_of(&[100; 200]);
-        uploaded(&[vec![0]]); // the context is there
-        let mut buffers = Vec::new();
-        let mut up = None;
-        let allocated = calls(c"cuMemAlloc", || {
-            up = calls(c"cuMemcpyHtoDAsync", || buffers = uploaded(&parts));
-        });
-        assert!(allocated.is_none_or(|calls| calls <= 1) && up.is_none_or(|calls| calls == 1));
-        let all: Vec<_> = buffers.iter().collect();
-        let down = calls(c"cuMemcpyDtoH", || assert!(downloaded(&all) == parts));
-        assert!(down.is_none_or(|calls| calls == 1), "{down:?}");
-        let mut copies = Vec::new();
-        let within = calls(c"cuMemcpyDtoD", || {
-            copies = DeviceBuffer::adjacent_copies(&context(), &all).expect("a copy");
-        });
-        assert!(within.is_none_or(|calls| calls == 1), "{within:?}");
-        drop(buffers);
-        assert!(downloaded(&copies.iter().collect::<Vec<_>>()) == parts);
-    });
-}
-
-#[test]
 fn parts_of_any_order_and_distance_come_down() {
     alone(0, || {
         let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
@@ -268,23 +244,6 @@ fn a_part_is_not_longer_than_its_buffer() {
         assert!(matches!(copy_to_host_scattered(parts), Err(Error::OutOfBounds(_))));
         // SAFETY: initialised above.
         assert!(fits.iter().all(|byte| unsafe { byte.assume_init() } == 9), "nothing is copied");
-    });
-}
-
-#[test]
-fn copies_go_to_another_device() {
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    alone(0, || {
-        let other = Context::primary(1).expect("a device");
-        let parts = parts_of(&[100, 0, 300_000, 17]);
-        let buffers = uploaded(&parts);
-        let sources: Vec<_> = buffers.iter().collect();
-        let copies = DeviceBuffer::adjacent_copies(&other, &sources).expect("a copy");
-        assert!(copies.iter().all(|copy| copy.context().is_same(&other)));
-        drop(buffers);
-        assert!(downloaded(&copies.iter().collect::<Vec<_>>()) == parts);
     });
 }
 

@@ -210,17 +210,3 @@ fn copies_begin_anywhere_in_a_huge_page(
         assert!(host[..start].iter().chain(&host[start + size..]).all(|byte| *byte == 0xEE));
     });
 }
-
-#[test]
-fn a_few_copies_pin_no_memory() {
-    let limits = TransferLimits { begin_after: 5 << 20, ..TransferLimits::with_threads(2) };
-    with_limits(limits, || {
-        let data = pattern(2 << 20);
-        let buffer = DeviceBuffer::allocate(&context(), 2 << 20).expect("room");
-        for _ in 0..5 {
-            buffer.fill(0).expect("filled");
-            buffer.copy_from_host(0, &data).expect("a copy");
-            assert!(buffer.to_vec().expect("bytes") == data);
-        }
-    });
-}
