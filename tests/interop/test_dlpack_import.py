@@ -11,6 +11,7 @@ from pyarrow_cuda_compat import from_dlpack
 from support.libraries.dlpack import (
     CPU,
     CUDA_HOST,
+    DELETER,
     FORMS,
     Producer,
     new_capsule,
@@ -124,11 +125,13 @@ def test_work_behind_a_capsule_is_waited_for(ctx, memory, make_stream):
         ({"shape": (51,), "strides": (2,)}, ValueError, "out-of-range"),
         ({"shape": (2,), "strides": (-1,)}, (OSError, ValueError), "Cuda error 1 |out-of-range"),
         ({"shape": (5,), "strides": (2**62,), "bits": 64}, ValueError, "overflow"),
+        ({"shape": None, "ndim": 1}, ValueError, "no shape"),
         ({"ndim": -1}, ValueError, "-1 dimensions"),
         ({"ndim": 2**30}, ValueError, "dimensions"),
         ({"bits": 1}, BufferError, "1 bits"),
         ({"lanes": 0}, BufferError, "0 bits"),
         ({"data": None}, ValueError, "at no address"),
+        ({"data": 4, "shape": (3,), "strides": (-1,), "bits": 32}, ValueError, "address space"),
         ({"byte_offset": 2**64 - 1}, ValueError, "address space"),
         ({"byte_offset": 95}, ValueError, "out-of-range"),
         ({"device_id": -1}, ValueError, "-1"),
@@ -153,6 +156,15 @@ def test_tensors_that_lie(memory, fields, error, text):
 def test_tensors_that_name_another_device(memory):
     with pytest.raises(ValueError, match="lies on device 0"):
         from_dlpack(Producer(memory.address, device_id=1))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_structure_may_have_no_deleter(memory, form):
+    theirs = Producer(memory.address, form=form)
+    theirs.structure.deleter = DELETER()
+    assert from_dlpack(theirs.capsule()).shape == (10,)
+    gc.collect()
+    assert theirs.deleted == 0
 
 
 def test_a_copy_keeps_nothing(memory):

@@ -75,9 +75,10 @@ class Producer:
         tensor = self.structure.tensor
         tensor.data, tensor.device_type, tensor.device_id = address, CUDA, 0
         tensor.code, tensor.bits, tensor.lanes = 1, 8, 1
-        tensor.ndim = len(shape)
-        self.shape = (ctypes.c_int64 * len(shape))(*shape)
-        tensor.shape = self.shape
+        if shape is not None:
+            tensor.ndim = len(shape)
+            self.shape = (ctypes.c_int64 * len(shape))(*shape)
+            tensor.shape = self.shape
         if strides is not None:
             self.strides = (ctypes.c_int64 * len(shape))(*strides)
             tensor.strides = self.strides
