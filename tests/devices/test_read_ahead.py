@@ -297,9 +297,10 @@ print(copies.read_next_batch().num_rows, len(list(copies)))
 def test_forks_and_exits_while_a_thread_reads(run_python, batches):
     """An exit does not wait for a reader that gives nothing, nor a child for a thread."""
     code = f"""
-import os, threading
+import os, threading, warnings
 import pyarrow as pa
 from pyarrow import cuda
+warnings.simplefilter("ignore")  # Python warns of forks beside threads
 row = pa.record_batch({{"a": [1]}})
 def endless():
     while True:

@@ -9,7 +9,7 @@ CRATES = Path(__file__).parents[2] / "crates"
 
 pytestmark = [
     pytest.mark.independent,
-    pytest.mark.skipif(not CRATES.exists(), reason="needs a checkout"),
+    pytest.mark.skipif(not (CRATES / "python").exists(), reason="needs a checkout"),
 ]
 
 
