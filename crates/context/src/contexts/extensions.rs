@@ -64,31 +64,3 @@ impl std::fmt::Debug for Extensions {
         f.debug_tuple("Extensions").field(&count).finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct One(u32);
-    struct Other(u32);
-    impl Extension for One {}
-    impl Extension for Other {}
-
-    #[test]
-    fn each_type_is_made_once() {
-        let extensions = Extensions::default();
-        assert!(extensions.get::<One>().is_none());
-        let make = |number| move || Ok::<_, ()>(One(number));
-        assert_eq!(extensions.get_or_add(make(1)).map(|one| one.0), Ok(1));
-        assert_eq!(extensions.get_or_add(make(2)).map(|one| one.0), Ok(1));
-        assert_eq!(extensions.get_or_add(|| Ok::<_, ()>(Other(3))).map(|it| it.0), Ok(3));
-        assert_eq!(extensions.get::<One>().map(|one| one.0), Some(1));
-    }
-
-    #[test]
-    fn a_failure_leaves_nothing() {
-        let extensions = Extensions::default();
-        assert_eq!(extensions.get_or_add(|| Err::<One, _>(7)).map(|one| one.0), Err(7));
-        assert_eq!(extensions.get_or_add(|| Ok::<_, ()>(One(1))).map(|one| one.0), Ok(1));
-    }
-}

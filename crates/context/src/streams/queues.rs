@@ -153,16 +153,5 @@ mod tests {
                 prop_assert_eq!(of(&taken), of(&pushed));
             }
         }
-
-        #[test]
-        fn a_stream_that_is_not_used_again_is_emptied(count in 1..20usize, others in 1..4usize) {
-            let mut queues = Queues::default();
-            (0..count).for_each(|stream| queues.push(stream, (), ()));
-            let turns = count.div_ceil(others);
-            for _ in 0..turns {
-                queues.take_from_some(None, others, |()| true);
-            }
-            prop_assert!(queues.is_empty());
-        }
     }
 }

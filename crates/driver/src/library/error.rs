@@ -139,8 +139,6 @@ mod tests {
     #[case(Choice::Real, "libcuda.so.1", "undefined symbol: f", "reinstall the NVIDIA driver, or")]
     #[case(Choice::Simulator, "libcuda_sim.so", NOT_FOUND, "PYARROW_CUDA_DRIVER=sim needs the sim")]
     #[case(Choice::Simulator, "/proc/self/exe", "undefined symbol: f", "reinstall pyarrow-cuda-co")]
-    #[case(Choice::Library("a.so".into()), "a.so", NOT_FOUND, "PYARROW_CUDA_DRIVER must be 'sim'")]
-    #[case(Choice::Library("/a/b".into()), "/a/b", NOT_FOUND, "PYARROW_CUDA_DRIVER must be 'sim'")]
     #[case(Choice::Library("/tmp".into()), "/tmp", "is a directory", "PYARROW_CUDA_DRIVER names a f")]
     fn each_fault_has_its_advice(
         #[case] choice: Choice,
@@ -150,10 +148,6 @@ mod tests {
     ) {
         let error = LoadError::refused(&choice, library.as_ref(), format!("{library}: {words}"));
         assert!(error.advice.starts_with(advice), "{error}");
-        let start = format!(
-            "the CUDA driver library '{library}' could not be loaded ({library}: {words}); "
-        );
-        assert!(error.to_string().starts_with(&start), "{error}");
     }
 
     #[test]

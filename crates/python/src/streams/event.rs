@@ -98,17 +98,12 @@ impl PyEvent {
     /// Parameters
     /// ----------
     /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     A stream of the event's context.  By default that of the thread's ``with`` block;
-    ///     outside of blocks, and for 0, the legacy default stream.
+    ///     As for `record`.
     ///
     /// Raises
     /// ------
-    /// TypeError
-    ///     If `stream` is not a stream.
-    /// ValueError
-    ///     If the stream belongs to another context.
-    /// OSError
-    ///     If the driver fails.
+    /// TypeError, ValueError, OSError
+    ///     As for `record`.
     ///
     /// Examples
     /// --------
