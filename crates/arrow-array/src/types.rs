@@ -115,34 +115,3 @@ fn check_at(data_type: &DataType, depth: usize) -> Result<(), Error> {
     let inner = children(data_type).into_iter();
     inner.chain(dictionary(data_type)).try_for_each(|inner| check_at(inner, depth + 1))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use arrow_schema::{Field, Fields};
-    use rstest::rstest;
-    use std::sync::Arc;
-
-    fn field(data_type: DataType) -> Arc<Field> {
-        Arc::new(Field::new("x", data_type, true))
-    }
-
-    #[rstest]
-    #[case::negative_size(DataType::FixedSizeBinary(-1))]
-    #[case::negative_length(DataType::FixedSizeList(field(DataType::Int8), -1))]
-    #[case::keys(DataType::Dictionary(Box::new(DataType::Utf8), Box::new(DataType::Utf8)))]
-    #[case::ends(DataType::RunEndEncoded(field(DataType::Float32), field(DataType::Int8)))]
-    #[case::entries(DataType::Map(field(DataType::Int8), false))]
-    #[case::inside(DataType::Struct(Fields::from(vec![field(DataType::FixedSizeBinary(-1))])))]
-    fn impossible_types_are_refused(#[case] data_type: DataType) {
-        assert!(matches!(check(&data_type), Err(Error::Invalid(_))));
-    }
-
-    #[test]
-    fn deep_types_are_refused() {
-        let nested =
-            |depth| (0..depth).fold(DataType::Int8, |inner, _| DataType::List(field(inner)));
-        assert_eq!(check(&nested(64)), Ok(()));
-        assert!(check(&nested(65)).is_err());
-    }
-}

@@ -163,6 +163,27 @@ fn a_type_that_does_not_fit_is_refused() {
     }
 }
 
+#[rstest]
+#[case::negative_size(DataType::FixedSizeBinary(-1))]
+#[case::negative_length(DataType::FixedSizeList(field("x", DataType::Int8, true), -1))]
+#[case::keys(DataType::Dictionary(Box::new(DataType::Utf8), Box::new(DataType::Utf8)))]
+#[case::ends(DataType::RunEndEncoded(
+    field("x", DataType::Float32, false),
+    field("y", DataType::Int8, true)
+))]
+#[case::entries(DataType::Map(field("x", DataType::Int8, true), false))]
+#[case::inside(DataType::List(field("x", DataType::FixedSizeBinary(-1), true)))]
+#[case::deep((0..65).fold(DataType::Int8, |inner, _| DataType::List(field("x", inner, true))))]
+fn impossible_types_are_refused(#[case] data_type: DataType) {
+    let (_alone, context) = alone();
+    let structure = there(&context, &Int32Array::from(vec![1])).export().expect("alive");
+    // SAFETY: the type is looked at first.
+    let refused = unsafe { import(&context, structure, &data_type) }.expect_err("impossible");
+    let text = refused.to_string();
+    let is_refusal = ["no array has the type", "nested too deeply"].map(|said| text.contains(said));
+    assert!(is_refusal.contains(&true), "{text}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
