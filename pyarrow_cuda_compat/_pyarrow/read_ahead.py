@@ -41,8 +41,7 @@ class _Copies:
         self._ahead = _native._read_ahead(reader, nbytes, destination, stream is not None)
         self._thread: threading.Thread | None = None
         if nbytes:
-            run, ahead = _native._run_ahead, self._ahead
-            self._thread = threading.Thread(target=run, args=(ahead,), daemon=True)
+            self._thread = threading.Thread(target=_run, args=(self._ahead,), daemon=True)
         self._process = os.getpid()
         self._destination, self._stream, self._progress = destination, stream, progress
         self._lock = threading.Lock()
@@ -86,14 +85,21 @@ class _Copies:
             )
         if self._thread.ident is None:
             self._thread.start()
-            _RUNNING.add(self)
 
 
-#: Those with a thread.
-_RUNNING: weakref.WeakSet[_Copies] = weakref.WeakSet()
+#: The threads that read, which may go on when nobody has the copies any more, and their readers.
+_RUNNING: dict[threading.Thread, Any] = {}
 
 #: What readers of copies read.
 _COPIES: weakref.WeakKeyDictionary[Any, _Copies] = weakref.WeakKeyDictionary()
+
+
+def _run(ahead: Any) -> None:
+    _RUNNING[threading.current_thread()] = ahead
+    try:
+        _native._run_ahead(ahead)
+    finally:
+        del _RUNNING[threading.current_thread()]
 
 
 def _close(ahead: Any, process: int) -> None:
@@ -112,10 +118,8 @@ def reader_of_copies(
         raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
     copies = _Copies(reader, destination, stream, nbytes, progress)
     # The batches know where they lie.
-    make = getattr(
-        pa.RecordBatchReader.from_batches, "__wrapped__", pa.RecordBatchReader.from_batches
-    )
-    made = make(reader.schema, copies)
+    original = pa.RecordBatchReader.from_batches
+    made = getattr(original, "__wrapped__", original)(reader.schema, copies)
     _COPIES[made] = copies
     return made
 
@@ -132,11 +136,11 @@ def _closes(original: _Method) -> _Method:
 
 def _close_all() -> None:
     """Ends the threads while Python lets them end their calls."""
-    running = list(_RUNNING)
-    for copies in running:
-        _close(copies._ahead, copies._process)
-    for copies in running:
-        copies.close()
+    running = list(_RUNNING.items())
+    for _, ahead in running:
+        ahead.close()
+    for thread, _ in running:
+        thread.join(_PATIENCE)
 
 
 def install() -> None:
@@ -144,3 +148,4 @@ def install() -> None:
     if not hasattr(pa.lib.RecordBatchReader.close, "__wrapped__"):
         wrap(pa.lib.RecordBatchReader, "close", _closes)
         atexit.register(_close_all)
+        os.register_at_fork(after_in_child=_RUNNING.clear)

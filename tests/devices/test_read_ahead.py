@@ -308,8 +308,11 @@ def endless():
 def blocked():
     yield row
     threading.Event().wait()
-copies = pa.RecordBatchReader.from_batches(row.schema, {batches}).copy_to(cuda.Context(0))
+def opened():
+    return pa.RecordBatchReader.from_batches(row.schema, {batches}).copy_to(cuda.Context(0))
+copies = opened()
 copies.read_next_batch()
+opened().read_next_batch()  # its thread goes on without it
 child = os.fork()
 if child == 0:
     try:
