@@ -100,7 +100,8 @@ def _copy_reader(
         for.  0 reads each batch when it is asked for, in the thread that asks.
     progress : callable, optional
         Is called with the rows and the bytes that have been copied so far, after each copy.
-        What it raises is raised to who asks for the batch; the next call returns that batch.
+        An exception from it reaches the caller who asks for the batch; the next call returns
+        that batch.
 
     Returns
     -------

@@ -90,7 +90,7 @@ class _Copies:
 #: The threads that read, which may go on when nobody has the copies any more, and their readers.
 _RUNNING: dict[threading.Thread, Any] = {}
 
-#: What readers of copies read.
+#: The iterator behind each reader of copies.
 _COPIES: weakref.WeakKeyDictionary[Any, _Copies] = weakref.WeakKeyDictionary()
 
 

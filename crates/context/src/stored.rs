@@ -1,9 +1,9 @@
-//! What the driver stores at a place that it is given.
+//! Values that the driver stores at a place that it is given.
 
 use arrow_cuda_driver::CudaResult;
 use std::ffi::c_void;
 
-/// What a call of the driver has stored over `before`, whose address it takes.
+/// The value that a call of the driver has stored over `before`, whose address it takes.
 pub(crate) fn stored<T>(
     before: T,
     call: impl FnOnce(*mut c_void) -> CudaResult<()>,

@@ -173,7 +173,7 @@ void ReadAhead::Release() {
   const auto source = std::exchange(source_, nullptr);
   std::swap(copied, copied_);
   lock.unlock();
-  // The batches have arrived, or nobody wants them: nobody would hear of a failure.
+  // A failure concerns nobody any more: the batches have arrived, or are not wanted.
   if (source != nullptr) (void)source->Close();
 }
 

@@ -42,8 +42,8 @@ class ReadAhead : public arrow::RecordBatchReader {
   void Run();
 
   // The group that was taken last, until it is copied; then the next batches, up to `nbytes` or one of them.
-  // No batches, and not the last ones, if there are none for some milliseconds.  Reads one itself where
-  // nothing is read ahead.
+  // Without batches, and not the last ones, if nothing arrives for some milliseconds.  Reads one itself
+  // where nothing is read ahead.
   const Group& Take(int64_t nbytes, size_t count);
 
   // Copies of the batches that were taken, which are dropped then.  Stores their bytes.

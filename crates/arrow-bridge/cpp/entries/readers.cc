@@ -17,7 +17,7 @@ namespace {
 using arrow::Status;
 using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
 
-// What is left of a reader whose batches another one has taken over, and which it retains.
+// The rest of a reader whose batches another one has taken over, and which it retains.
 class Taken : public arrow::RecordBatchReader {
  public:
   explicit Taken(ReaderPtr reader) : reader_(std::move(reader)) {}

@@ -51,7 +51,7 @@ impl Bridge {
         done(unsafe { (self.api.run_ahead)(ahead.as_ptr()) })
     }
 
-    /// Takes batches that were read, if those taken before were copied.  Waits some milliseconds if there are none.
+    /// Takes batches that were read, if those taken before were copied.  Waits some milliseconds for one.
     ///
     /// # Errors
     ///
