@@ -111,7 +111,6 @@ def _copy_reader(
     _native._check_has_data(self)
     # Wrong arguments raise now, not when the first batch is read.
     pa.RecordBatch.from_arrays([], []).copy_to(destination, stream=stream)
-
     return reader_of_copies(self, destination, stream, read_ahead, progress)
 
 

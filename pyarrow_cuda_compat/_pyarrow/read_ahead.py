@@ -44,8 +44,9 @@ class _Copies:
             self._thread = threading.Thread(target=_run, args=(self._ahead,), daemon=True)
         self._process = os.getpid()
         self._destination, self._stream, self._progress = destination, stream, progress
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # `progress` may ask for batches
         self._copied: deque[Any] = deque()
+        self._has_copied = True  # the batches that were taken last
         self._rows = self._nbytes = 0
         weakref.finalize(self, _close, self._ahead, self._process).atexit = False
 
@@ -67,9 +68,13 @@ class _Copies:
 
     def _copy_group(self) -> None:
         self._begin()
-        destination, stream = self._destination, self._stream
-        copies, rows, nbytes, are_last = _native._copy_ahead(self._ahead, destination, stream)
-        self._copied.extend(copies)
+        has_copied, self._has_copied = self._has_copied, False
+        copies, rows, nbytes, are_last = _native._copy_ahead(
+            self._ahead, self._destination, self._stream, has_copied
+        )
+        # An interrupt comes before or after these two, which are one.
+        copied = deque(copies)
+        self._copied, self._has_copied = copied, True
         self._rows, self._nbytes = self._rows + rows, self._nbytes + nbytes
         if copies and self._progress is not None:
             self._progress(self._rows, self._nbytes)

@@ -2,6 +2,8 @@
 
 import re
 import threading
+import time
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -187,6 +189,48 @@ def test_the_next_call_makes_a_copy_that_has_failed(ctx, fault, ahead):
             copies.read_next_batch()
     fault("")
     assert copies.read_all().copy_to(CPU).equals(TABLE)
+
+
+@pytest.mark.simulator
+@AHEAD
+@pytest.mark.parametrize("call", ["cuMemcpyDtoH_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"])
+def test_nothing_is_lost_whatever_call_fails(ctx, stream, fault, call, ahead):
+    there = TABLE.copy_to(ctx)
+    # Their nulls are counted before a call fails.
+    slices = list(reader_of([each.slice(1) for each in there.to_batches(90)], TABLE.schema))
+    expected = pa.concat_tables(TABLE.slice(start + 1, 89) for start in range(0, 400, 90))
+    for number in range(1, 6):
+        copies = reader_of(slices, TABLE.schema).copy_to(CPU, read_ahead=ahead)
+        batches = []
+
+        def read_on(copies=copies, batches=batches):
+            with suppress(StopIteration):
+                while True:
+                    batches.append(copies.read_next_batch())
+
+        fault(f"{call}:{number}=999")
+        with stream, suppress(OSError):
+            read_on()
+        fault("")
+        read_on()
+        assert pa.Table.from_batches(batches).equals(expected)
+
+
+def test_batches_without_rows_are_bounded_too(ctx):
+    given = []
+
+    def batches():
+        for number in range(100_000):
+            given.append(number)
+            yield ROW[:0]
+
+    copies = reader_of(batches()).copy_to(ctx, read_ahead=80_000)
+    copies.read_next_batch()
+    before = None
+    while before != len(given):
+        before = len(given)
+        time.sleep(0.1)
+    assert len(given) < 10_000
 
 
 def test_no_batch_is_lost_when_progress_raises(ctx):

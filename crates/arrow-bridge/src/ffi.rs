@@ -643,12 +643,9 @@ pub(crate) struct BridgeApi {
         fresh: *mut PyObject,
     ) -> Failure,
     pub(crate) run_ahead: unsafe extern "C" fn(reader: *mut PyObject) -> Failure,
-    /// At most `count` batches, which `copy_taken` copies.
-    pub(crate) take_batches: unsafe extern "C" fn(
-        reader: *mut PyObject,
-        nbytes: i64,
-        count: usize,
-    ) -> Outcome<BatchesTaken>,
+    /// Batches for `copy_taken`; the same as last time unless those `were_copied`.
+    pub(crate) take_batches:
+        unsafe extern "C" fn(reader: *mut PyObject, were_copied: bool) -> Outcome<BatchesTaken>,
     /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
     pub(crate) copy_taken: unsafe extern "C" fn(
         reader: *mut PyObject,

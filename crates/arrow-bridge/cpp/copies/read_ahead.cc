@@ -16,6 +16,13 @@ using arrow::Status;
 // Between the looks of a waiting thread for signals.
 constexpr std::chrono::milliseconds kPatience{20};
 
+// Limits of what is copied together, which shares an allocation.
+constexpr int64_t kMostBytes = 32 << 20;
+constexpr size_t kMostBatches = 1024;
+
+// Counts for each batch besides its columns: a source may have no end of batches without rows.
+constexpr int64_t kBytesOfBatch = 1024;
+
 int64_t BytesOf(const arrow::ArrayData& data);
 
 int64_t BytesOf(const arrow::ArrayDataVector& arrays) {
@@ -41,20 +48,17 @@ ReadAhead::ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t m
       source_(std::move(source)) {}
 
 void ReadAhead::Run() {
-  {
-    std::lock_guard lock(mutex_);
-    runs_ = true;
-  }
   while (HasRoom() && ReadOne()) {
   }
   Release();
 }
 
-const ReadAhead::Group& ReadAhead::Take(int64_t nbytes, size_t count) {
-  Group unwanted;
+const ReadAhead::Group& ReadAhead::Take(bool were_copied) {
+  Group copied;
   std::unique_lock lock(mutex_);
-  if (is_closed_) std::swap(unwanted, taken_);
+  if (were_copied || is_closed_) copied = std::exchange(taken_, Group());
   if (!taken_.batches.empty()) return taken_;
+  if (source_ != nullptr && runs_ && !copied.batches.empty()) copied_.push_back(std::move(copied));
   if (most_ == 0) {
     lock.unlock();
     ReadOne();
@@ -62,7 +66,7 @@ const ReadAhead::Group& ReadAhead::Take(int64_t nbytes, size_t count) {
   }
   changed_.wait_for(lock, kPatience, [&] { return !read_.empty() || end_.has_value(); });
   taken_.columns.is_ready = !read_.empty() && read_.front().is_ready;
-  while (!read_.empty() && taken_.batches.size() < count && taken_.nbytes < nbytes &&
+  while (!read_.empty() && taken_.batches.size() < kMostBatches && taken_.nbytes < kMostBytes &&
          read_.front().is_ready == taken_.columns.is_ready) {
     auto& [batch, columns, _, size] = read_.front();
     taken_.rows += batch->num_rows();
@@ -80,11 +84,11 @@ const ReadAhead::Group& ReadAhead::Take(int64_t nbytes, size_t count) {
 
 arrow::Result<std::vector<ReadAhead::BatchPtr>> ReadAhead::Copy(const RustStream* stream,
                                                                 int64_t* nbytes) {
-  if (!taken_.columns.is_ready) {
-    ARROW_ASSIGN_OR_RAISE(taken_.columns, Prepare(taken_.columns.arrays, to_, stream));
-    taken_.nbytes = BytesOf(taken_.columns.arrays);
+  Trimmed columns = taken_.columns;
+  if (!columns.is_ready) {
+    ARROW_ASSIGN_OR_RAISE(columns, Prepare(columns.arrays, to_, stream));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(taken_.columns, to_, stream));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyAnyhow(columns, to_, stream));
   std::vector<BatchPtr> copied;
   copied.reserve(taken_.batches.size());
   auto next = copies.begin();
@@ -92,11 +96,7 @@ arrow::Result<std::vector<ReadAhead::BatchPtr>> ReadAhead::Copy(const RustStream
     copied.push_back(BatchOfCopies(*batch, next));
     next += batch->num_columns();
   }
-  *nbytes = taken_.nbytes;
-  auto group = std::exchange(taken_, Group());
-  std::lock_guard lock(mutex_);
-  if (source_ != nullptr && runs_) copied_.push_back(std::move(group));
-  changed_.notify_all();
+  *nbytes = BytesOf(columns.arrays);
   return copied;
 }
 
@@ -153,7 +153,7 @@ Status ReadAhead::ReadOne(arrow::RecordBatchReader& source, Read* read) const tr
     read->is_ready = prepared.is_ready;
     read->columns = std::move(prepared.arrays);
   }
-  read->nbytes = BytesOf(read->columns);
+  read->nbytes = kBytesOfBatch + BytesOf(read->columns);
   return Status::OK();
 } catch (const std::bad_alloc&) {
   return Status::OutOfMemory("out of host memory");
@@ -163,6 +163,7 @@ Status ReadAhead::ReadOne(arrow::RecordBatchReader& source, Read* read) const tr
 
 bool ReadAhead::HasRoom() {
   std::unique_lock lock(mutex_);
+  runs_ = true;
   changed_.wait(lock, [&] { return nbytes_ < most_ || is_closed_; });
   return !is_closed_;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -41,12 +40,11 @@ class ReadAhead : public arrow::RecordBatchReader {
   // Reads to the end, or until the reader is closed.
   void Run();
 
-  // The group that was taken last, until it is copied; then the next batches, up to `nbytes` or one of them.
-  // Without batches, and not the last ones, if nothing arrives for some milliseconds.  Reads one itself
-  // where nothing is read ahead.
-  const Group& Take(int64_t nbytes, size_t count);
+  // The batches that were taken last, unless they `were_copied`; else the next ones.  Without batches, and not
+  // the last ones, if nothing arrives for some milliseconds.  Reads one itself where nothing is read ahead.
+  const Group& Take(bool were_copied);
 
-  // Copies of the batches that were taken, which are dropped then.  Stores their bytes.
+  // Copies of the batches that were taken.  Stores their bytes.
   arrow::Result<std::vector<BatchPtr>> Copy(const RustStream* stream, int64_t* nbytes);
 
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
@@ -67,7 +65,7 @@ class ReadAhead : public arrow::RecordBatchReader {
   // Whether there was another batch.
   bool ReadOne();
   arrow::Status ReadOne(arrow::RecordBatchReader& source, Read* read) const;
-  // Waits for room; false if nothing is to be read.
+  // For `Run`, which waits for room; false if nothing is to be read.
   bool HasRoom();
   // Closes the source.
   void Release();

@@ -65,13 +65,12 @@ Failure RunAheadEntry(PyObject* reader) noexcept {
   });
 }
 
-Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, int64_t nbytes, size_t count) noexcept {
+Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, bool were_copied) noexcept {
   return GuardValue([&]() -> arrow::Result<BatchesTaken> {
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
     WithoutGil unlocked;
-    const auto& group = ahead->Take(nbytes, count);
-    const auto& columns = group.columns;
-    const int32_t device = columns.is_ready ? -1 : DeviceOf(columns.arrays);
+    const auto& group = ahead->Take(were_copied);
+    const int32_t device = group.columns.is_ready ? -1 : DeviceOf(group.columns.arrays);
     return BatchesTaken{group.batches.size(), group.rows, device, group.is_last};
   });
 }

@@ -7,10 +7,6 @@ use crate::live::{Destination, Live};
 use arrow_cuda_context::Stream;
 use std::ptr;
 
-/// Limits of what is copied together, which shares an allocation.
-const MOST_BYTES: i64 = 32 << 20;
-const MOST_BATCHES: usize = 1024;
-
 impl Bridge {
     /// Initialises `fresh` as a reader that takes the batches of `reader` over, to copy them to `destination`.  The
     /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0 there is none.
@@ -51,7 +47,7 @@ impl Bridge {
         done(unsafe { (self.api.run_ahead)(ahead.as_ptr()) })
     }
 
-    /// Takes batches that were read, if those taken before were copied.  Waits some milliseconds for one.
+    /// The batches that were taken before, unless those `were_copied`; else the next ones, or none for now.
     ///
     /// # Errors
     ///
@@ -60,9 +56,13 @@ impl Bridge {
     /// # Safety
     ///
     /// As [`run_ahead`](Self::run_ahead); one thread at a time.
-    pub unsafe fn take_batches(&self, ahead: Live<'_>) -> Result<BatchesTaken, Fault> {
+    pub unsafe fn take_batches(
+        &self,
+        ahead: Live<'_>,
+        were_copied: bool,
+    ) -> Result<BatchesTaken, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.take_batches)(ahead.as_ptr(), MOST_BYTES, MOST_BATCHES) }.into_result()
+        unsafe { (self.api.take_batches)(ahead.as_ptr(), were_copied) }.into_result()
     }
 
     /// New references to copies of the batches that were taken, made as [`copy_to`](Self::copy_to) makes them, and
@@ -70,7 +70,7 @@ impl Bridge {
     ///
     /// # Errors
     ///
-    /// As [`copy_to`](Self::copy_to), after which the next call copies the same batches.
+    /// As [`copy_to`](Self::copy_to).
     ///
     /// # Safety
     ///

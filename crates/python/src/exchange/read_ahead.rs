@@ -42,20 +42,21 @@ pub(crate) fn run_ahead(ahead: &Bound<'_, PyAny>) -> PyResult<()> {
     unsafe { pyarrow(py)?.bridge.run_ahead(live(checked(ahead)?)) }.or_raise(py)
 }
 
-/// Copies of the next batches, their rows and bytes, and whether they are the last ones.  No copies if no batch was
-/// read for some milliseconds.
+/// Copies of the next batches, or of the last ones again unless these `were_copied`; their rows and bytes, and whether
+/// no others follow.  No copies if no batch was read for some milliseconds.
 #[pyfunction]
 #[pyo3(name = "_copy_ahead")]
 pub(crate) fn copy_ahead<'py>(
     ahead: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,
+    were_copied: bool,
 ) -> PyResult<(Bound<'py, PyList>, i64, i64, bool)> {
     let py = ahead.py();
     let pyarrow = pyarrow(py)?;
     let ahead = live(checked(ahead)?);
     // SAFETY: an object of the class, which Python uses by one thread at a time.
-    let taken = unsafe { pyarrow.bridge.take_batches(ahead) }.or_raise(py)?;
+    let taken = unsafe { pyarrow.bridge.take_batches(ahead, were_copied) }.or_raise(py)?;
     if taken.count == 0 {
         return Ok((PyList::empty(py), 0, 0, taken.are_last));
     }

@@ -16,9 +16,9 @@ use pyo3::types::PyDict;
 /// Returns
 /// -------
 /// dict of str to int
-///     What `memory_stats` says of device memory, for the pinned memory of this process: that of
+///     The same keys as those of `memory_stats`, for the pinned memory of this process: that of
 ///     host buffers, of memory pools and of the package itself.  `empty_pinned_cache` returns
-///     what is cached.
+///     the cached bytes to the driver.
 ///
 /// Raises
 /// ------
