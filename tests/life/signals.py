@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from contextlib import suppress
 from functools import partial
 
@@ -51,16 +52,16 @@ class Storm:
     """
 
     def __init__(self, handler):
-        self._handler, self.count, self._is_over = handler, 0, False
+        self._handler, self.count, self.is_over = handler, 0, False
 
     def _handle(self, number, frame):
-        if self._is_over:
+        if self.is_over:
             return
         self.count += 1
         try:
             self._handler()
         except BaseException:
-            self._is_over = True
+            self.is_over = True
             raise
         self._send(number)
 
@@ -78,14 +79,21 @@ class Storm:
         self.stop()
 
     def stop(self):
-        self._is_over = True
+        self.is_over = True
         for number, timer in TIMERS.items():
             signal.setitimer(timer, 0)
             signal.signal(number, signal.SIG_IGN)
 
 
+def show_unraisable(shown):
+    """Python ignores what a handler raises in a callback of a weak reference."""
+    if shown.exc_type is not Interrupted:
+        sys.__unraisablehook__(shown)
+
+
 def during(turn, handler, raises):
     """The work gives the right bytes all the same; if a handler has raised, from then on."""
+    sys.unraisablehook = show_unraisable
     work.exporters_handle()
     turn()
     for _ in range(RAISED if raises else 1):
@@ -93,7 +101,7 @@ def during(turn, handler, raises):
         try:
             with storm:
                 turns = 0
-                while turns < TURNS or storm.count < 3:
+                while not storm.is_over and (turns < TURNS or storm.count < 3):
                     turn()
                     turns += 1
         except Interrupted:
