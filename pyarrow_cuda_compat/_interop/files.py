@@ -41,7 +41,7 @@ def buffer_from_file(
     kvikio: bool | None,
     progress: _Progress,
 ) -> _native.CudaBuffer:
-    with _opened(path, os.O_RDONLY) as (file, name):
+    with opened(path, os.O_RDONLY) as (file, name):
         found = os.fstat(file)
         if not (stat.S_ISREG(found.st_mode) and found.st_size):
             return _buffer_from_pieces(context, file, name, offset, nbytes, progress)
@@ -79,7 +79,7 @@ def buffer_to_file(
 ) -> None:
     if kvikio:
         kvikio_files.require()
-    with _opened(path, os.O_WRONLY | os.O_CREAT) as (file, name):
+    with opened(path, os.O_WRONLY | os.O_CREAT) as (file, name):
         if _native._open_flags(file) & os.O_APPEND:
             raise ValueError(f"path argument must not be open for appending: {name!r}")
         # Not while it is opened: an interrupt after that would lose the descriptor, and emptying
@@ -96,7 +96,7 @@ def buffer_to_file(
 
 
 @contextmanager
-def _opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
+def opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
     """A descriptor, and what errors call the file.
 
     The descriptor of an open file is copied, so that it stays open when another thread, or a
@@ -155,14 +155,14 @@ def _buffer_from_pieces(
             raise ValueError(
                 f"nbytes argument is needed for a device, which may never end: {name!r}"
             )
-        data = b"".join(_pieces_of(file, name, offset, None))
+        data = b"".join(pieces_of(file, name, offset, None))
         buffer = _native.Context.buffer_from_data(context, data)
         if progress:
             progress(len(data), len(data))
         return buffer
     buffer = _native.Context.new_buffer(context, nbytes)
     done = 0
-    for piece in _pieces_of(file, name, offset, nbytes):
+    for piece in pieces_of(file, name, offset, nbytes):
         done += buffer.copy_from_host(piece, position=done)
         if progress:
             progress(done, nbytes)
@@ -173,7 +173,7 @@ def _buffer_from_pieces(
     return buffer
 
 
-def _pieces_of(file: int, name: _Name, offset: int, nbytes: int | None) -> Iterator[bytes]:
+def pieces_of(file: int, name: _Name, offset: int, nbytes: int | None) -> Iterator[bytes]:
     """What a file has from `offset` on, to its end or until there are `nbytes`."""
     has_positions = bool(offset) or _has_positions(file)
     done = 0

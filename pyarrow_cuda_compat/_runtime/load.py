@@ -47,6 +47,7 @@ _native._start(
         "buffer_to_numba": _from("_interop.numba.conversions", "buffer_to_numba"),
         "buffer_from_file": _from("_interop.files", "buffer_from_file"),
         "buffer_to_file": _from("_interop.files", "buffer_to_file"),
+        "table_from_file": _from("_interop.tables", "table_from_file"),
         "reduce_buffer": pickling.reduce_buffer,
         "array_from_arrow": _from("_device_array.arrow", "array_from_arrow"),
         "array_to_arrow": _from("_device_array.arrow", "array_to_arrow"),

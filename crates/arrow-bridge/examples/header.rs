@@ -14,6 +14,7 @@ fn main() {
         .with_src(crate_folder.join("../arrow-layout/src/join.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/layout.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/reach.rs"))
+        .with_src(crate_folder.join("../ipc/src/plain.rs"))
         .generate()
         .expect("a header")
         .write_to_file(crate_folder.join("cpp/border/ffi.h"));

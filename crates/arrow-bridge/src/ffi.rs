@@ -19,16 +19,18 @@ use std::ptr::NonNull;
 
 pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::handles::{RustEvent, RustStream};
+pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::HostPool as RustPool;
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
+pub(crate) use arrow_cuda_ipc::Codec;
 pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads, Wanted};
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 17;
+pub const ABI_VERSION: u32 = 18;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -62,6 +64,38 @@ pub type Object = *mut PyObject;
 /// C++'s own object: a batch that becomes a message.
 pub(crate) struct CppPayload {
     _opaque: [u8; 0],
+}
+
+/// C++'s own object: what decompresses one buffer after the other.
+pub(crate) struct CppDecoder {
+    _opaque: [u8; 0],
+}
+
+/// C++'s own object: a table that Python does not have yet.
+pub(crate) struct CppTable {
+    _opaque: [u8; 0],
+}
+
+/// How far a decoder has come.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Decoded {
+    /// The bytes that it has read.
+    pub(crate) used: usize,
+    /// The bytes that it has written.
+    pub(crate) written: usize,
+    /// Whether these were the last.
+    pub(crate) is_finished: bool,
+}
+
+/// A message whose body is not read yet.
+#[repr(C)]
+pub(crate) struct StoredMessage {
+    /// Null behind the last message.
+    pub(crate) metadata: HostRange,
+    /// Where the body would be: no memory is there.
+    pub(crate) address: u64,
+    pub(crate) body_size: i64,
 }
 
 /// Room for a `RustBuffer` inside an object of C++'s, which saves an allocation for each.  To copy
@@ -285,6 +319,19 @@ pub(crate) struct RustApi {
         buffers: *const *const RustBuffer,
         targets: *const HostTarget,
         count: usize,
+    ) -> Failure,
+
+    // Files.
+    pub(crate) stored_message:
+        unsafe extern "C" fn(stored: &RustStored<'_>, number: usize) -> StoredMessage,
+    /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.
+    pub(crate) copies_of_stored: unsafe extern "C" fn(
+        stored: &RustStored<'_>,
+        device: i32,
+        addresses: *const u64,
+        sizes: *const u64,
+        count: usize,
+        out: *mut BufferPlace,
     ) -> Failure,
 
     // Slices.
@@ -654,6 +701,22 @@ pub(crate) struct BridgeApi {
     ) -> Outcome<i64>,
 
     // Pickling.
+    /// Without names, the table has all columns.  Needs no GIL, nor do the functions of decoders.
+    pub(crate) table_of_stored: unsafe extern "C" fn(
+        stored: &RustStored<'_>,
+        device: i32,
+        names: HostRanges,
+    ) -> Outcome<*mut CppTable>,
+    /// Takes the table over, also on failure.
+    pub(crate) wrap_table: unsafe extern "C" fn(table: *mut CppTable) -> Outcome<*mut PyObject>,
+    pub(crate) decoder_open: unsafe extern "C" fn(codec: Codec) -> Outcome<*mut CppDecoder>,
+    pub(crate) decoder_reset: unsafe extern "C" fn(decoder: *mut CppDecoder) -> Failure,
+    pub(crate) decoder_decode: unsafe extern "C" fn(
+        decoder: *mut CppDecoder,
+        from: HostRange,
+        to: HostTarget,
+    ) -> Outcome<Decoded>,
+    pub(crate) decoder_release: unsafe extern "C" fn(decoder: *mut CppDecoder),
     pub(crate) skeleton_of: unsafe extern "C" fn(array: *mut PyObject) -> Outcome<*mut PyObject>,
     pub(crate) assemble: unsafe extern "C" fn(
         schema: *mut PyObject,

@@ -22,11 +22,13 @@ mod kind;
 mod live;
 mod message_facts;
 mod payload;
+mod stored;
 
 pub use address_exposure::watch_addresses;
-pub use bridge::{Bridge, Contents};
+pub use bridge::{Bridge, Contents, NewTable};
 pub use fault::Fault;
 pub use ffi::{BatchesTaken, DataKind, Object, PyObject, PyarrowApi, Span};
 pub use kind::Kind;
 pub use live::{Destination, Live};
 pub use payload::Payload;
+pub use stored::Watch;

@@ -7,8 +7,8 @@ use crate::copy::{check_order, check_order_of};
 use crate::scattered::{ends, is_behind};
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
-use arrow_cuda_driver::CudaResult;
-use arrow_cuda_transfer::{CopyOrder, is_pinned};
+use arrow_cuda_driver::{CudaError, CudaResult};
+use arrow_cuda_transfer::{CopyOrder, Part, copy_produced, is_pinned};
 
 /// Blocks end nearer than this to the next one.
 const BLOCK_ALIGNMENT: u64 = 512;
@@ -82,6 +82,48 @@ impl DeviceBuffer {
             CopyOrder::On(stream) => stream.synchronize()?,
         };
         Ok((Self::adjacent_from_host(context, parts)?, completed))
+    }
+
+    /// Adjacent buffers of these sizes, each with whether its bytes are made in their order, by one thread.  Several
+    /// threads make them, with [`copy_produced`]: `produce` gets a state of its thread, the number of a buffer, a
+    /// place in it, and the bytes to make there; `watch` gets the number of bytes made so far.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, Error};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let count = |_: &mut (), number, at, out: &mut [u8]| {
+    ///     out.iter_mut().enumerate().for_each(|(next, byte)| *byte = (number + at + next) as u8);
+    ///     Ok::<_, Error>(())
+    /// };
+    /// let sizes = [(3, false), (2, true)];
+    /// let context = Context::primary(0)?;
+    /// let buffers = DeviceBuffer::adjacent_produced(&context, &sizes, count, &mut |_| Ok(()))?;
+    /// assert_eq!(buffers[1].to_vec()?, [1, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate_adjacent`](Self::allocate_adjacent), the first error of `produce` or `watch`, and other
+    /// driver errors.
+    pub fn adjacent_produced<S: Default, E: From<CudaError> + Send>(
+        context: &Context,
+        sizes: &[(usize, bool)],
+        produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,
+        watch: &mut dyn FnMut(usize) -> Result<(), E>,
+    ) -> Result<Vec<Self>, E> {
+        let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size as u64).collect();
+        let buffers = Self::allocate_adjacent(context, &bytes)?;
+        let part = |(buffer, (size, is_serial)): (&Self, &(usize, bool))| Part {
+            address: buffer.private_address,
+            size: *size,
+            is_serial: *is_serial,
+        };
+        let parts: Vec<_> = buffers.iter().zip(sizes).map(part).collect();
+        // SAFETY: new buffers of these sizes; gaps between them belong to their segment alone.
+        let outcome = unsafe { copy_produced(context, &parts, produce, watch) };
+        exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 
     /// Adjacent buffers in a context, perhaps of another device, with the bytes of others.  Sources that
@@ -224,10 +266,10 @@ fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<
 }
 
 /// The buffers, which a failed copy has exposed: it may leave work in flight that uses any of them.
-fn exposed_if_failed<T>(
+fn exposed_if_failed<T, E>(
     buffers: Vec<DeviceBuffer>,
-    outcome: Result<T, Error>,
-) -> Result<(Vec<DeviceBuffer>, T), Error> {
+    outcome: Result<T, E>,
+) -> Result<(Vec<DeviceBuffer>, T), E> {
     if outcome.is_err() {
         buffers.iter().for_each(DeviceBuffer::expose);
     }

@@ -30,7 +30,7 @@ impl DeviceBuffer {
     pub fn copy_from_file(
         &self,
         position: u64,
-        file: &impl AsFd,
+        file: &(impl AsFd + Sync),
         offset: u64,
         size: u64,
     ) -> Result<(), Error> {
@@ -63,7 +63,7 @@ impl DeviceBuffer {
     pub fn copy_to_file(
         &self,
         position: u64,
-        file: &impl AsFd,
+        file: &(impl AsFd + Sync),
         offset: u64,
         size: u64,
     ) -> Result<(), Error> {

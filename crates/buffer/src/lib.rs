@@ -40,7 +40,7 @@ mod typed;
 
 pub use adjacent_copies::{await_stream_of, clear_gaps};
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
-pub use arrow_cuda_transfer::CopyOrder;
+pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_produced, read_at};
 pub use buffer::DeviceBuffer;
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};

@@ -20,12 +20,16 @@ mod message;
 mod metadata;
 #[expect(unsafe_code, reason = "verifies less than arrow-ipc asks for")]
 mod outline;
+mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
+mod stored;
 
 pub use error::Error;
 pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
 pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
 pub use metadata::{Content, Metadata};
+pub use plain::{Codec, PlainMessage};
 pub use share::{export, lend, open};
+pub use stored::{Source, StoredBuffer, StoredMessages};

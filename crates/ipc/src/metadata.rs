@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::outline::{Header, Outline, byte_order};
-use arrow_ipc::{Endianness, MetadataVersion, RecordBatch};
+use arrow_ipc::{Endianness, RecordBatch};
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Metadata {
             .map_err(|_| Error::Unreadable("Invalid IPC message: negative bodyLength".into()))?;
         let columns = |batch: Option<RecordBatch<'_>>| Columns {
             is_compressed: batch.is_some_and(|batch| batch.compression().is_some())
-                || is_early_version(&outline),
+                || outline.is_early_version(),
             defect: check_columns(batch, body_length).err(),
         };
         let (content, columns) = match outline.header {
@@ -127,10 +127,6 @@ impl Metadata {
 
 fn is_swapped(order: Endianness) -> bool {
     !order.equals_to_target_endianness()
-}
-
-fn is_early_version(outline: &Outline<'_>) -> bool {
-    outline.version == MetadataVersion::V4 && outline.has_custom_metadata
 }
 
 fn check_columns(batch: Option<RecordBatch<'_>>, body_length: u64) -> Result<(), Error> {

@@ -5,7 +5,7 @@
 //! as bytes, and leaves the fields of a schema to libarrow.
 
 use arrow_ipc::{
-    DictionaryBatch, Endianness, Footer, KeyValue, Message, MessageHeader, MetadataVersion,
+    Block, DictionaryBatch, Endianness, Footer, KeyValue, Message, MessageHeader, MetadataVersion,
     RecordBatch, Schema, root_as_footer_unchecked, root_as_message_unchecked,
 };
 use flatbuffers::{
@@ -30,6 +30,11 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
+    /// The first writers with compression recorded it in the custom metadata of version 4.
+    pub(crate) fn is_early_version(&self) -> bool {
+        self.version == MetadataVersion::V4 && self.has_custom_metadata
+    }
+
     pub(crate) fn of(metadata: &'a [u8]) -> Result<Self, InvalidFlatbuffer> {
         verify::<MessageParts>(metadata)?;
         // SAFETY: everything that is read below was verified; no text and no field of a schema is
@@ -60,6 +65,17 @@ pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFla
     // SAFETY: the schema's position and its byte order were verified; nothing else is read.
     let schema = unsafe { root_as_footer_unchecked(footer) }.schema();
     Ok(schema.map(|schema| schema.endianness()))
+}
+
+/// Where the messages of a file begin, in bytes: those of dictionaries, then record batches.  Positions that no file
+/// can have are beyond its end.
+pub(crate) fn blocks(footer: &[u8]) -> Result<Vec<u64>, InvalidFlatbuffer> {
+    verify::<FooterParts>(footer)?;
+    // SAFETY: as above, and both lists were verified.
+    let footer = unsafe { root_as_footer_unchecked(footer) };
+    let lists = [footer.dictionaries(), footer.recordBatches()];
+    let blocks = lists.into_iter().flatten().flatten();
+    Ok(blocks.map(|block| u64::try_from(block.offset()).unwrap_or(u64::MAX)).collect())
 }
 
 fn verify<T: Verifiable>(bytes: &[u8]) -> Result<(), InvalidFlatbuffer> {
@@ -111,6 +127,8 @@ impl Verifiable for FooterParts {
         verifier
             .visit_table(at)?
             .visit_field::<ForwardsUOffset<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
+            .visit_field::<Blocks>("dictionaries", Footer::VT_DICTIONARIES, false)?
+            .visit_field::<Blocks>("recordBatches", Footer::VT_RECORDBATCHES, false)?
             .finish();
         Ok(())
     }
@@ -128,6 +146,7 @@ impl Verifiable for SchemaParts {
     }
 }
 
+type Blocks = ForwardsUOffset<Vector<'static, Block>>;
 type TableVector<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
 type ByteString = ForwardsUOffset<Vector<'static, u8>>;
 

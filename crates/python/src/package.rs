@@ -17,6 +17,7 @@ pub(crate) struct PackageFunctions {
     pub(crate) buffer_to_numba: Py<PyAny>,
     pub(crate) buffer_from_file: Py<PyAny>,
     pub(crate) buffer_to_file: Py<PyAny>,
+    pub(crate) table_from_file: Py<PyAny>,
     pub(crate) reduce_buffer: Py<PyAny>,
     pub(crate) array_from_arrow: Py<PyAny>,
     pub(crate) array_to_arrow: Py<PyAny>,

@@ -22,7 +22,7 @@ mod task;
 mod turns;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use host::{Host, HostMemory};
+use host::HostMemory;
 use job::Job;
 use plan::{Plan, TransferLimits};
 use std::hint::{black_box, spin_loop};
@@ -103,7 +103,7 @@ fn new_job(task: Task, host: &mut [u8], slots: &mut [u8], size: usize) -> Job {
             .without_lifetime()
     };
     let plan = Plan { helpers: 1, piece: size, slots: SLOTS };
-    Job::new(task, Host::Memory(host), plan, slots.as_mut_ptr())
+    Job::new(task, host, plan, slots.as_mut_ptr())
 }
 
 fn parts(criterion: &mut Criterion) {

@@ -12,17 +12,21 @@ mod gathered;
 mod order;
 #[expect(unsafe_code, reason = "owns pinned memory")]
 mod pinned;
+#[expect(unsafe_code, reason = "reads into memory and writes from it")]
+mod positioned;
+#[expect(unsafe_code, reason = "writes device memory")]
+mod produced;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
 mod staging;
 
 pub use copy::{copy_from_host, copy_to_host, equals_host};
-pub use engine::{
-    MAX_THREADS, ReadError, TransferLimits, WriteError, set_transfer_limits, transfer_limits,
-};
+pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
 pub use file::{FileError, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
 pub use pinned::{HostBuffer, is_pinned};
+pub use positioned::{ReadError, WriteError, read_at};
+pub use produced::{Part, copy_produced};
 pub use registered::RegisteredMemory;
 pub use staging::Staging;

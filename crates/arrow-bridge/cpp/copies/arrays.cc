@@ -175,23 +175,29 @@ arrow::Result<Trimmed> PrepareOnHost(const arrow::ArrayDataVector& arrays,
 arrow::Result<std::optional<arrow::ArrayDataVector>> CopyPrepared(
     const Trimmed& prepared, const std::shared_ptr<arrow::MemoryManager>& to,
     const RustStream* stream) {
-  const auto& arrays = prepared.arrays;
-  const Collection collection(arrays);
   Order order{stream, nullptr};
-  if (stream != nullptr) order.owner = std::make_shared<const arrow::ArrayDataVector>(arrays);
-  std::optional<std::vector<BufferPtr>> copies;
-  if (prepared.is_ready && IsCuda(*to)) {
-    ARROW_ASSIGN_OR_RAISE(copies, CopyHostBuffers(collection.buffers(), to, order));
-  } else {
-    ARROW_ASSIGN_OR_RAISE(copies, CopyBuffers(collection.buffers(), to, order));
+  if (stream != nullptr) {
+    order.owner = std::make_shared<const arrow::ArrayDataVector>(prepared.arrays);
   }
-  if (!copies.has_value()) return std::nullopt;
-  Replacement replacement(collection, *std::move(copies));
-  arrow::ArrayDataVector copied;
-  copied.reserve(arrays.size());
-  for (const auto& array : arrays) copied.push_back(replacement.Of(*array));
-  ARROW_RETURN_NOT_OK(LowerOffsets(copied, prepared.bases, to));
+  const auto copy = [&](const auto& buffers) {
+    return prepared.is_ready && IsCuda(*to) ? CopyHostBuffers(buffers, to, order)
+                                            : CopyBuffers(buffers, to, order);
+  };
+  ARROW_ASSIGN_OR_RAISE(auto copied, WithBuffers(prepared.arrays, copy));
+  if (copied.has_value()) ARROW_RETURN_NOT_OK(LowerOffsets(*copied, prepared.bases, to));
   return copied;
+}
+
+arrow::Result<std::optional<arrow::ArrayDataVector>> WithBuffers(
+    const arrow::ArrayDataVector& arrays, const MakeBuffers& make) {
+  const Collection collection(arrays);
+  ARROW_ASSIGN_OR_RAISE(auto made, make(collection.buffers()));
+  if (!made.has_value()) return std::nullopt;
+  Replacement replacement(collection, *std::move(made));
+  arrow::ArrayDataVector replaced;
+  replaced.reserve(arrays.size());
+  for (const auto& array : arrays) replaced.push_back(replacement.Of(*array));
+  return replaced;
 }
 
 arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(

@@ -1,8 +1,10 @@
 // Copies of arrays between the host and GPUs, with all of their buffers at once.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "arrow/array/data.h"
 #include "arrow/device.h"
@@ -30,7 +32,14 @@ arrow::Result<std::optional<arrow::ArrayDataVector>> CopyPrepared(
     const Trimmed& prepared, const std::shared_ptr<arrow::MemoryManager>& to,
     const RustStream* stream);
 
-// Both.
+// Arrays whose buffers are those that `make` returns for the distinct ones of `arrays`, in their order; no value if
+// it has none.
+using MakeBuffers = std::function<arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>>(
+    const std::vector<const arrow::Buffer*>&)>;
+arrow::Result<std::optional<arrow::ArrayDataVector>> WithBuffers(const arrow::ArrayDataVector& arrays,
+                                                                 const MakeBuffers& make);
+
+// `Prepare` and `CopyPrepared`.
 arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
     const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to,
     const RustStream* stream);

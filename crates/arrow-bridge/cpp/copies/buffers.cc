@@ -152,7 +152,7 @@ Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustSt
   return Status::OK();
 }
 
-arrow::Result<std::vector<BufferPtr>> CopyHostBuffers(
+arrow::Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
   std::vector<HostRange> ranges;
   ranges.reserve(sources.size());
@@ -162,6 +162,21 @@ arrow::Result<std::vector<BufferPtr>> CopyHostBuffers(
   return Made(ranges.size(), to, [&](BufferPlace* made) {
     return AllMade(ranges.size(), Call(Rust().copies_of_host, DeviceOf(to), order.stream,
                                        ranges.data(), ranges.size(), Share(order), made));
+  });
+}
+
+arrow::Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
+    const RustStored* stored) {
+  std::vector<uint64_t> addresses;
+  std::vector<uint64_t> sizes;
+  for (const auto* source : sources) {
+    addresses.push_back(source->address());
+    sizes.push_back(static_cast<uint64_t>(source->size()));
+  }
+  return Made(sources.size(), to, [&](BufferPlace* made) {
+    return AllMade(sources.size(), Call(Rust().copies_of_stored, stored, DeviceOf(to),
+                                        addresses.data(), sizes.data(), sources.size(), made));
   });
 }
 
@@ -176,7 +191,7 @@ arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
   std::vector<BufferPtr> copies(sources.size());
   if (host == nullptr) {
     ARROW_ASSIGN_OR_RAISE(auto of_host, CopyHostBuffers(parted->of_host.buffers, to, order));
-    parted->of_host.Store(std::move(of_host), &copies);
+    parted->of_host.Store(*std::move(of_host), &copies);
     ARROW_ASSIGN_OR_RAISE(auto of_gpu, FromGpu(parted->of_gpu.buffers, to, order));
     parted->of_gpu.Store(std::move(of_gpu), &copies);
   } else {

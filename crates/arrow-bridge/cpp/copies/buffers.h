@@ -32,8 +32,13 @@ arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyBu
     const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
 
 // As `CopyBuffers`, to a GPU, of host memory that its producers have written.
-arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> CopyHostBuffers(
+arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyHostBuffers(
     const std::vector<const arrow::Buffer*>& sources,
     const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
+
+// The same of slices of bodies that are not read yet.
+arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyStoredBuffers(
+    const std::vector<const arrow::Buffer*>& sources,
+    const std::shared_ptr<arrow::MemoryManager>& to, const RustStored* stored);
 
 }  // namespace arrow_cuda

@@ -46,6 +46,12 @@
   ROW(run_ahead, RunAheadEntry)                           \
   ROW(take_batches, TakeBatchesEntry)                     \
   ROW(copy_taken, CopyTakenEntry)                         \
+  ROW(table_of_stored, TableOfStoredEntry)                \
+  ROW(wrap_table, WrapTableEntry)                         \
+  ROW(decoder_open, DecoderOpenEntry)                     \
+  ROW(decoder_reset, DecoderResetEntry)                   \
+  ROW(decoder_decode, DecoderDecodeEntry)                 \
+  ROW(decoder_release, DecoderReleaseEntry)               \
   ROW(skeleton_of, SkeletonOfEntry)                       \
   ROW(assemble, AssembleEntry)
 

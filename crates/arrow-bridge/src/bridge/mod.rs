@@ -7,8 +7,10 @@ mod object_state;
 mod objects;
 mod pickling;
 mod readers;
+mod stored;
 
 pub use objects::Contents;
+pub use stored::NewTable;
 
 use crate::exports;
 use crate::fault::{Fault, Outcome, done};

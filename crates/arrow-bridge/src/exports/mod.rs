@@ -12,6 +12,7 @@ mod joins;
 mod metadata;
 mod pools;
 mod slices;
+mod stored;
 mod streams;
 
 use crate::fault::Fault;
@@ -40,6 +41,8 @@ pub(crate) static API: RustApi = RustApi {
     copies_of_buffers: batch_copies::copies_of_buffers,
     stream_await_for: streams::await_for,
     copy_all_to_host: batch_copies::copy_all_to_host,
+    stored_message: stored::message,
+    copies_of_stored: stored::copies,
     reach: slices::reach,
     join: joins::join,
     change_numbers: joins::change_numbers,

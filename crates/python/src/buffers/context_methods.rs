@@ -251,6 +251,67 @@ impl PyContext {
         traced(py, Area::Transfer, "Context.buffer_from_file", read, facts)
     }
 
+    /// Read an Arrow file or stream, compressed or not, into a table on the device.
+    ///
+    /// Several threads read a file and decompress it, straight into pinned memory, so its
+    /// columns are written once on the host.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : str, os.PathLike, int, file, Buffer, CudaBuffer or bytes-like
+    ///     A path, the descriptor of an open file, a binary file, or the bytes of one.  All
+    ///     of an open file is read, wherever its position is, if it has a size.  The bytes of
+    ///     other files, and of a CudaBuffer, are brought to host memory first.
+    /// columns : iterable of str, optional
+    ///     The names of the columns to read, in the order of the table; by default all.
+    /// progress : callable, optional
+    ///     Is called on this thread as ``progress(done, total)``, numbers of bytes on the
+    ///     device: now and then, and at the end.  If it raises, nothing more is read, and the
+    ///     exception goes on to the caller.
+    ///
+    /// Returns
+    /// -------
+    /// table : pyarrow.Table
+    ///     With a chunk for each record batch.  All columns share an allocation.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be opened, read or decompressed; if it becomes shorter
+    ///     meanwhile.
+    /// ArrowInvalid
+    ///     If the file is damaged, or not an Arrow file or stream; if it lacks a column.
+    /// TypeError
+    ///     If `source` or `columns` is not one of these.
+    /// OutOfMemoryError
+    ///     If the device has too little free memory: an OSError and a MemoryError.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pyarrow.feather
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     path = f"{folder}/columns.arrow"
+    /// ...     pyarrow.feather.write_feather(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)
+    /// ...     table = ctx.table_from_file(path, columns=["y"])
+    /// >>> table.copy_to(pa.default_cpu_memory_manager())["y"].to_pylist()
+    /// ['a', 'b']
+    #[pyo3(signature = (source, *, columns=None, progress=None))]
+    fn table_from_file<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        columns: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        check_progress(progress)?;
+        let py = slf.py();
+        let read = || {
+            let read = package(py)?.table_from_file.bind(py);
+            call_out(read, (slf, source, columns, progress))
+        };
+        let facts = |_: &_| Facts { nbytes: None, device: Some(slf.get().number()) };
+        traced(py, Area::Transfer, "Context.table_from_file", read, facts)
+    }
+
     /// Copy the data of several objects into device memory, all of it together.
     ///
     /// This takes far less time than a call for each of many small objects: one

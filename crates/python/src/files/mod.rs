@@ -3,6 +3,7 @@
 mod host_file;
 pub(crate) mod reader;
 mod regular_file;
+mod tables;
 pub(crate) mod writer;
 
 pub(crate) use host_file::check_progress;
@@ -18,5 +19,6 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         host_file::copy_from_file,
         host_file::copy_to_file,
         host_file::is_cached,
+        tables::table_of,
     ))
 }

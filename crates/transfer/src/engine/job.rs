@@ -1,25 +1,24 @@
 //! A staged copy, as its threads share it.
 
 use super::helpers::Helpers;
-use super::host::{HUGE_PAGE, Host, HostMemory, ReadError, Stores, fence_stores};
+use super::host::{HUGE_PAGE, HostMemory, Stores, fence_stores};
 use super::plan::Plan;
-use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use super::sync::{AtomicBool, AtomicUsize, Ordering};
 use super::task::Task;
 use super::turns::{Side, Turns};
 use crossbeam_utils::CachePadded;
-use std::sync::PoisonError;
 
-/// A copy of host memory or of a file through staging slots of pinned memory, piece by piece.
+/// A copy of host memory through staging slots of pinned memory, piece by piece.
 ///
 /// Two sides work on it. Copiers move (or compare) bytes between the host side and slots; the issuer
 /// has the device move them between slots and device memory. In an upload a slot passes from the
 /// copiers to the issuer and back, otherwise the other way round; they take [`Turns`].
 ///
-/// The creator of a job keeps its pointers valid, and its file open, until [`close`](Self::close) has returned.
+/// The creator of a job keeps its pointers valid until [`close`](Self::close) has returned.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) task: Task,
-    host: Host,
+    host: HostMemory<'static>,
     /// The size of a piece, and the distance between slots.
     piece: usize,
     /// The size of the first piece, which may be smaller.
@@ -34,8 +33,6 @@ pub(super) struct Job {
     stores: Stores,
     is_stopped: AtomicBool,
     differs: AtomicBool,
-    /// Why the file could not be read.
-    failure: Mutex<Option<ReadError>>,
 }
 
 /// With so many helpers the issuer serves the device only.
@@ -51,13 +48,11 @@ unsafe impl Sync for Job {}
 
 impl Job {
     /// Work on `host` as planned, through slots that lie one behind the other from `slots` on.
-    pub(super) fn new(task: Task, host: Host, plan: Plan, slots: *mut u8) -> Self {
+    pub(super) fn new(task: Task, host: HostMemory<'static>, plan: Plan, slots: *mut u8) -> Self {
         let Plan { helpers, piece, slots: count } = plan;
         // Two threads that touch the same fresh page at the same time wait for each other.
-        let past_page = match &host {
-            Host::Memory(memory) if piece == HUGE_PAGE => {
-                memory.contiguous_start().map_or(0, |start| start as usize % HUGE_PAGE)
-            }
+        let past_page = match host.contiguous_start() {
+            Some(start) if piece == HUGE_PAGE => start as usize % HUGE_PAGE,
             _ => 0,
         };
         let first_side = if task == Task::Upload { Side::Copier } else { Side::Issuer };
@@ -74,7 +69,6 @@ impl Job {
             helpers: Helpers::at_most(helpers),
             is_stopped: AtomicBool::new(false),
             differs: AtomicBool::new(false),
-            failure: Mutex::default(),
         }
     }
 
@@ -166,24 +160,8 @@ impl Job {
     fn work_on(&self, piece: usize) {
         let (at, size) = self.span(piece, 1);
         let slot = self.slot(piece);
-        match &self.host {
-            Host::Memory(memory) => self.work_on_memory(memory, at, slot, size),
-            Host::File(file) => {
-                // SAFETY: the slot belongs to this thread, which has taken the piece at the copiers'
-                // turn; pinned memory is initialised.
-                let slot = unsafe { std::slice::from_raw_parts_mut(slot, size) };
-                if let Err(error) = file.read(at, slot) {
-                    // The turn does not end, so the device does not move the slot.
-                    return self.fail(error);
-                }
-            }
-        }
-        self.turns.end(Side::Copier, piece);
-    }
-
-    fn work_on_memory(&self, memory: &HostMemory<'_>, at: usize, slot: *mut u8, size: usize) {
         let mut end = 0;
-        for (host, offset, length) in memory.runs(at, size) {
+        for (host, offset, length) in self.host.runs(at, size) {
             self.fill_gap(slot, end, offset);
             end = offset + length;
             let slot = slot.wrapping_add(offset);
@@ -206,6 +184,7 @@ impl Job {
         self.fill_gap(slot, end, size);
         // The ordinary store that publishes the bytes to other threads must come after this.
         fence_stores();
+        self.turns.end(Side::Copier, piece);
     }
 
     /// Clears what an upload brings to the device between its parts: an earlier copy has left other
@@ -215,17 +194,6 @@ impl Job {
             // SAFETY: within a slot that belongs to this thread.
             unsafe { slot.add(from).write_bytes(0, to - from) };
         }
-    }
-
-    /// Stops all threads, and keeps the first error.
-    fn fail(&self, error: ReadError) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        self.stop();
-    }
-
-    /// Why the file could not be read; valid once the job is closed.
-    pub(super) fn failure(&self) -> Option<ReadError> {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops all threads: the answer is known, or a side has failed and turns would never come.

@@ -1,5 +1,4 @@
-//! Worker threads that move pageable memory, and files, through pinned staging slots, while the device
-//! moves other slots.
+//! Worker threads that move pageable memory through pinned staging slots, while the device moves other slots.
 //!
 //! A copy is a *job*, in *pieces*.  It has a *lane*: pinned memory, of which each piece uses a *slot*.  The
 //! thread that wants the copy is the job's *issuer*: it has the device *move* slots.  Workers *help*: they
@@ -7,6 +6,8 @@
 
 mod backoff;
 mod device_engine;
+#[expect(unsafe_code, reason = "has the device copy")]
+mod double_buffers;
 mod helpers;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
@@ -30,9 +31,9 @@ mod workers;
 #[expect(unsafe_code, reason = "loom checks accesses to memory")]
 mod models;
 
-pub(crate) use host::{FilePart, HostMemory};
-pub use host::{ReadError, WriteError};
+pub(crate) use double_buffers::{Piece, Stretch, copy_stretches};
+pub(crate) use host::HostMemory;
 pub use plan::{MAX_THREADS, TransferLimits};
-pub(crate) use run::{run, run_file};
+pub(crate) use run::run;
 pub use settings::{set_transfer_limits, transfer_limits};
 pub(crate) use task::Task;

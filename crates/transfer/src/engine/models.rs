@@ -4,7 +4,7 @@
 //! Memory that is handed over is a cell here, in which loom finds accesses that nothing orders.
 
 use super::helpers::Helpers;
-use super::host::{Host, HostMemory};
+use super::host::HostMemory;
 use super::job::Job;
 use super::mailbox::Mailbox;
 use super::plan::Plan;
@@ -91,7 +91,7 @@ fn nobody_touches_the_memory_of_a_closed_job() {
 /// An upload of one byte.
 fn job(host: &'static [u8], slots: &mut [u8; 1]) -> std::sync::Arc<Job> {
     let plan = Plan { helpers: 1, piece: 1, slots: 1 };
-    let host = Host::Memory(HostMemory::source(host));
+    let host = HostMemory::source(host);
     std::sync::Arc::new(Job::new(Task::Upload, host, plan, slots.as_mut_ptr()))
 }
 

@@ -1,10 +1,10 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
 use super::device_engine::Engine;
-use super::host::{FilePart, Host, HostMemory, ReadError, prefer_huge_pages};
+use super::host::{HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
-use super::plan::MIN_WAKING;
+use super::plan::{MIN_WAKING, TransferLimits};
 use super::settings::transfer_limits;
 use super::task::Task;
 use super::throttle::Throttle;
@@ -30,28 +30,10 @@ pub(crate) unsafe fn run(
     device: u64,
 ) -> CudaResult<Option<bool>> {
     // SAFETY: no thread accesses the memory when `stage` has returned.
-    let host = Host::Memory(unsafe { host.without_lifetime() });
+    let host = unsafe { host.without_lifetime() };
     // SAFETY: guaranteed by the caller.
     let job = unsafe { stage(current, task, host, device) }?;
     Ok(job.map(|job| job.differs()))
-}
-
-/// Runs the upload of a file, as [`run`] does that of memory.  Returns whether the file could be read, or
-/// `None` if a single thread should do the work.
-///
-/// # Safety
-///
-/// As for [`run`].
-pub(crate) unsafe fn run_file(
-    current: &Current<'_>,
-    file: FilePart<'_>,
-    device: u64,
-) -> CudaResult<Option<Result<(), ReadError>>> {
-    // SAFETY: no thread reads the file when `stage` has returned.
-    let host = Host::File(unsafe { file.without_lifetime() });
-    // SAFETY: guaranteed by the caller.
-    let job = unsafe { stage(current, Task::Upload, host, device) }?;
-    Ok(job.map(|job| job.failure().map_or(Ok(()), Err)))
 }
 
 /// Runs a job, and returns it; `None` if none was made.  Either way no thread accesses the host side
@@ -63,31 +45,18 @@ pub(crate) unsafe fn run_file(
 unsafe fn stage(
     current: &Current<'_>,
     task: Task,
-    host: Host,
+    host: HostMemory<'static>,
     device: u64,
 ) -> CudaResult<Option<Arc<Job>>> {
     let (limits, context) = (transfer_limits(), current.context());
     let size = host.size();
-    if !limits.should_stage(task, size) {
-        if let Some(engine) = context.extension::<Engine>() {
-            engine.count_small_copy();
-        }
+    let is_accessible = || match host.contiguous_start() {
+        Some(start) => pinned::is_device_accessible(current, start, size),
+        None => Ok(false),
+    };
+    let Some(engine) = engine_for(current, task, size, &limits, is_accessible)? else {
         return Ok(None);
-    }
-    // The owner of a borrowed context would destroy the engine's resources with it.
-    if !(context.is_primary() && context.is_numbered()) {
-        return Ok(None);
-    }
-    if let Host::Memory(memory) = &host
-        && let Some(start) = memory.contiguous_start()
-        && pinned::is_device_accessible(current, start, size)?
-    {
-        return Ok(None); // the device copies pinned memory directly, at full speed
-    }
-    let engine = Engine::of(context);
-    if !engine.should_start(size, &limits) {
-        return Ok(None);
-    }
+    };
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
     current.await_turn(StreamHandle::DEFAULT)?;
@@ -97,10 +66,8 @@ unsafe fn stage(
         return Ok(None);
     };
     let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
-    if let Host::Memory(memory) = &host
-        && task == Task::Download
-    {
-        for (address, _, length) in memory.runs(0, memory.size()) {
+    if task == Task::Download {
+        for (address, _, length) in host.runs(0, size) {
             prefer_huge_pages(address as usize, length);
         }
     }
@@ -120,10 +87,35 @@ unsafe fn stage(
     moved.map(|()| Some(job))
 }
 
+/// The engine, if it is to make a copy of `size` bytes, and the device cannot access the host side itself.
+pub(super) fn engine_for<'a>(
+    current: &'a Current<'_>,
+    task: Task,
+    size: usize,
+    limits: &TransferLimits,
+    is_accessible: impl FnOnce() -> CudaResult<bool>,
+) -> CudaResult<Option<&'a Engine>> {
+    let context = current.context();
+    if !limits.should_stage(task, size) {
+        if let Some(engine) = context.extension::<Engine>() {
+            engine.count_small_copy();
+        }
+        return Ok(None);
+    }
+    // The owner of a borrowed context would destroy the engine's resources with it.
+    if !(context.is_primary() && context.is_numbered()) {
+        return Ok(None);
+    }
+    if is_accessible()? {
+        return Ok(None); // the device copies pinned memory directly, at full speed
+    }
+    let engine = Engine::of(context);
+    Ok(engine.should_start(size, limits).then_some(engine))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::plan::TransferLimits;
     use arrow_cuda_context::{Context, Placement};
     use std::sync::atomic::Ordering;
 

@@ -110,7 +110,7 @@ impl<'workers> Crew<'workers> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::host::{Host, HostMemory};
+    use crate::engine::host::HostMemory;
     use crate::engine::plan::Plan;
     use crate::engine::task::Task;
 
@@ -123,7 +123,7 @@ mod tests {
             let plan = Plan { helpers: 3, piece: 64, slots: 10 };
             Arc::new(Job::new(
                 Task::Download,
-                Host::Memory(HostMemory::source(&[0; 640])),
+                HostMemory::source(&[0; 640]),
                 plan,
                 memory.as_mut_ptr(),
             ))

@@ -1,42 +1,15 @@
-//! The host side of a copy: one range of memory, parts that lie anywhere, or a file.
+//! The host side of a copy: one range of memory, or parts that lie anywhere.
 
-#[expect(unsafe_code, reason = "hands a file to other threads, which read it")]
-mod file;
 #[expect(unsafe_code, reason = "advises the kernel")]
 mod fresh;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod stores;
 
-pub(crate) use file::FilePart;
-pub use file::{ReadError, WriteError};
 pub(super) use fresh::{HUGE_PAGE, prefer_huge_pages};
 pub(super) use stores::{Stores, fence_stores};
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-
-/// The host side of a job.
-#[derive(Debug)]
-pub(super) enum Host {
-    Memory(HostMemory<'static>),
-    /// Is read by an upload.
-    File(FilePart<'static>),
-}
-
-impl Host {
-    /// Whether the copy is the first to touch it.
-    pub(super) fn is_fresh(&self) -> bool {
-        matches!(self, Self::Memory(memory) if memory.is_fresh())
-    }
-
-    /// The size of the device's range, in bytes.
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Memory(memory) => memory.size(),
-            Self::File(file) => file.size(),
-        }
-    }
-}
 
 /// Ranges of host memory, each with its place in one range of the device.  Between them may be gaps.
 #[derive(Debug)]

@@ -1,14 +1,12 @@
-use super::super::host::FilePart;
 use super::*;
 use proptest::prelude::*;
-use std::io::Write;
 use std::mem::MaybeUninit;
 use std::thread;
 
-fn of(host: &mut [u8]) -> Host {
+fn of(host: &mut [u8]) -> HostMemory<'static> {
     let host = std::ptr::from_mut(host) as *mut [MaybeUninit<u8>];
     // SAFETY: the tests outlive their jobs, which only store initialised bytes.
-    Host::Memory(unsafe { HostMemory::target(&mut *host).without_lifetime() })
+    unsafe { HostMemory::target(&mut *host).without_lifetime() }
 }
 
 fn plan(piece: usize, slots: usize) -> Plan {
@@ -101,7 +99,7 @@ proptest! {
             let mut device = vec![if down { 7 } else { 0xEE }; size];
             let mut staging = vec![0x55; slots * piece];
             let task = if down { Task::Download } else { Task::Upload };
-            let job = Job::new(task, Host::Memory(memory), plan(piece, slots), staging.as_mut_ptr());
+            let job = Job::new(task, memory, plan(piece, slots), staging.as_mut_ptr());
             finish(&job, &mut device, helpers, 1);
             prop_assert!(host.concat().iter().all(|byte| *byte == 7));
             if !down {
@@ -130,30 +128,6 @@ proptest! {
         let job = Job::new(Task::Compare, host_memory, plan(piece, slots), memory.as_mut_ptr());
         finish(&job, &mut device, helpers, 1);
         prop_assert_eq!(job.differs(), differs_at.is_some());
-    }
-
-    #[test]
-    fn a_file_arrives_or_its_end_is_named(
-        size in 1..2000usize, piece in 1..100usize, slots in 1..5usize, helpers in 0..4usize,
-        offset in 0..50usize, missing in proptest::option::of(1..2000usize),
-    ) {
-        let bytes: Vec<u8> = (0..offset + size).map(|at| (at * 7 + 1) as u8).collect();
-        let end = bytes.len() - missing.map_or(0, |missing| missing.min(size));
-        let mut file = tempfile::tempfile()?;
-        file.write_all(&bytes[..end])?;
-        // SAFETY: the file outlives its job.
-        let part = unsafe { FilePart::new(&file, offset as u64, size).without_lifetime() };
-        let (mut memory, mut device) = (vec![0x55; slots * piece], vec![0xEE; size]);
-        let job = Job::new(Task::Upload, Host::File(part), plan(piece, slots), memory.as_mut_ptr());
-        finish(&job, &mut device, helpers, 2);
-        if missing.is_none() {
-            prop_assert_eq!(&device, &bytes[offset..]);
-            prop_assert_eq!(job.failure(), None);
-        } else {
-            let failure = job.failure().expect("the file is too short");
-            prop_assert_eq!(failure.code, None);
-            prop_assert_eq!(failure.position, end as u64);
-        }
     }
 
     #[test]
@@ -194,15 +168,4 @@ fn a_panic_of_the_issuer_lets_helpers_go_first() {
         helper.join().expect("no panic");
     });
     assert!(job.is_stopped() && job.helpers.count() == 0);
-}
-
-#[test]
-fn the_device_never_moves_what_was_not_read() {
-    let file = tempfile::tempfile().expect("a file");
-    // SAFETY: the file outlives its job.
-    let part = unsafe { FilePart::new(&file, 0, 10).without_lifetime() };
-    let mut memory = [0; 10];
-    let job = Job::new(Task::Upload, Host::File(part), plan(10, 1), memory.as_mut_ptr());
-    assert!(job.help_once() && job.is_stopped());
-    assert_eq!(job.ready_pieces(0, 1), 0);
 }

@@ -1,4 +1,4 @@
-//! A part of a file, as the host side of a copy.
+//! Reads and writes of files at a position, which fail with the place where they ended.
 
 use std::fmt;
 use std::fs::File;
@@ -53,77 +53,46 @@ impl fmt::Display for WriteError {
 
 impl std::error::Error for WriteError {}
 
-/// Bytes of a file that are read and written where a copy of memory would access memory.
-#[derive(Debug)]
-pub(crate) struct FilePart<'file> {
-    file: BorrowedFd<'file>,
-    /// Where the part begins in the file, in bytes.
-    offset: u64,
-    size: usize,
+/// Fills `out` with the bytes of a file from `position` on.  The file's own position does not matter.
+///
+/// # Errors
+///
+/// [`ReadError`]; `out` may be filled in part.
+pub fn read_at(file: &impl AsFd, position: u64, out: &mut [u8]) -> Result<(), ReadError> {
+    let file = file.as_fd();
+    let read = advance(position, out.len(), |done, position| {
+        let out = &mut out[done..];
+        let (file, start, size) = (file.as_raw_fd(), out.as_mut_ptr(), out.len());
+        // SAFETY: an open file, and a range that is writable for its length.
+        count(unsafe { libc::pread(file, start.cast(), size, offset_of(position)?) })
+    });
+    read.map_err(|(position, code)| match code {
+        // The file may end long before the place that was read.
+        None => ReadError { position: position.min(end_of(file)), code },
+        Some(_) => ReadError { position, code },
+    })
 }
 
-impl<'file> FilePart<'file> {
-    /// `size` bytes from `offset` on.
-    pub(crate) fn new(file: &'file impl AsFd, offset: u64, size: usize) -> Self {
-        Self { file: file.as_fd(), offset, size }
-    }
+/// Writes bytes to a file from `position` on.
+///
+/// # Errors
+///
+/// [`WriteError`]; some of the bytes may have been written.
+pub(crate) fn write_at(file: &impl AsFd, position: u64, bytes: &[u8]) -> Result<(), WriteError> {
+    let file = file.as_fd();
+    let written = advance(position, bytes.len(), |done, position| {
+        let bytes = &bytes[done..];
+        let (file, start, size) = (file.as_raw_fd(), bytes.as_ptr(), bytes.len());
+        // SAFETY: an open file, and a range that is readable for its length.
+        count(unsafe { libc::pwrite(file, start.cast(), size, offset_of(position)?) })
+    });
+    written.map_err(|(position, code)| WriteError { position, code })
+}
 
-    /// The same part without its lifetime, for threads that outlive the borrow checker's view.
-    ///
-    /// # Safety
-    ///
-    /// No thread may read the file through the result after `'file`.
-    pub(crate) unsafe fn without_lifetime(self) -> FilePart<'static> {
-        // SAFETY: guaranteed by the caller.
-        let file = unsafe { BorrowedFd::borrow_raw(self.file.as_raw_fd()) };
-        FilePart { file, offset: self.offset, size: self.size }
-    }
-
-    /// The number of bytes.
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Fills `out` with the bytes from `at` on, which is relative to the part.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`]; `out` may be filled in part.
-    pub(crate) fn read(&self, at: usize, out: &mut [u8]) -> Result<(), ReadError> {
-        let read = advance(self.offset.saturating_add(at as u64), out.len(), |done, position| {
-            let out = &mut out[done..];
-            let (file, start, size) = (self.file.as_raw_fd(), out.as_mut_ptr(), out.len());
-            // SAFETY: an open file, and a range that is writable for its length.
-            count(unsafe { libc::pread(file, start.cast(), size, offset_of(position)?) })
-        });
-        read.map_err(|(position, code)| match code {
-            // The file may end long before the place that was read.
-            None => ReadError { position: position.min(self.end()), code },
-            Some(_) => ReadError { position, code },
-        })
-    }
-
-    /// Writes bytes to the place `at`, which is relative to the part.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`]; some of the bytes may have been written.
-    pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<(), WriteError> {
-        let written =
-            advance(self.offset.saturating_add(at as u64), bytes.len(), |done, position| {
-                let bytes = &bytes[done..];
-                let (file, start, size) = (self.file.as_raw_fd(), bytes.as_ptr(), bytes.len());
-                // SAFETY: an open file, and a range that is readable for its length.
-                count(unsafe { libc::pwrite(file, start.cast(), size, offset_of(position)?) })
-            });
-        written.map_err(|(position, code)| WriteError { position, code })
-    }
-
-    /// The position behind the file's last byte, as far as the system tells.
-    fn end(&self) -> u64 {
-        let file = self.file.try_clone_to_owned().map(File::from);
-        file.and_then(|file| file.metadata()).map_or(u64::MAX, |metadata| metadata.len())
-    }
+/// The position behind a file's last byte, as far as the system tells.
+fn end_of(file: BorrowedFd<'_>) -> u64 {
+    let file = file.try_clone_to_owned().map(File::from);
+    file.and_then(|file| file.metadata()).map_or(u64::MAX, |metadata| metadata.len())
 }
 
 fn offset_of(position: u64) -> io::Result<i64> {

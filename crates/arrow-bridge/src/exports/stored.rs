@@ -1,0 +1,40 @@
+//! Messages whose bodies are on their way to a device, for C++.
+
+use super::batch_copies::{all, store};
+use super::context;
+use crate::fault::attempted;
+use crate::ffi::{BufferPlace, Failure, HostRange, RustStored, StoredMessage};
+use std::ptr;
+
+pub(super) unsafe extern "C" fn message(stored: &RustStored<'_>, number: usize) -> StoredMessage {
+    let found = stored.messages.all().get(number);
+    let (metadata, (address, size)) = found
+        .map_or((ptr::slice_from_raw_parts(ptr::null(), 0), (0, 0)), |message| {
+            (ptr::from_ref(message.metadata.as_slice()), message.body)
+        });
+    let metadata = HostRange { data: metadata.cast(), size: metadata.len() };
+    StoredMessage { metadata, address, body_size: size.cast_signed() }
+}
+
+pub(super) unsafe extern "C" fn copies(
+    stored: &RustStored<'_>,
+    device: i32,
+    addresses: *const u64,
+    sizes: *const u64,
+    count: usize,
+    out: *mut BufferPlace,
+) -> Failure {
+    let work = || {
+        // SAFETY: C++ passes `count` of each.
+        let (addresses, sizes) = unsafe { (all(addresses, count), all(sizes, count)) };
+        let mut buffers = Vec::with_capacity(count);
+        for (address, size) in addresses.iter().zip(sizes) {
+            buffers.push(stored.messages.buffer(*address, *size)?);
+        }
+        let made = stored.buffers(&context(device)?, &buffers)?;
+        // SAFETY: room for as many buffers.
+        unsafe { store(out, made) };
+        Ok(())
+    };
+    attempted(work)
+}

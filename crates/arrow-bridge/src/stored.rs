@@ -1,0 +1,180 @@
+//! The messages of an Arrow file whose bodies are on their way to a device.
+
+use crate::fault::Fault;
+use crate::ffi::{BridgeApi, CppDecoder, HostRange, HostTarget, RustBuffer};
+use crate::kind::Kind;
+use arrow_cuda_context::Context;
+use arrow_cuda_ipc::{Codec, Source, StoredBuffer, StoredMessages};
+use std::cell::RefCell;
+
+/// Gets the number of bytes that have arrived, and that of all.  Nothing else arrives if it returns false.
+pub type Watch<'a> = dyn FnMut(u64, u64) -> bool + 'a;
+
+/// The messages, and where their bodies are.
+pub(crate) struct Stored<'a> {
+    pub(crate) messages: &'a StoredMessages,
+    pub(crate) source: Source<'a>,
+    pub(crate) watch: RefCell<&'a mut Watch<'a>>,
+    pub(crate) api: &'static BridgeApi,
+}
+
+impl Stored<'_> {
+    /// Buffers on a device with the bytes of these, which threads read and decompress.
+    pub(crate) fn buffers(
+        &self,
+        context: &Context,
+        stored: &[&StoredBuffer],
+    ) -> Result<Vec<RustBuffer>, Fault> {
+        let (source, api) = (&self.source, self.api);
+        let sizes: Vec<_> =
+            stored.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
+        let produce = |reader: &mut Reader, number: usize, at: usize, out: &mut [u8]| {
+            let Some(buffer) = stored.get(number) else { return Ok(()) };
+            match buffer.codec {
+                None => Ok(source.read(buffer.position + at as u64, out)?),
+                Some(codec) => {
+                    if at == 0 {
+                        reader.begin(api, codec, buffer)?;
+                    }
+                    reader.read(source, buffer, out)?;
+                    let is_end = at + out.len() == buffer.size as usize;
+                    if is_end { reader.end(source, buffer) } else { Ok(()) }
+                }
+            }
+        };
+        let total = stored.iter().map(|buffer| buffer.size).sum();
+        let mut watch = self.watch.borrow_mut();
+        let mut watch = |passed: usize| match watch(passed as u64, total) {
+            true => Ok(()),
+            false => Err(Fault::new(Kind::Io, "the copy was stopped")),
+        };
+        RustBuffer::adjacent_produced(context, &sizes, produce, &mut watch)
+    }
+}
+
+/// Compressed bytes that a thread reads at once: those of a buffer that fits into the processor's cache, so that
+/// it is decompressed by one call.
+const CHUNK: u64 = 1 << 20;
+
+/// What a thread needs to decompress one buffer after the other.
+#[derive(Default)]
+struct Reader {
+    decoder: Option<(Codec, Decoder)>,
+    /// What was read, and how many bytes of it were decompressed.
+    chunk: Vec<u8>,
+    used: usize,
+    /// How many bytes of the buffer were read.
+    read: u64,
+    is_finished: bool,
+}
+
+impl Reader {
+    fn begin(
+        &mut self,
+        api: &'static BridgeApi,
+        codec: Codec,
+        buffer: &StoredBuffer,
+    ) -> Result<(), Fault> {
+        (self.used, self.read, self.is_finished) = (0, 0, false);
+        self.chunk.clear();
+        match &self.decoder {
+            Some((made_for, decoder)) if *made_for == codec => decoder.reset(),
+            _ => Decoder::open(api, codec).map(|decoder| self.decoder = Some((codec, decoder))),
+        }
+        .map_err(|fault| damaged(buffer, fault))
+    }
+
+    /// Fills `out` with the next bytes.
+    fn read(
+        &mut self,
+        source: &Source<'_>,
+        buffer: &StoredBuffer,
+        mut out: &mut [u8],
+    ) -> Result<(), Fault> {
+        while !out.is_empty() {
+            let written = self.step(source, buffer, out)?;
+            out = out.split_at_mut(written).1;
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing is left.
+    fn end(&mut self, source: &Source<'_>, buffer: &StoredBuffer) -> Result<(), Fault> {
+        while !self.is_finished {
+            self.step(source, buffer, &mut [])?;
+        }
+        match self.used == self.chunk.len() && self.read == buffer.stored {
+            true => Ok(()),
+            false => Err(damaged(buffer, "more bytes follow")),
+        }
+    }
+
+    /// Decompresses some of the bytes, and returns how many it has made.
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        buffer: &StoredBuffer,
+        out: &mut [u8],
+    ) -> Result<usize, Fault> {
+        let Some((_, decoder)) = &self.decoder else { return Ok(0) };
+        if self.is_finished {
+            return Err(damaged(buffer, "they are fewer than it says"));
+        }
+        if self.used == self.chunk.len() && self.read < buffer.stored {
+            let count = CHUNK.min(buffer.stored - self.read);
+            self.chunk.resize(count as usize, 0);
+            source.read(buffer.position + self.read, &mut self.chunk)?;
+            (self.used, self.read) = (0, self.read + count);
+        }
+        let rest = self.chunk.get(self.used..).unwrap_or_default();
+        let (used, written, is_finished) =
+            decoder.decode(rest, out).map_err(|fault| damaged(buffer, fault))?;
+        if used == 0 && written == 0 && !is_finished {
+            return Err(damaged(buffer, "they are not as many as it says"));
+        }
+        (self.used, self.is_finished) = (self.used + used, is_finished);
+        Ok(written)
+    }
+}
+
+fn damaged(buffer: &StoredBuffer, reason: impl std::fmt::Display) -> Fault {
+    let StoredBuffer { size, position, .. } = buffer;
+    let text =
+        format!("cannot decompress the {size} bytes at byte {position} of the file: {reason}");
+    Fault::new(Kind::Io, text)
+}
+
+/// C++'s object, which is used by one thread at a time.
+struct Decoder {
+    decoder: *mut CppDecoder,
+    api: &'static BridgeApi,
+}
+
+impl Decoder {
+    fn open(api: &'static BridgeApi, codec: Codec) -> Result<Self, Fault> {
+        // SAFETY: takes no pointer.
+        let decoder = unsafe { (api.decoder_open)(codec) }.into_result()?;
+        Ok(Self { decoder, api })
+    }
+
+    fn reset(&self) -> Result<(), Fault> {
+        // SAFETY: our own object.
+        crate::fault::done(unsafe { (self.api.decoder_reset)(self.decoder) })
+    }
+
+    /// Returns how many bytes were used, how many were made, and whether these were the last.
+    fn decode(&self, from: &[u8], to: &mut [u8]) -> Result<(usize, usize, bool), Fault> {
+        let from = HostRange { data: from.as_ptr(), size: from.len() };
+        let to = HostTarget { data: to.as_mut_ptr(), size: to.len() };
+        // SAFETY: our own object; both ranges are valid.
+        let decoded = unsafe { (self.api.decoder_decode)(self.decoder, from, to) }.into_result()?;
+        Ok((decoded.used, decoded.written, decoded.is_finished))
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: our own object, released once.
+        unsafe { (self.api.decoder_release)(self.decoder) };
+    }
+}

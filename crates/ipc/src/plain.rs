@@ -1,0 +1,174 @@
+//! A message as if its body had never been compressed.
+//!
+//! Arrow compresses each buffer by itself, with its size before it, 8 bytes, or -1 if the buffer is stored as
+//! it is.  So the sizes of all buffers are known before any is decompressed.
+
+use crate::Error;
+use crate::outline::{Header, Outline};
+use crate::stored::StoredBuffer;
+use arrow_ipc::{
+    Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
+    MessageHeader, RecordBatch, RecordBatchArgs,
+};
+use flatbuffers::{FlatBufferBuilder, WIPOffset};
+
+/// How a buffer is compressed.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// A frame of LZ4.
+    Lz4 = 0,
+    /// A frame of ZSTD.
+    Zstd = 1,
+}
+
+impl Codec {
+    /// The most bytes that one byte may become.
+    fn most(self) -> u64 {
+        match self {
+            Self::Lz4 => 255,
+            Self::Zstd => 32 << 10, // 4 bytes for a block of 128 KiB
+        }
+    }
+}
+
+/// A message, and where its body would be.
+#[derive(Clone, Debug)]
+pub struct PlainMessage {
+    /// The metadata, without compression.
+    pub metadata: Vec<u8>,
+    /// The address of the body and its size, in bytes.
+    pub body: (u64, u64),
+}
+
+/// Where buffers begin in a body, in bytes.
+const ALIGNMENT: u64 = 64;
+/// The prefix of a compressed buffer.
+const PREFIX: u64 = 8;
+
+impl PlainMessage {
+    /// A message without a body.
+    pub(crate) fn of_schema(metadata: Vec<u8>, address: u64) -> Self {
+        Self { metadata, body: (address, 0) }
+    }
+
+    /// A batch or a dictionary whose body is at `position` in a file, and is to be at `address`; `None` if
+    /// its compression is unusual.  Adds its buffers to `buffers`.  `prefix` reads one at an offset in the body.
+    pub(crate) fn of(
+        metadata: &[u8],
+        address: u64,
+        position: u64,
+        prefix: impl Fn(u64) -> Result<i64, Error>,
+        buffers: &mut Vec<StoredBuffer>,
+    ) -> Result<Option<Self>, Error> {
+        let outline = Outline::of(metadata).map_err(|error| Error::Message(error.to_string()))?;
+        let (batch, dictionary) = match &outline.header {
+            Header::Batch(batch) => (Some(*batch), None),
+            Header::Dictionary(dictionary) => (dictionary.data(), Some(dictionary)),
+            _ => return Ok(None),
+        };
+        let Some(batch) = batch else { return Ok(None) };
+        let codec = match batch.compression().map(|compression| compression.codec()) {
+            None if outline.is_early_version() => return Ok(None),
+            None => None,
+            Some(CompressionType::LZ4_FRAME) => Some(Codec::Lz4),
+            Some(CompressionType::ZSTD) => Some(Codec::Zstd),
+            Some(_) => return Ok(None),
+        };
+        let (mut places, mut end) = (Vec::new(), 0u64);
+        for buffer in batch.buffers().into_iter().flatten() {
+            // `Metadata::check` has seen that they are not negative, and lie within the body.
+            let (offset, stored) =
+                (buffer.offset().cast_unsigned(), buffer.length().cast_unsigned());
+            let found = StoredBuffer {
+                address: address + end,
+                size: stored,
+                position: position + offset,
+                stored,
+                codec: None,
+            };
+            let found = match codec {
+                Some(codec) if stored > 0 => found.compressed(codec, stored, || prefix(offset))?,
+                _ => found,
+            };
+            places.push(Buffer::new(end.cast_signed(), found.size.cast_signed()));
+            if found.size > 0 {
+                buffers.push(found);
+            }
+            let next = end.saturating_add(found.size).next_multiple_of(ALIGNMENT);
+            end = Some(next).filter(|end| *end < 1 << 48).ok_or_else(|| {
+                Error::Message("the buffers of a message are larger than any memory".into())
+            })?;
+        }
+        let mut builder = FlatBufferBuilder::new();
+        let batch = plain_batch(&mut builder, &batch, &places);
+        let (header_type, header) = match dictionary {
+            None => (MessageHeader::RecordBatch, batch.as_union_value()),
+            Some(dictionary) => {
+                let (id, data, is_delta) = (dictionary.id(), Some(batch), dictionary.isDelta());
+                let args = DictionaryBatchArgs { id, data, isDelta: is_delta };
+                let made = DictionaryBatch::create(&mut builder, &args);
+                (MessageHeader::DictionaryBatch, made.as_union_value())
+            }
+        };
+        let args = MessageArgs {
+            version: outline.version,
+            header_type,
+            header: Some(header),
+            bodyLength: end.cast_signed(),
+            custom_metadata: None,
+        };
+        let message = Message::create(&mut builder, &args);
+        builder.finish(message, None);
+        let metadata = builder.finished_data().to_vec();
+        Ok(Some(Self { metadata, body: (address, end) }))
+    }
+}
+
+impl StoredBuffer {
+    /// What its prefix says of it.
+    fn compressed(
+        self,
+        codec: Codec,
+        stored: u64,
+        prefix: impl FnOnce() -> Result<i64, Error>,
+    ) -> Result<Self, Error> {
+        let Some(stored) = stored.checked_sub(PREFIX) else {
+            return Err(Error::Message(format!(
+                "a compressed buffer of {stored} bytes lacks its size"
+            )));
+        };
+        let found = Self { position: self.position + PREFIX, stored, ..self };
+        match prefix()? {
+            -1 => Ok(Self { size: stored, ..found }),
+            size => u64::try_from(size)
+                .ok()
+                .filter(|size| *size <= stored.saturating_mul(codec.most()))
+                .map(|size| Self { size, codec: Some(codec), ..found })
+                .ok_or_else(|| {
+                    Error::Message(format!(
+                        "{stored} bytes of {codec:?} cannot be a buffer of {size} bytes"
+                    ))
+                }),
+        }
+    }
+}
+
+/// A batch with its buffers at other places.
+fn plain_batch<'b>(
+    builder: &mut FlatBufferBuilder<'b>,
+    batch: &RecordBatch<'_>,
+    buffers: &[Buffer],
+) -> WIPOffset<RecordBatch<'b>> {
+    let nodes: Vec<_> = batch.nodes().into_iter().flatten().copied().collect();
+    let counts = batch.variadicBufferCounts();
+    let counts = counts.map(|counts| builder.create_vector_from_iter(counts.iter()));
+    let args = RecordBatchArgs {
+        length: batch.length(),
+        nodes: Some(builder.create_vector(&nodes)),
+        buffers: Some(builder.create_vector(buffers)),
+        compression: None,
+        variadicBufferCounts: counts,
+    };
+    RecordBatch::create(builder, &args)
+}

@@ -1,0 +1,234 @@
+//! The messages of an Arrow file or stream whose bodies are not read yet.
+
+use crate::Error;
+use crate::frame::{Frame, PREFIX};
+use crate::metadata::{Content, Metadata};
+use crate::outline::blocks;
+use crate::plain::{Codec, PlainMessage};
+use arrow_cuda_buffer::{Error as BufferError, read_at};
+use std::os::fd::BorrowedFd;
+
+/// The bytes of an Arrow file or stream.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// Those of a file.
+    File {
+        /// It is open for reading; its own position does not matter.
+        file: BorrowedFd<'a>,
+        /// The number of bytes.
+        size: u64,
+    },
+    /// Bytes in host memory.
+    Memory(&'a [u8]),
+}
+
+impl Source<'_> {
+    /// The number of bytes.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::File { size, .. } => *size,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Fills `out` with the bytes from `position` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] when the file cannot be read; [`Error::Message`] when the bytes end before.
+    pub fn read(&self, position: u64, out: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::File { file, .. } => {
+                read_at(file, position, out).map_err(|error| BufferError::Read(error).into())
+            }
+            Self::Memory(bytes) => {
+                let begin = usize::try_from(position).unwrap_or(usize::MAX);
+                let found = begin.checked_add(out.len()).and_then(|end| bytes.get(begin..end));
+                out.copy_from_slice(found.ok_or_else(|| {
+                    Error::Message(format!("{} bytes end before byte {position}", bytes.len()))
+                })?);
+                Ok(())
+            }
+        }
+    }
+
+    fn part(&self, position: u64, size: u64) -> Result<Vec<u8>, Error> {
+        if position.checked_add(size).is_none_or(|end| end > self.size()) {
+            return Err(Error::Unreadable(format!(
+                "the file has {} bytes, not {size} from byte {position} on",
+                self.size()
+            )));
+        }
+        let mut bytes = vec![0; size as usize];
+        self.read(position, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// A buffer of a message's body, and where its bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredBuffer {
+    /// The place in [`StoredMessages::bodies`].
+    pub address: u64,
+    /// The size, in bytes.
+    pub size: u64,
+    /// Where its bytes begin in the file.
+    pub position: u64,
+    /// How many they are there.
+    pub stored: u64,
+    /// How they are compressed.
+    pub codec: Option<Codec>,
+}
+
+impl StoredBuffer {
+    const EMPTY: Self = Self { address: 0, size: 0, position: 0, stored: 0, codec: None };
+}
+
+/// The messages of an Arrow file or stream: the schema, then dictionaries and record batches.
+///
+/// Their bodies have places in a range of addresses that belongs to nobody.  Whoever slices them can find
+/// the buffers behind the slices.
+///
+/// ```
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// use arrow_cuda_ipc::{Source, StoredMessages};
+/// use arrow_ipc::writer::StreamWriter;
+/// use std::sync::Arc;
+///
+/// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("x", column)])?;
+/// let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+/// writer.write(&batch)?;
+/// let bytes = writer.into_inner()?;
+/// let messages = StoredMessages::read(&Source::Memory(&bytes))?.expect("nothing unusual");
+/// assert_eq!(messages.all().len(), 2); // a schema and a batch
+/// let body = messages.all()[1].body;
+/// assert_eq!(messages.buffer(body.0, 24)?.stored, 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct StoredMessages {
+    all: Vec<PlainMessage>,
+    /// Those that have bytes, by ascending address.
+    buffers: Vec<StoredBuffer>,
+}
+
+const FILE_MAGIC: &[u8] = b"ARROW1";
+/// Where the first message of a file begins.
+const FIRST_OF_FILE: u64 = 8;
+/// The end of a file: the footer's length, then the magic.
+const TRAILER: u64 = 4 + FILE_MAGIC.len() as u64;
+/// No device and no host has memory there.
+const BODIES: u64 = 1 << 56;
+
+impl StoredMessages {
+    /// Reads the metadata of all messages.  `None` if libarrow has to read them, since it looks into their
+    /// bodies on the host: delta dictionaries, the other byte order, early compression.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Message`] or [`Error::Unreadable`] when the file is damaged or something else.
+    pub fn read(source: &Source<'_>) -> Result<Option<Self>, Error> {
+        let mut messages = Self::default();
+        let mut begin = [0; FILE_MAGIC.len()];
+        let count = begin.len().min(source.size() as usize);
+        source.read(0, begin.get_mut(..count).unwrap_or_default())?;
+        let is_supported = if begin == FILE_MAGIC {
+            messages.read_file(source)?
+        } else {
+            messages.read_stream(source).map_err(|error| match error {
+                _ if begin.starts_with(&[0xFF; 4]) || count == 0 => error,
+                error => Error::Message(format!(
+                    "neither an Arrow file nor a stream: it begins with {:?} ({error})",
+                    String::from_utf8_lossy(&begin)
+                )),
+            })?
+        };
+        Ok(is_supported.then_some(messages))
+    }
+
+    /// The messages.
+    pub fn all(&self) -> &[PlainMessage] {
+        &self.all
+    }
+
+    /// The buffer of this size at an address; anything if it has no bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Message`] if no message has it.
+    pub fn buffer(&self, address: u64, size: u64) -> Result<&StoredBuffer, Error> {
+        if size == 0 {
+            return Ok(&StoredBuffer::EMPTY);
+        }
+        let found = self.buffers.binary_search_by_key(&address, |buffer| buffer.address);
+        let found = found.ok().and_then(|at| self.buffers.get(at));
+        found.filter(|buffer| buffer.size == size).ok_or_else(|| {
+            Error::Message(format!("no message has a buffer of {size} bytes at {address:#x}"))
+        })
+    }
+
+    fn read_stream(&mut self, source: &Source<'_>) -> Result<bool, Error> {
+        let mut position = 0;
+        loop {
+            match self.read_message(source, position) {
+                Ok(Some(end)) => position = end,
+                Ok(None) => return Ok(false),
+                Err(Error::EndOfStream) if position > 0 => return Ok(true),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn read_file(&mut self, source: &Source<'_>) -> Result<bool, Error> {
+        let size = source.size();
+        let cut_off = || Error::Unreadable(format!("the file of {size} bytes is cut off"));
+        let trailer = source.part(size.checked_sub(TRAILER).ok_or_else(cut_off)?, TRAILER)?;
+        let (length, magic) = trailer.split_at_checked(4).ok_or_else(cut_off)?;
+        if magic != FILE_MAGIC {
+            return Err(cut_off());
+        }
+        let length = length.try_into().map_or(0, u32::from_le_bytes);
+        let footer = (size - TRAILER).checked_sub(u64::from(length)).ok_or_else(cut_off)?;
+        let footer = source.part(footer, u64::from(length))?;
+        let is_swapped = Content::Schema { is_swapped: true };
+        if Metadata::parse_footer(&footer)?.content == is_swapped {
+            return Ok(false);
+        }
+        let blocks = blocks(&footer).map_err(|error| Error::Message(error.to_string()))?;
+        for position in [FIRST_OF_FILE].into_iter().chain(blocks) {
+            if self.read_message(source, position)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds the message at `position`, and returns where it ends; `None` if libarrow has to read it.
+    fn read_message(&mut self, source: &Source<'_>, position: u64) -> Result<Option<u64>, Error> {
+        let rest = source.size().saturating_sub(position);
+        let prefix = source.part(position, rest.min(PREFIX as u64))?;
+        let frame = Frame::parse(&prefix, rest)?;
+        let metadata = source.part(position + frame.metadata_offset, frame.metadata_length)?;
+        let facts = Metadata::parse(&metadata)?;
+        facts.check(rest - frame.body_offset())?;
+        let body = position + frame.body_offset();
+        let address = self.all.last().map_or(BODIES, |last| last.body.0 + last.body.1);
+        let made = match facts.content {
+            Content::Schema { is_swapped: false } => PlainMessage::of_schema(metadata, address),
+            Content::Batch | Content::Dictionary { is_delta: false } => {
+                let prefix = |at| {
+                    let mut prefix = [0; 8];
+                    source.read(body + at, &mut prefix).map(|()| i64::from_le_bytes(prefix))
+                };
+                match PlainMessage::of(&metadata, address, body, prefix, &mut self.buffers)? {
+                    Some(message) => message,
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        self.all.push(made);
+        Ok(Some(body + facts.body_length))
+    }
+}

@@ -1,0 +1,76 @@
+//! Tables of Arrow files and streams.  The Python package opens the files: `_interop/tables.py`.
+
+use super::regular_file::duplicate;
+use crate::contexts::context::PyContext;
+use crate::errors::{OrRaise, expected, of_descriptor};
+use crate::interpreter::call_out;
+use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::made;
+use crate::signals::copy_for_signals;
+use arrow_cuda_ipc::{Source, StoredMessages};
+use pyo3::prelude::*;
+use std::os::fd::AsFd;
+use std::slice;
+
+/// A callback gets so many reports.
+const REPORTS: u64 = 64;
+
+/// A table on a context's device of the messages in an open file, or in a `pyarrow.Buffer` of the host, of the columns
+/// with these names, or of all if there are none.  `None` if pyarrow has to read them.
+#[pyfunction]
+#[pyo3(name = "_table_of")]
+pub(super) fn table_of<'py>(
+    context: &Bound<'py, PyContext>,
+    descriptor: Option<i32>,
+    data: &Bound<'py, PyAny>,
+    columns: &Bound<'py, PyAny>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = context.py();
+    let file = descriptor.map(duplicate).transpose();
+    let file = file.map_err(|error| of_descriptor(&error, data))?;
+    let source = match &file {
+        Some(file) => Source::File { file: file.as_fd(), size: file.metadata()?.len() },
+        None => Source::Memory(host_bytes(data)?),
+    };
+    let messages = py.detach(|| StoredMessages::read(&source)).or_raise(py)?;
+    let Some(messages) = messages else { return Ok(None) };
+    let (bridge, device) = (&pyarrow(py)?.bridge, context.get().number().cast_signed());
+    let columns: Vec<String> = columns.extract()?;
+    let progress = progress.map(|progress| progress.clone().unbind());
+    copy_for_signals(py, context.get().context(), || {
+        let (mut raised, mut shown) = (None, None);
+        let mut watch = |done: u64, total: u64| {
+            let Some(progress) = &progress else { return true };
+            let done = done.min(total);
+            let is_soon = done < total && done - shown.unwrap_or_default() <= total / REPORTS;
+            if is_soon || shown.replace(done) == Some(done) {
+                return true;
+            }
+            let call = |py: Python<'_>| call_out(progress.bind(py), (done, total)).map(drop);
+            Python::attach(call).map_err(|error| raised = Some(error)).is_ok()
+        };
+        let read = || bridge.table_of_stored(&messages, source, device, &columns, &mut watch);
+        let table = py.detach(read);
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let table = table.or_raise(py)?;
+        // SAFETY: the GIL is held.
+        made(py, |_| unsafe { table.wrap() }).map(Some)
+    })
+}
+
+/// The bytes of a buffer of the host, which the caller retains.
+fn host_bytes<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    let span =
+        span(data).filter(|span| span.is_cpu).ok_or_else(|| expected("host Buffer", data))?;
+    let size = usize::try_from(span.size).unwrap_or_default();
+    if size == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: pyarrow's buffer, which the argument keeps alive; other threads may write to it, as everywhere in
+    // Python.
+    Ok(unsafe { slice::from_raw_parts(span.address as *const u8, size) })
+}

@@ -1,0 +1,80 @@
+"""Tables on a device of Arrow files and streams, compressed or not.
+
+Several threads read a file, and decompress it, straight into pinned memory (``_native``).  What has
+no size, and what lies on a device, is brought to host memory first.  pyarrow reads, on the host,
+what it has to look into: delta dictionaries, the other byte order, the first forms of compression.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from .files import opened, pieces_of
+
+_Progress = Callable[[int, int], object] | None
+
+
+def table_from_file(
+    context: _native.Context, source: Any, columns: Iterable[str] | None, progress: _Progress
+) -> pa.Table:
+    if isinstance(columns, str):
+        raise TypeError(f"columns argument must be names, not one name: {columns!r}")
+    names = None if columns is None else list(columns)
+    data = _data_of(source)
+    if data is not None:
+        return _table(context, None, data, names, progress)
+    with opened(source, os.O_RDONLY) as (file, name):
+        found = os.fstat(file)
+        if stat.S_ISREG(found.st_mode) and found.st_size:
+            return _table(context, file, name, names, progress)
+        return _table(
+            context, None, pa.py_buffer(b"".join(pieces_of(file, name, 0, None))), names, progress
+        )
+
+
+def _data_of(source: Any) -> pa.Buffer | None:
+    """The bytes of what is no file of the system."""
+    if isinstance(source, _native.CudaBuffer):
+        return source.copy_to_host()
+    if isinstance(source, str | int | os.PathLike):
+        return None
+    if isinstance(source, pa.Buffer | bytes | bytearray | memoryview):
+        return pa.py_buffer(source)
+    descriptor = _native._descriptor(source)
+    if descriptor is None and hasattr(source, "read"):
+        return pa.py_buffer(source.read())
+    if descriptor is not None:
+        os.close(descriptor)
+    return None
+
+
+def _table(
+    context: _native.Context,
+    file: int | None,
+    data: Any,
+    columns: list[str] | None,
+    progress: _Progress,
+) -> pa.Table:
+    table = _native._table_of(context, file, data, list(dict.fromkeys(columns or [])), progress)
+    if table is None:
+        with _host_file(file, data) as opened_file:
+            table = _read_on_host(opened_file).copy_to(context.memory_manager)
+        if progress:
+            progress(table.nbytes, table.nbytes)
+    return table if columns is None else table.select(columns)
+
+
+def _host_file(file: int | None, data: Any) -> pa.NativeFile:
+    return pa.BufferReader(data) if file is None else pa.OSFile(f"/proc/self/fd/{file}")
+
+
+def _read_on_host(file: pa.NativeFile) -> pa.Table:
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
