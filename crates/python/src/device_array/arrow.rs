@@ -117,8 +117,7 @@ impl PyDeviceArray {
 
 /// An array over the buffers of an Arrow array whose values begin at `offset`, in elements;
 /// `is_bitmap` says that `shape` counts bits of `values`.
-#[pyfunction]
-#[pyo3(name = "_array_of_arrow")]
+#[pyfunction(name = "_array_of_arrow")]
 pub(super) fn array_of_arrow(
     kind: Py<PyAny>,
     values: &Bound<'_, PyAny>,
@@ -156,8 +155,7 @@ pub(super) fn array_of_arrow(
 type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, u64);
 
 /// The parts of the Arrow array that an array is.
-#[pyfunction]
-#[pyo3(name = "_arrow_parts")]
+#[pyfunction(name = "_arrow_parts")]
 pub(super) fn arrow_parts<'py>(array: &Bound<'py, PyDeviceArray>) -> PyResult<Parts<'py>> {
     let py = array.py();
     let array = array.get();

@@ -5,8 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Has `to_host` copy the elements of an array to `host`.
-#[pyfunction]
-#[pyo3(name = "_set_writeback")]
+#[pyfunction(name = "_set_writeback")]
 pub(super) fn set_writeback(py: Python<'_>, array: &PyDeviceArray, host: Py<PyAny>) {
     array.writeback.get_or_init(py, || host);
 }

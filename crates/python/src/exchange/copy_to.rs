@@ -21,8 +21,7 @@ const CUDA: i32 = 2;
 /// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
 /// stream if one is given.  `cls` is the pyarrow class that the method belongs to.  `None` if pyarrow
 /// itself makes the copy or refuses the destination, because no device memory is involved.
-#[pyfunction]
-#[pyo3(name = "_copy_to")]
+#[pyfunction(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
@@ -60,8 +59,7 @@ fn copied<'py>(
 
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
 /// `None` for data on the host.
-#[pyfunction]
-#[pyo3(name = "_combine")]
+#[pyfunction(name = "_combine")]
 pub(crate) fn combine<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
@@ -75,8 +73,7 @@ pub(crate) fn combine<'py>(
 
 /// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as
 /// the destination sees it.
-#[pyfunction]
-#[pyo3(name = "_buffer_to")]
+#[pyfunction(name = "_buffer_to")]
 pub(crate) fn buffer_to<'py>(
     buffer: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
@@ -98,8 +95,7 @@ pub(crate) fn buffer_to<'py>(
 
 /// A record batch that reports the device that its data lies on, and whose nulls on a device are
 /// counted.  Other objects stay what they are.
-#[pyfunction]
-#[pyo3(name = "_placed")]
+#[pyfunction(name = "_placed")]
 pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     replaced(batch, Bridge::placed)
 }

@@ -42,8 +42,7 @@ impl Stream {
 }
 
 /// A capsule with a stream of a table's batches, a chunked array's chunks or a reader's batches.
-#[pyfunction]
-#[pyo3(name = "_export_stream")]
+#[pyfunction(name = "_export_stream")]
 pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
@@ -60,8 +59,7 @@ pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'
 }
 
 /// A `pyarrow.RecordBatchReader` of the stream in a capsule, which it takes over.
-#[pyfunction]
-#[pyo3(name = "_import_stream")]
+#[pyfunction(name = "_import_stream")]
 pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = capsule.py();
     let pyarrow = pyarrow(py)?;
@@ -74,8 +72,7 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
 }
 
 /// A `pyarrow.ChunkedArray` of the stream in a capsule, which is taken over.
-#[pyfunction]
-#[pyo3(name = "_import_chunks")]
+#[pyfunction(name = "_import_chunks")]
 pub(crate) fn import_chunks<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let stream = stream_in(capsule)?;
     // SAFETY: a capsule of the name, and the GIL is held.

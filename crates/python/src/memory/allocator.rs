@@ -196,8 +196,7 @@ impl Release {
 /// released 6
 /// True
 /// >>> set_allocator(None)
-#[pyfunction]
-#[pyo3(signature = (allocator, context=None))]
+#[pyfunction(signature = (allocator, context=None))]
 pub(crate) fn set_allocator(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -242,8 +241,7 @@ fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
 
 /// A buffer of the context's own memory, whatever allocator is set: for the allocators that other
 /// libraries use.
-#[pyfunction]
-#[pyo3(name = "_own_buffer")]
+#[pyfunction(name = "_own_buffer")]
 pub(crate) fn own_buffer<'py>(
     py: Python<'py>,
     context: &PyContext,

@@ -52,8 +52,7 @@ use pyo3::types::PyDict;
 /// >>> buf = ctx.new_buffer(1000)
 /// >>> memory_stats(ctx)["allocated_bytes"] == ctx.bytes_allocated
 /// True
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn memory_stats<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,
@@ -106,8 +105,7 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 /// >>> reset_peak_memory_stats(ctx)
 /// >>> memory_stats(ctx)["peak_allocated_bytes"] == ctx.bytes_allocated
 /// True
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn reset_peak_memory_stats(
     py: Python<'_>,
     context: Option<&Bound<'_, PyAny>>,
@@ -145,8 +143,7 @@ pub(crate) fn reset_peak_memory_stats(
 /// >>> free, total = mem_get_info()
 /// >>> 0 < free < total
 /// True
-#[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyfunction(signature = (device=None))]
 pub(crate) fn mem_get_info(
     py: Python<'_>,
     device: Option<&Bound<'_, PyAny>>,
@@ -183,8 +180,7 @@ pub(crate) fn mem_get_info(
 /// >>> _ = empty_cache(ctx)
 /// >>> memory_stats(ctx)["cached_bytes"]
 /// 0
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     with_context(py, context, |context| context.cache().empty())
 }
@@ -223,8 +219,7 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// >>> memory_stats(ctx)["cache_limit"]
 /// 67108864
 /// >>> set_cache_limit(before, ctx)
-#[pyfunction]
-#[pyo3(signature = (nbytes, context=None))]
+#[pyfunction(signature = (nbytes, context=None))]
 pub(crate) fn set_cache_limit(
     py: Python<'_>,
     nbytes: i64,

@@ -99,8 +99,7 @@ impl Methods {
 /// >>> pool.backend_name, pool.bytes_allocated() >= 24
 /// ('pinned', True)
 /// >>> there = array.copy_to(ctx.memory_manager)
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn pinned_memory_pool<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,

@@ -13,8 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// An event with the driver's own flags, which are the CUDA runtime's as well.
-#[pyfunction]
-#[pyo3(name = "_event")]
+#[pyfunction(name = "_event")]
 pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyEvent> {
     PyEvent::make(py, context.context(), |context| Event::with_flags(context, flags))
 }

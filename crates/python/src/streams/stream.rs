@@ -16,8 +16,7 @@ use pyo3::types::PyTuple;
 const NON_BLOCKING: u32 = 1;
 
 /// A stream with the driver's own flags, which are the CUDA runtime's as well.
-#[pyfunction]
-#[pyo3(name = "_stream")]
+#[pyfunction(name = "_stream")]
 pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyStream> {
     let stream = py.detach(|| Stream::with_flags(context.context(), flags)).or_raise(py)?;
     Ok(PyStream { stream })
