@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import _native
+
+Order = Literal["C", "F"]
 
 _MAX_SIZE = 2**63 - 1
 NOT_CONTIGUOUS = (

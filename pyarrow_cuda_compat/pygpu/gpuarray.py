@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.mirrored import Order
+from .._device_array.layouts import Order
 from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice
@@ -181,7 +181,7 @@ class GPUArray(HostAndDevice, WithStatusProperty):
         >>> gpuarray.GPUArray((2, 3)).dtype
         dtype('float64')
         """
-        return self._memory.dtype
+        return self._host.dtype
 
     @property
     def flag_c_contiguous(self) -> int:

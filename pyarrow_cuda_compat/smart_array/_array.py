@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._device_array import layouts
-from .._device_array.mirrored import GPU, HOST
-from ._coherent import CoherentArray
+from ._coherent import GPU, HOST, CoherentArray
 from ._construction import is_for_devices, new, of_object
 from ._view import View
 

@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Any
 
 from .._device_array.layouts import is_dense
-from .._device_array.mirrored import GPU
 from .._interop.numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
 from .._native import DeviceArray
 from ._array import SmartArray, _ArgHint
+from ._coherent import GPU
 
 
 def accept(package: str) -> None:
