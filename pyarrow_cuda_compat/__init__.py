@@ -21,8 +21,6 @@ Examples
 b'on'
 """
 
-from __future__ import annotations
-
 import sys
 from typing import TYPE_CHECKING
 

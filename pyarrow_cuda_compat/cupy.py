@@ -7,8 +7,6 @@ CuPy allocates the memory of its arrays with a function that the program can set
 `pyarrow_cuda_compat.set_allocator` is for the opposite direction.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from operator import index
 from typing import Any

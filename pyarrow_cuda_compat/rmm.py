@@ -8,8 +8,6 @@ memory of a context of this package::
 `pyarrow_cuda_compat.set_allocator` is for the opposite direction.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shapes, strides and orders as Numba's functions take them."""
 
-from __future__ import annotations
-
 from operator import index
 from typing import Any, Literal
 

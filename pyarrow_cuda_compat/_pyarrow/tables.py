@@ -13,8 +13,6 @@ For data on the CPU, this takes some hundred nanoseconds for each batch.  With
 ``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

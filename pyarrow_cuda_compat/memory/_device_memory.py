@@ -1,7 +1,5 @@
 """Arrays in device memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Pinned host memory: arrays that are made there, and arrays that are pinned for a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any

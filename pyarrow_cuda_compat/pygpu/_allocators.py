@@ -1,7 +1,5 @@
 """Memory to make a `GPUArray` of: for its side on the host, or for the one on the device."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

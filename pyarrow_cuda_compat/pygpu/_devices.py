@@ -1,7 +1,5 @@
 """The current device of each thread: chosen, synchronized, reset."""
 
-from __future__ import annotations
-
 import threading
 from operator import index
 

@@ -1,7 +1,5 @@
 """The side of an array that is on the host: NumPy arrays over memory that others own."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Status objects: each call of the device returns one, instead of an exception."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from operator import index

@@ -1,7 +1,5 @@
 """Arrays of one type with a side on the host and a side on the device."""
 
-from __future__ import annotations
-
 from operator import index
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Constructs the memory of a `SmartArray` from a shape and a dtype, or from another array."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ leave functions to be called right after the launch.  A `SmartArray` is such a h
 numba-cuda-mlir take it by its CUDA array interface instead.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 from typing import Any

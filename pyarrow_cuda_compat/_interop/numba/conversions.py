@@ -9,8 +9,6 @@ Without an object, this module uses the package that the program has imported, o
 the program has imported both or neither.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from importlib import import_module

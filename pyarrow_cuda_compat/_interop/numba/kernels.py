@@ -9,8 +9,6 @@ Nothing here imports Numba: `_runtime.import_hooks` calls these functions after 
 imported it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module

@@ -4,8 +4,6 @@ Numba wants a class of its own for that, and numba-cuda and numba-cuda-mlir each
 So there is one class for each, made of the same methods when a context of that package asks.
 """
 
-from __future__ import annotations
-
 import sys
 import weakref
 from collections.abc import Callable, Iterator
