@@ -103,10 +103,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     def size(self) -> int:
         """The number of elements.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> gpuarray.GPUArray((2, 3)).size
@@ -117,10 +113,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     @property
     def nbytes(self) -> int:
         """The size of each side in bytes.
-
-        Returns
-        -------
-        int
 
         Examples
         --------
@@ -171,10 +163,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements.
-
-        Returns
-        -------
-        numpy.dtype
 
         Examples
         --------

@@ -248,10 +248,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def shape(self) -> tuple[int, ...]:
         """The number of elements in each dimension.
 
-        Returns
-        -------
-        tuple of int
-
         Examples
         --------
         >>> SmartArray([[1, 2, 3]]).shape
@@ -262,10 +258,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def strides(self) -> tuple[int, ...]:
         """The distance between neighbours in each dimension, in bytes.
-
-        Returns
-        -------
-        tuple of int
 
         Examples
         --------
@@ -278,10 +270,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements.
 
-        Returns
-        -------
-        numpy.dtype
-
         Examples
         --------
         >>> SmartArray([1, 2, 3]).dtype
@@ -292,10 +280,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def ndim(self) -> int:
         """The number of dimensions.
-
-        Returns
-        -------
-        int
 
         Examples
         --------
@@ -308,10 +292,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def size(self) -> int:
         """The number of elements.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> SmartArray([[1, 2, 3]]).size
@@ -323,10 +303,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def itemsize(self) -> int:
         """The size of an element, in bytes.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> SmartArray([1, 2, 3]).itemsize
@@ -337,10 +313,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def nbytes(self) -> int:
         """The size of all elements together, in bytes.
-
-        Returns
-        -------
-        int
 
         Examples
         --------

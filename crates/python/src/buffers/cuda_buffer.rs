@@ -490,10 +490,6 @@ impl Methods {
 
     /// The CUDA driver context that the memory belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> buf = ctx.new_buffer(16)
@@ -693,10 +689,6 @@ impl Methods {
     ///
     /// Waits for work queued on the legacy default stream, because several
     /// consumers ignore the interface's `stream`, which is None.
-    ///
-    /// Returns
-    /// -------
-    /// dict
     ///
     /// Examples
     /// --------

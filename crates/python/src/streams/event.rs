@@ -33,10 +33,6 @@ impl PyEvent {
 
     /// The context that the event belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> Event().context.device_number
@@ -47,10 +43,6 @@ impl PyEvent {
     }
 
     /// The ``CUevent`` handle, valid as long as the event exists.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------

@@ -131,10 +131,6 @@ impl PyStream {
 
     /// The context that the stream belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> Stream(ctx).context.handle == ctx.handle
@@ -145,10 +141,6 @@ impl PyStream {
     }
 
     /// The ``CUstream`` handle, valid as long as the stream exists.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------
