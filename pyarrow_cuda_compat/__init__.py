@@ -13,6 +13,9 @@ variables configure it:
                          pyarrow's own classes and functions stay unchanged
 =======================  ==========================================================
 
+If the driver fails or is missing, and in a forked process, a call raises an `OSError`; if memory
+runs out, an `OutOfMemoryError`, which is one.  Docstrings name these where there is more to say.
+
 Examples
 --------
 >>> import pyarrow_cuda_compat as cuda

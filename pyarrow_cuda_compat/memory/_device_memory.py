@@ -46,8 +46,6 @@ def device_array(
         If `order` is another one, or `strides` has another length than `shape`.
     TypeError
         If a length is not an integer.
-    OutOfMemoryError
-        If the device has no room.
 
     Examples
     --------

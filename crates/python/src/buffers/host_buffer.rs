@@ -93,11 +93,6 @@ impl Methods {
     /// are_equal : bool
     ///     False for buffers of different sizes.
     ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If device memory cannot be read.
-    ///
     /// Examples
     /// --------
     /// >>> pinned = cuda.new_host_buffer(4)

@@ -107,11 +107,6 @@ impl PyDeviceArray {
     /// DeviceArray
     ///     In memory of its own, without gaps.  It has the nulls of an array that came from Arrow.
     ///
-    /// Raises
-    /// ------
-    /// OutOfMemoryError
-    ///     If the device has no room.
-    ///
     /// Examples
     /// --------
     /// >>> DeviceArray.empty((4, 6))[::2, ::3].copy().strides

@@ -32,8 +32,6 @@ use pyo3::prelude::*;
 ///
 /// Raises
 /// ------
-/// OutOfMemoryError
-///     If the device has too little free memory: an OSError and a MemoryError.
 /// pyarrow.ArrowInvalid
 ///     If the batch is nested too deeply, or a column has offsets outside its data.
 ///

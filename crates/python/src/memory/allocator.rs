@@ -163,8 +163,6 @@ impl Release {
 ///     If `allocator` is not one of these, or `context` is neither a Context nor a number.
 /// ValueError
 ///     If the context is not the primary one of its device, or no device has the number.
-/// OSError
-///     In a forked process, or if device 0 does not exist.
 ///
 /// Notes
 /// -----

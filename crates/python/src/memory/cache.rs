@@ -43,8 +43,6 @@ use pyo3::types::PyDict;
 ///     If `context` is neither.
 /// ValueError
 ///     If the device does not exist.
-/// OSError
-///     In a forked process, which cannot use CUDA; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -94,7 +92,7 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Raises
 /// ------
-/// TypeError, ValueError, OSError
+/// TypeError, ValueError
 ///     As for `memory_stats`.
 ///
 /// Examples
@@ -134,8 +132,6 @@ pub(crate) fn reset_peak_memory_stats(
 ///     If `device` is neither.
 /// ValueError
 ///     If the device does not exist.
-/// OSError
-///     If the context is gone; in a forked process; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -168,9 +164,10 @@ pub(crate) fn mem_get_info(
 ///
 /// Raises
 /// ------
-/// TypeError, ValueError, OSError
-///     As for `memory_stats`; OSError also if the driver fails to release some of the memory,
-///     after the rest was released.
+/// TypeError, ValueError
+///     As for `memory_stats`.
+/// OSError
+///     If the driver fails to release some of the memory, after the rest was released.
 ///
 /// Examples
 /// --------
@@ -208,8 +205,7 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// ValueError
 ///     If `nbytes` is negative, or the device does not exist.
 /// OSError
-///     If the driver fails to release memory, after the rest was released; in a forked
-///     process; or if there is no device.
+///     If the driver fails to release memory, after the rest was released.
 ///
 /// Examples
 /// --------

@@ -78,8 +78,6 @@ impl Methods {
 ///     If `context` is neither a Context nor a number.
 /// ValueError
 ///     If no device has the number.
-/// OSError
-///     If device 0 does not exist, or the CUDA driver is missing.
 ///
 /// Notes
 /// -----

@@ -67,8 +67,6 @@ impl PyEvent {
     ///     If `stream` is not a stream.
     /// ValueError
     ///     If the stream belongs to another context.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -93,7 +91,7 @@ impl PyEvent {
     ///
     /// Raises
     /// ------
-    /// TypeError, ValueError, OSError
+    /// TypeError, ValueError
     ///     As for `record`.
     ///
     /// Examples

@@ -66,8 +66,6 @@ impl PyStream {
     /// ------
     /// ValueError
     ///     If the device does not exist.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -87,11 +85,6 @@ impl PyStream {
     /// -------
     /// int
     ///     Within `priority_range`.
-    ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -217,8 +210,6 @@ impl PyStream {
     /// ------
     /// ValueError
     ///     If the event belongs to another context.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -257,8 +248,6 @@ impl PyStream {
     ///     If it is neither.
     /// ValueError
     ///     If the stream belongs to a context that this package has not used in this process.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
