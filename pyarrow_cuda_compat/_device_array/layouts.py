@@ -98,6 +98,19 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> t
     return size, before
 
 
+def bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The addresses of the first byte of any element, and behind the last one."""
+    size, before = extent(array.shape, array.strides, array.itemsize)
+    first = address_of(array) - before
+    return first, first + size
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """The address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
 def is_basic(key: Any) -> bool:
     """Whether an index expression has only integers, slices, ``...`` and None."""
     entries = key if isinstance(key, tuple) else (key,)

@@ -450,7 +450,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         whole = self._sides.host_memory()
         if result is whole:
             return self._over(self._sides)
-        offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        offset = layouts.address_of(result) - layouts.address_of(whole)
         return self._over(self._sides, View(offset, result))
 
 

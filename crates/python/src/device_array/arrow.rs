@@ -24,30 +24,24 @@ impl PyDeviceArray {
 
     /// Refuses an array with nulls for a purpose that would show their values.
     pub(super) fn check_no_nulls(&self, py: Python<'_>) -> PyResult<()> {
-        match self.nulls(py)? {
-            None => Ok(()),
-            Some(text) => Err(PyValueError::new_err(text)),
-        }
+        self.refuse_nulls(py, PyValueError::new_err)
     }
 
     /// Refuses an array with nulls with the exception that consumers of DLPack and the CUDA array interface expect.
     pub(super) fn check_exchangeable(&self, py: Python<'_>) -> PyResult<()> {
-        match self.nulls(py)? {
-            None => Ok(()),
-            Some(text) => Err(PyBufferError::new_err(text)),
-        }
+        self.refuse_nulls(py, PyBufferError::new_err)
     }
 
-    fn nulls(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let Some(arrow) = &self.arrow else { return Ok(None) };
-        Ok(match arrow.null_count(py)? {
-            0 => None,
-            nulls => Some(format!(
+    fn refuse_nulls(&self, py: Python<'_>, exception: fn(String) -> PyErr) -> PyResult<()> {
+        let Some(arrow) = &self.arrow else { return Ok(()) };
+        match arrow.null_count(py)? {
+            0 => Ok(()),
+            nulls => Err(exception(format!(
                 "the array has nulls ({nulls} of {}), which only Arrow knows: to_arrow() keeps \
                  them, and .values is the array without its validity bitmap",
                 arrow.validity.as_ref().map_or(0, |validity| validity.count)
-            )),
-        })
+            ))),
+        }
     }
 
     /// What Arrow knows of the part that an index expression names.

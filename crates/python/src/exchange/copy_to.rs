@@ -40,7 +40,7 @@ fn copied<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
+    let kind = kind_of(pyarrow, cls)?;
     let named = stream.map(|stream| ask("stream", stream)).transpose()?;
     let destination = &place_of_context(pyarrow, destination)?;
     let place = place_of(pyarrow, destination);
@@ -66,7 +66,7 @@ pub(crate) fn combine<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
+    let kind = kind_of(pyarrow, cls)?;
     let combined = pyarrow.bridge.combine(live(object), kind).or_raise(py)?;
     combined.map(|combined| made(py, |_| Ok(combined))).transpose()
 }
@@ -100,14 +100,15 @@ pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     replaced(batch, Bridge::placed)
 }
 
-fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
+fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> PyResult<DataKind> {
     let kinds = [
         (&pyarrow.array, DataKind::Array),
         (&pyarrow.record_batch, DataKind::Batch),
         (&pyarrow.chunked_array, DataKind::ChunkedArray),
         (&pyarrow.table, DataKind::Table),
     ];
-    kinds.into_iter().find(|(each, _)| class.is(each)).map(|(_, kind)| kind)
+    let found = kinds.into_iter().find(|(each, _)| class.is(each));
+    found.map(|(_, kind)| kind).ok_or_else(|| expected("pyarrow class", class))
 }
 
 /// The memory manager of a context, or of the device that a number names; another destination itself.

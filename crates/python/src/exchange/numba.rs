@@ -24,21 +24,15 @@ pub(crate) fn in_primary_context<'py>(
     function.call0()
 }
 
-/// Allocates as `Context.new_buffer` does.  When the driver refuses, its code and the error's text
-/// come back instead of a buffer: Numba has an exception of its own for that.
+/// Allocates as `Context.new_buffer` does, for a call of Numba's, which is not recorded.
 #[pyfunction(name = "_allocate")]
 pub(crate) fn allocate<'py>(
     py: Python<'py>,
     context: &PyContext,
     size: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match py.detach(|| DeviceBuffer::allocate(context.context(), size)) {
-        Ok(buffer) => wrap_buffer(py, buffer),
-        Err(error) => match error.code() {
-            Some(code) => Ok((code, error.to_string()).into_pyobject(py)?.into_any()),
-            None => Err(error).or_raise(py),
-        },
-    }
+    let buffer = py.detach(|| DeviceBuffer::allocate(context.context(), size));
+    wrap_buffer(py, buffer.or_raise(py)?)
 }
 
 /// The driver's own handle of an exported allocation, and where in it the memory begins.
