@@ -176,10 +176,6 @@ class Allocator:
     def ptr(self) -> int:
         """Return the address of the memory on the device.
 
-        Returns
-        -------
-        address : int
-
         Examples
         --------
         >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
@@ -190,10 +186,6 @@ class Allocator:
 
     def host_ptr(self) -> int:
         """Return the address of the memory on the host.
-
-        Returns
-        -------
-        address : int
 
         Examples
         --------

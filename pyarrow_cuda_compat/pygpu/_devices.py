@@ -144,10 +144,6 @@ def cudaDeviceReset() -> cudaError_t:
     Pinned memory is destroyed, too.  An array of NumPy over it (`PagelockedAllocator.get`) must not
     be used any more: NumPy accesses the memory unasked, and the process would crash.
 
-    Returns
-    -------
-    status : cudaError_t
-
     Examples
     --------
     This destroys what other examples use:

@@ -48,10 +48,6 @@ class cudaError_t:
     def as_int(self) -> int:
         """Return the code.
 
-        Returns
-        -------
-        code : int
-
         Examples
         --------
         >>> gpuarray.cudaSetDevice(0).as_int()
@@ -75,7 +71,6 @@ class cudaError_t:
 
 
 SUCCESS = cudaError_t(0)
-INVALID_VALUE = cudaError_t(1)
 INVALID_RESOURCE_HANDLE = cudaError_t(400)
 
 

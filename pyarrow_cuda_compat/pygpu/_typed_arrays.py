@@ -96,10 +96,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
     def size(self) -> int:
         """Return the number of elements.
 
-        Returns
-        -------
-        size : int
-
         Examples
         --------
         >>> gpuarray.DeviceArray_int64([2, 3]).size()
@@ -110,10 +106,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
     def nbytes(self) -> int:
         """Return the size of each side in bytes.
 
-        Returns
-        -------
-        nbytes : int
-
         Examples
         --------
         >>> gpuarray.DeviceArray_int64([2, 3]).nbytes()
@@ -123,10 +115,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
     def shape(self) -> list[int]:
         """Return the length of each dimension.
-
-        Returns
-        -------
-        shape : list of int
 
         Examples
         --------
@@ -187,10 +175,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
     def allocated(self) -> bool:
         """Return whether there is memory on the device.
-
-        Returns
-        -------
-        is_allocated : bool
 
         Examples
         --------
