@@ -13,6 +13,9 @@ variables configure it:
                          pyarrow's own classes and functions stay unchanged
 =======================  ==========================================================
 
+If the driver fails or is missing, and in a forked process, a call raises an `OSError`; if memory
+runs out, an `OutOfMemoryError`, which is one.  Docstrings name these where there is more to say.
+
 Examples
 --------
 >>> import pyarrow_cuda_compat as cuda
@@ -20,8 +23,6 @@ Examples
 >>> buf.slice(0, 2).to_pybytes()
 b'on'
 """
-
-from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING

@@ -7,13 +7,11 @@ CuPy allocates the memory of its arrays with a function that the program can set
 `pyarrow_cuda_compat.set_allocator` is for the opposite direction.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
 from operator import index
 from typing import Any
 
 from . import _native
+from ._interop.optional import required
 
 __all__ = ["allocator"]
 
@@ -55,14 +53,7 @@ def allocator(size: int) -> Any:
     size = index(size)
     if size < 0:
         raise ValueError(f"cannot allocate {size} bytes")
-    try:
-        cuda = import_module("cupy.cuda")
-    except ModuleNotFoundError as error:
-        if error.name not in ("cupy", "cupy.cuda"):
-            raise
-        raise ImportError(
-            "this needs CuPy: install cupy-cuda12x or cupy-cuda13x", name="cupy"
-        ) from error
+    cuda = required("cupy.cuda", "this needs CuPy: install cupy-cuda12x or cupy-cuda13x")
     device = cuda.runtime.getDevice()
     buffer = _native._own_buffer(_native.Context(device), size)
     memory = cuda.UnownedMemory(buffer.address, size, buffer, device)

@@ -8,8 +8,6 @@ or, before Numba creates a context, ``numba.cuda.set_memory_manager(memory_manag
 with numba-cuda from 0.27 on, and with numba-cuda-mlir; importing this module imports neither.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ._interop.numba.memory_manager import manager_for

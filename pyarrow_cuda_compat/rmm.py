@@ -8,12 +8,10 @@ memory of a context of this package::
 `pyarrow_cuda_compat.set_allocator` is for the opposite direction.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
 from typing import Any
 
 from . import _native
+from ._interop.optional import required
 
 __all__ = ["memory_resource"]
 
@@ -60,12 +58,7 @@ def memory_resource(context: Any = None) -> Any:
     ``rmm.mr.set_current_device_resource(memory_resource())`` makes RMM use it.
     """
     context = _native._context(0 if context is None else context)
-    try:
-        mr = import_module("rmm.mr")
-    except ModuleNotFoundError as error:
-        if error.name not in ("rmm", "rmm.mr"):
-            raise
-        raise ImportError("this needs RMM: install rmm-cu12 or rmm-cu13", name="rmm") from error
+    mr = required("rmm.mr", "this needs RMM: install rmm-cu12 or rmm-cu13")
     buffers: dict[int, Any] = {}
 
     def allocate(size: int, stream: Any) -> int:

@@ -1,1 +1,1 @@
-"""The part of `DeviceArray` that is in Python: Arrow types, IPC handles, layouts, host mirrors."""
+"""The part of `DeviceArray` that is in Python: Arrow types, IPC handles, layouts."""

@@ -4,8 +4,6 @@ Arrow says more of an array than NumPy does: that integers are dates, that boole
 elements are null.  A `DeviceArray` keeps all of it.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

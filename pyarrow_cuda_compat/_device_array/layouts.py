@@ -1,13 +1,13 @@
 """Shapes, strides and orders as Numba's functions take them."""
 
-from __future__ import annotations
-
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import _native
+
+Order = Literal["C", "F"]
 
 _MAX_SIZE = 2**63 - 1
 NOT_CONTIGUOUS = (
@@ -96,6 +96,19 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> t
     if size > _MAX_SIZE:
         raise ValueError(f"{size} bytes are more than an array can have")
     return size, before
+
+
+def bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The addresses of the first byte of any element, and behind the last one."""
+    size, before = extent(array.shape, array.strides, array.itemsize)
+    first = address_of(array) - before
+    return first, first + size
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """The address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def is_basic(key: Any) -> bool:

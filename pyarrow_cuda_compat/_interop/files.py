@@ -10,8 +10,6 @@ devices
 ================================================  ==================================================
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

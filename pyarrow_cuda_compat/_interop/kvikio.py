@@ -10,6 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .optional import required
+
 if TYPE_CHECKING:
     from .. import _native
 
@@ -48,14 +50,7 @@ def _has_direct_storage() -> bool:
 
 def require() -> Any:
     """KvikIO, which a caller has asked for."""
-    try:
-        return import_module("kvikio")
-    except ModuleNotFoundError as error:
-        if error.name != "kvikio":
-            raise
-        raise ImportError(
-            "this needs KvikIO: install kvikio-cu12 or kvikio-cu13", name="kvikio"
-        ) from error
+    return required("kvikio", "this needs KvikIO: install kvikio-cu12 or kvikio-cu13")
 
 
 def read(

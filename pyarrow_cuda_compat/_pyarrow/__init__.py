@@ -13,8 +13,6 @@
 ================  =================================================================================
 """
 
-from __future__ import annotations
-
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 
 from . import addresses, copy_to, device_arrays, device_streams, guards, joins, read_ahead, tables

@@ -7,8 +7,6 @@ takes some nanoseconds longer.  With ``PYARROW_CUDA_HOOK=0`` the property stays 
 all memory that pyarrow sees counts as seen by others.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

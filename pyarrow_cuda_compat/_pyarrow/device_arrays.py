@@ -33,8 +33,6 @@ cover streams made with ``CU_STREAM_NON_BLOCKING``; make the default stream wait
 synchronize.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any

@@ -12,8 +12,6 @@ exported one by one.
 With ``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from itertools import chain

@@ -18,8 +18,6 @@ Chunked arrays and tables on the host do not have the methods of the last two ro
 prefer them to what they have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any

@@ -5,8 +5,6 @@ The classes are compiled and refuse new attributes, but their namespaces accept 
 adds methods for pickling to a class in this way.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from typing import Any

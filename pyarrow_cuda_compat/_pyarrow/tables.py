@@ -13,8 +13,6 @@ For data on the CPU, this takes some hundred nanoseconds for each batch.  With
 ``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -27,29 +25,24 @@ from .patching import replace, wrap
 _Method = Callable[..., Any]
 
 
-def _of_table(original: _Method) -> _Method:
-    @wraps(original)
-    def to_batches(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return [_native._placed(batch) for batch in original(self, *args, **kwargs)]
+def _with_result(place: Callable[[Any], Any]) -> Callable[[_Method], _Method]:
+    """Replaces a method by one whose results are placed."""
 
-    return to_batches
+    def make(original: _Method) -> _Method:
+        @wraps(original)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return place(original(self, *args, **kwargs))
 
+        return method
 
-def _of_batch(original: _Method) -> _Method:
-    @wraps(original)
-    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _native._placed(original(self, *args, **kwargs))
-
-    return read
+    return make
 
 
-def _of_batch_with_metadata(original: _Method) -> _Method:
-    @wraps(original)
-    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        answer = original(self, *args, **kwargs)
-        return answer._replace(batch=_native._placed(answer.batch))
-
-    return read
+_of_batch = _with_result(_native._placed)
+_of_batch_with_metadata = _with_result(
+    lambda answer: answer._replace(batch=_native._placed(answer.batch))
+)
+_of_table = _with_result(lambda batches: [*map(_native._placed, batches)])
 
 
 def _of_batches(original: _Method) -> _Method:

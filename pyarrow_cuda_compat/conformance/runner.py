@@ -121,7 +121,7 @@ def main(arguments: argparse.Namespace) -> int:
             done.append(each)
     except KeyboardInterrupt:
         status = 130
-    done.sort(key=by_name)
+    done.sort(key=lambda each: each.case.name)
     # Before the table, because whoever reads that may stop reading.
     if arguments.json:
         results = json.dumps(report.as_dict(machine, done), indent=2)
@@ -148,10 +148,6 @@ def obstacle(machine: dict[str, Any]) -> str | None:
 def exit_status(done: list[Outcome]) -> int:
     found = {each.status for each in done}
     return 1 if "failed" in found else 0 if "passed" in found else 2
-
-
-def by_name(one: Outcome) -> str:
-    return one.case.name
 
 
 def run_all(chosen: list[Case], arguments: argparse.Namespace) -> Iterator[Outcome]:

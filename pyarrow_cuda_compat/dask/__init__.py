@@ -23,8 +23,6 @@ example between containers that may not share it, it repeats the request without
 and gets host frames.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Mapping

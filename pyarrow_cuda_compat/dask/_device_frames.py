@@ -4,8 +4,6 @@ UCX takes frames with the CUDA array interface, and receives them into memory th
 allocates.  Other transports do not ask for this family.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -5,8 +5,6 @@ which machine it is on, and which devices it has.  Nobody else does, so whatever
 by the worker that receives it holds no memory of others.
 """
 
-from __future__ import annotations
-
 import contextvars
 import functools
 import logging

@@ -4,8 +4,6 @@ Each buffer of device memory is a part, which the pickle names by a number; memo
 objects share is one part.  Subclasses decide how a part travels.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Buffers and device arrays have the CUDA array interface, by which dask-cuda finds them.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Tokens, by which Dask knows equal data: hashes of the bytes of buffers, also inside arrays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -16,8 +16,6 @@ Examples
 array([1, 3])
 """
 
-from __future__ import annotations
-
 from ._current_device import current_context, defer_cleanup, select_device, synchronize
 from ._device_memory import (
     DeviceNDArray,

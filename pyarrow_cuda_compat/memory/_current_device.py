@@ -1,7 +1,5 @@
 """The device that the calling thread works on."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Arrays in device memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -48,8 +46,6 @@ def device_array(
         If `order` is another one, or `strides` has another length than `shape`.
     TypeError
         If a length is not an integer.
-    OutOfMemoryError
-        If the device has no room.
 
     Examples
     --------

@@ -108,7 +108,7 @@ class MappedNDArray(np.ndarray[Any, Any]):
     def _over(cls, array: np.ndarray[Any, Any]) -> MappedNDArray:
         mapped = array.view(cls)
         if array.nbytes:
-            first, end = _bounds(array)
+            first, end = layouts.bounds(array)
             mapped._memory = first, end, current_context().get_device_address(first) - first
         return mapped
 
@@ -133,11 +133,11 @@ class MappedNDArray(np.ndarray[Any, Any]):
     def _shift(self) -> int | None:
         """How far from its place on the host the device has the array; none for a copy."""
         if not self.nbytes:
-            return -_address(self)
+            return -layouts.address_of(self)
         if self._memory is None:
             return None
         first, end, shift = self._memory
-        own_first, own_end = _bounds(self)
+        own_first, own_end = layouts.bounds(self)
         return shift if first <= own_first and own_end <= end else None
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> np.ndarray[Any, Any]:
@@ -183,15 +183,3 @@ class MappedNDArray(np.ndarray[Any, Any]):
         np.float64(4.0)
         """
         as_cuda_array(self).copy_to_device(ary, stream)
-
-
-def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The addresses of the first byte of any element, and behind the last one."""
-    size, before = layouts.extent(array.shape, array.strides, array.itemsize)
-    first = _address(array) - before
-    return first, first + size
-
-
-def _address(array: np.ndarray[Any, Any]) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address

@@ -1,7 +1,5 @@
 """Pinned host memory: arrays that are made there, and arrays that are pinned for a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -155,10 +153,11 @@ def _array_of(obj: Any) -> np.ndarray[Any, Any]:
 
 
 def _pin(array: np.ndarray[Any, Any], pins: ExitStack) -> int:
-    """Pins an array until `pins` is closed.  Returns where the device finds the first element."""
+    """Pins an array until `pins` is closed.  Returns where the device finds the first byte."""
     if not array.nbytes:
         return 0
-    registered = _RegisteredArray(current_context(), array)
+    first, end = layouts.bounds(array)
+    registered = _RegisteredArray(current_context(), first, end - first, array)
     pins.callback(registered.unregister)
     address: int = registered.address
     return address
@@ -169,5 +168,5 @@ def _on_device(array: np.ndarray[Any, Any], address: int) -> DeviceArray:
     context = current_context()
     if not size:
         return DeviceArray.empty(array.shape, array.dtype, context=context)
-    buffer = context.foreign_buffer(address - before, size, array)
+    buffer = context.foreign_buffer(address, size, array)
     return DeviceArray(buffer, array.dtype, array.shape, array.strides, offset=before)

@@ -127,11 +127,6 @@ def stream() -> Stream:
     -------
     Stream
 
-    Raises
-    ------
-    OSError
-        If the driver cannot create the stream.
-
     Examples
     --------
     >>> memory.stream().synchronize()

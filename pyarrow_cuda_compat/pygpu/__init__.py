@@ -19,8 +19,6 @@ Examples
 array([1, 2, 3, 4, 5, 6])
 """
 
-from __future__ import annotations
-
 from . import backend as backend
 from . import gpuarray as gpuarray
 from .backend import *  # noqa: F403

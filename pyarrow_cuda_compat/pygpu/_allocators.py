@@ -1,14 +1,12 @@
 """Memory to make a `GPUArray` of: for its side on the host, or for the one on the device."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _native
-from .._device_array.mirrored import Order
+from .._device_array.layouts import Order
 from ._devices import current_context
 from ._dtypes import supported
 from ._host_memory import Host, described
@@ -178,10 +176,6 @@ class Allocator:
     def ptr(self) -> int:
         """Return the address of the memory on the device.
 
-        Returns
-        -------
-        address : int
-
         Examples
         --------
         >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
@@ -192,10 +186,6 @@ class Allocator:
 
     def host_ptr(self) -> int:
         """Return the address of the memory on the host.
-
-        Returns
-        -------
-        address : int
 
         Examples
         --------

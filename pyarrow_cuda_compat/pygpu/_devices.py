@@ -1,7 +1,5 @@
 """The current device of each thread: chosen, synchronized, reset."""
 
-from __future__ import annotations
-
 import threading
 from operator import index
 
@@ -145,10 +143,6 @@ def cudaDeviceReset() -> cudaError_t:
 
     Pinned memory is destroyed, too.  An array of NumPy over it (`PagelockedAllocator.get`) must not
     be used any more: NumPy accesses the memory unasked, and the process would crash.
-
-    Returns
-    -------
-    status : cudaError_t
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """The ten types of elements."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Any, ClassVar, TypeVar
 

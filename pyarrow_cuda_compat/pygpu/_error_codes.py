@@ -4,8 +4,6 @@ The runtime's codes are those of the driver, besides codes of its own.  A C func
 kernel may return any of them, so all are here.
 """
 
-from __future__ import annotations
-
 _TABLE = """\
 0 cudaSuccess no error
 1 cudaErrorInvalidValue invalid argument

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import is_basic
-from .._device_array.mirrored import MirroredArray, Order
+from .._device_array.layouts import Order, dense_strides, is_basic
 from ._devices import current_context
 from ._host_memory import Host, host_array, host_at, reshaped
 from ._pointers import POINTERS, TypedPointer
@@ -20,39 +19,34 @@ from ._status import SUCCESS, answer, attempt, cudaError_t
 class HostAndDevice:
     """An array whose calls copy between its two sides, and return a status."""
 
-    _memory: MirroredArray
+    _host: Host
+    # How the elements lie close together in memory that is allocated here.
+    _order: Order
+    _device: _native.DeviceArray | None
     # Of the last call to the device, and of the allocation.
     _status = _allocation = SUCCESS
 
     def _hold(self, host: Host, order: Order, device: _native.DeviceArray | None = None) -> None:
-        self._memory = MirroredArray(host.shape, host.dtype, order, host=host, device=device)
-
-    @property
-    def _host(self) -> Host:
-        host = self._memory.host
-        assert host is not None
-        return host
-
-    @property
-    def _device(self) -> _native.DeviceArray | None:
-        return self._memory.device
+        self._host, self._order, self._device = host, order, device
 
     def _host_pointer(self) -> TypedPointer:
-        return POINTERS[self._memory.dtype.name]._to(self._host)
+        return POINTERS[self._host.dtype.name]._to(self._host)
 
     def _device_pointer(self) -> TypedPointer:
-        pointer, device = POINTERS[self._memory.dtype.name], self._device
+        pointer, device = POINTERS[self._host.dtype.name], self._device
         return pointer() if device is None else pointer._of(device.address, device)
 
     def _strides(self) -> tuple[int, ...]:
-        return self._memory.strides if self._device is None else self._device.strides
+        if self._device is not None:
+            return self._device.strides
+        return dense_strides(self._host.shape, self._host.itemsize, self._order)
 
     def _is_c_contiguous(self) -> bool:
-        return self._memory.order == "C" if self._device is None else self._device.is_c_contiguous()
+        return self._order == "C" if self._device is None else self._device.is_c_contiguous()
 
     def _reshape(self, shape: Any) -> None:
         host, device = reshaped(self._host, shape), self._device
-        self._hold(host, self._memory.order, None if device is None else device.reshape(host.shape))
+        self._hold(host, self._order, None if device is None else device.reshape(host.shape))
 
     def allocate(self) -> cudaError_t:
         """Allocate memory on the current device, unless there is some already.
@@ -68,11 +62,16 @@ class HostAndDevice:
         <cudaError: code=0>
         """
         if self._device is None:
-            self._note_allocation(lambda: self._memory.allocate_device(current_context()))
+            self._note_allocation(self._new_device_side)
         return self._allocation
 
+    def _new_device_side(self) -> _native.DeviceArray:
+        host = self._host
+        context = current_context()
+        return _native.DeviceArray.empty(host.shape, host.dtype, self._order, context=context)
+
     def _note_allocation(self, allocate: Callable[[], _native.DeviceArray]) -> None:
-        self._memory.device, self._allocation = answer(allocate, None)
+        self._device, self._allocation = answer(allocate, None)
         self._status = self._allocation
 
     def to_device(self) -> cudaError_t:
@@ -93,7 +92,7 @@ class HostAndDevice:
         >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
         <cudaError: code=0>
         """
-        return self._call(lambda _: self._memory.to_device())
+        return self._call(lambda device: device.copy_to_device(self._host))
 
     def to_host(self) -> cudaError_t:
         """Copy the side on the device to the host, into the memory that it has there.
@@ -115,7 +114,7 @@ class HostAndDevice:
         >>> array.allocate(), array.to_host()
         (<cudaError: code=0>, <cudaError: code=0>)
         """
-        return self._call(lambda _: self._memory.to_host())
+        return self._call(lambda device: device.copy_to_host(self._host))
 
     def set(self, host_data: Any) -> cudaError_t:
         """Copy other memory of the host to the device.
@@ -149,8 +148,7 @@ class HostAndDevice:
         array([0.5, 1.5, 2.5])
         """
         if isinstance(host_data, (TypedPointer, int)):
-            memory = self._memory
-            source = host_at(host_data, memory.shape, memory.dtype, memory.order)
+            source = host_at(host_data, self._host.shape, self._host.dtype, self._order)
         else:
             source = host_array(host_data)
         return self._call(lambda device: device.copy_to_device(source))
@@ -190,7 +188,7 @@ class HostAndDevice:
         position, size = index(idx), self._host.size
         if not 0 <= position < size:
             raise IndexError(f"index {position} is out of bounds for axis 0 with size {size}")
-        place = np.unravel_index(position, self._host.shape, self._memory.order)
+        place = np.unravel_index(position, self._host.shape, self._order)
         return self._call(lambda device: device.__setitem__(tuple(map(int, place)), val))
 
     def _call(self, call: Callable[[_native.DeviceArray], object]) -> cudaError_t:

@@ -1,7 +1,5 @@
 """The side of an array that is on the host: NumPy arrays over memory that others own."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.mirrored import Order
+from .._device_array.layouts import Order
 from ._pointers import TypedPointer
 
 Host = np.ndarray[tuple[int, ...], np.dtype[Any]]

@@ -4,8 +4,6 @@ A pointer retains the memory that it points to.  One to memory of the host that 
 and gives access to it; one to device memory gives its address only.
 """
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Status objects: each call of the device returns one, instead of an exception."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from operator import index
@@ -50,10 +48,6 @@ class cudaError_t:
     def as_int(self) -> int:
         """Return the code.
 
-        Returns
-        -------
-        code : int
-
         Examples
         --------
         >>> gpuarray.cudaSetDevice(0).as_int()
@@ -77,7 +71,6 @@ class cudaError_t:
 
 
 SUCCESS = cudaError_t(0)
-INVALID_VALUE = cudaError_t(1)
 INVALID_RESOURCE_HANDLE = cudaError_t(400)
 
 

@@ -1,7 +1,5 @@
 """Events and streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import index
 from typing import Any

@@ -1,7 +1,5 @@
 """Memory for elements of one type: on the host, pinned there, or on the device."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import _native

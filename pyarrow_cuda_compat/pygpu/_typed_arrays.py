@@ -1,14 +1,12 @@
 """Arrays of one type with a side on the host and a side on the device."""
 
-from __future__ import annotations
-
 from operator import index
 from typing import Any
 
 import numpy as np
 
 from .. import _native
-from .._device_array.mirrored import Order
+from .._device_array.layouts import Order
 from ._devices import current_context
 from ._dtypes import Typed, for_each_type
 from ._host_and_device import HostAndDevice
@@ -98,10 +96,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
     def size(self) -> int:
         """Return the number of elements.
 
-        Returns
-        -------
-        size : int
-
         Examples
         --------
         >>> gpuarray.DeviceArray_int64([2, 3]).size()
@@ -112,10 +106,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
     def nbytes(self) -> int:
         """Return the size of each side in bytes.
 
-        Returns
-        -------
-        nbytes : int
-
         Examples
         --------
         >>> gpuarray.DeviceArray_int64([2, 3]).nbytes()
@@ -125,10 +115,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
     def shape(self) -> list[int]:
         """Return the length of each dimension.
-
-        Returns
-        -------
-        shape : list of int
 
         Examples
         --------
@@ -189,10 +175,6 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
 
     def allocated(self) -> bool:
         """Return whether there is memory on the device.
-
-        Returns
-        -------
-        is_allocated : bool
 
         Examples
         --------

@@ -1,7 +1,5 @@
 """The low-level interface: device control, pointers, allocators, and arrays of each type."""
 
-from __future__ import annotations
-
 from . import _devices, _pointers, _properties, _status, _streams, _typed_allocators, _typed_arrays
 from ._devices import *  # noqa: F403
 from ._dtypes import dtype as dtype

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.mirrored import Order
+from .._device_array.layouts import Order
 from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice
@@ -103,10 +103,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     def size(self) -> int:
         """The number of elements.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> gpuarray.GPUArray((2, 3)).size
@@ -117,10 +113,6 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     @property
     def nbytes(self) -> int:
         """The size of each side in bytes.
-
-        Returns
-        -------
-        int
 
         Examples
         --------
@@ -172,16 +164,12 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements.
 
-        Returns
-        -------
-        numpy.dtype
-
         Examples
         --------
         >>> gpuarray.GPUArray((2, 3)).dtype
         dtype('float64')
         """
-        return self._memory.dtype
+        return self._host.dtype
 
     @property
     def flag_c_contiguous(self) -> int:

@@ -1,7 +1,5 @@
 """`SmartArray`: an array that moves between the host and the device by itself."""
 
-from __future__ import annotations
-
 from .._interop.numba.kernels import PACKAGES
 from .._runtime.import_hooks import follow
 from ._array import SmartArray as SmartArray

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._device_array import layouts
-from .._device_array.mirrored import GPU, HOST
-from ._coherent import CoherentArray
+from ._coherent import GPU, HOST, CoherentArray
 from ._construction import is_for_devices, new, of_object
 from ._view import View
 
@@ -249,10 +248,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def shape(self) -> tuple[int, ...]:
         """The number of elements in each dimension.
 
-        Returns
-        -------
-        tuple of int
-
         Examples
         --------
         >>> SmartArray([[1, 2, 3]]).shape
@@ -263,10 +258,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def strides(self) -> tuple[int, ...]:
         """The distance between neighbours in each dimension, in bytes.
-
-        Returns
-        -------
-        tuple of int
 
         Examples
         --------
@@ -279,10 +270,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements.
 
-        Returns
-        -------
-        numpy.dtype
-
         Examples
         --------
         >>> SmartArray([1, 2, 3]).dtype
@@ -293,10 +280,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def ndim(self) -> int:
         """The number of dimensions.
-
-        Returns
-        -------
-        int
 
         Examples
         --------
@@ -309,10 +292,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def size(self) -> int:
         """The number of elements.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> SmartArray([[1, 2, 3]]).size
@@ -324,10 +303,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def itemsize(self) -> int:
         """The size of an element, in bytes.
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> SmartArray([1, 2, 3]).itemsize
@@ -338,10 +313,6 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def nbytes(self) -> int:
         """The size of all elements together, in bytes.
-
-        Returns
-        -------
-        int
 
         Examples
         --------
@@ -479,7 +450,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         whole = self._sides.host_memory()
         if result is whole:
             return self._over(self._sides)
-        offset = result.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        offset = layouts.address_of(result) - layouts.address_of(whole)
         return self._over(self._sides, View(offset, result))
 
 

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from .._device_array import layouts
-from .._device_array.mirrored import GPU, HOST, MirroredArray, Order
 from .._native import DeviceArray, Event
 from ..memory._current_device import current_context
 
+HOST, GPU = "host", "gpu"
 #: Streams that are ordered with copies without a stream: the legacy default one, by both its names.
 _ORDERED = (0, 1)
 
 
-class CoherentArray(MirroredArray):
-    """An array whose stale side is copied when it is asked for.  Threads may share it.
+class CoherentArray:
+    """An array with memory on the host, on a device, or on both, which threads may share.
+
+    A side that is stale, because the other one has changed, is copied when it is asked for.
 
     A side that was handed out is refreshed as soon as the other one changes, because nobody asks
     for it again.
@@ -29,12 +31,16 @@ class CoherentArray(MirroredArray):
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         strides: tuple[int, ...],
-        **memory: Any,
+        *,
+        host: np.ndarray[Any, Any] | None = None,
+        device: DeviceArray | None = None,
     ) -> None:
+        self.shape, self.dtype, self.strides = shape, dtype, strides
+        self.host, self.device = host, device
+        self._stale: str | None = None
+        #: The order of memory that is allocated here, without gaps.
         is_c = layouts.is_dense(shape, strides, dtype.itemsize, "C")
-        order: Order = "C" if is_c else "F"
-        super().__init__(shape, dtype, order, **memory)
-        self._strides = strides
+        self._order: layouts.Order = "C" if is_c else "F"
         # References to views of views go to the memory's owner, which nobody counts here.
         self._host_may_be_lent = False
         #: The last kernel on a stream that is not ordered with copies; whether it may still run.
@@ -55,17 +61,13 @@ class CoherentArray(MirroredArray):
         """Takes an array of the device."""
         return cls(array.shape, array.dtype, array.strides, device=array)
 
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The distance between neighbours in each dimension, in bytes."""
-        return self._strides
-
     def allocate(self, where: str) -> None:
-        """Allocates the first side."""
+        """Allocates a side, in place of any that is there."""
         if where == HOST:
-            self.allocate_host()
+            self.host = np.empty(self.shape, self.dtype, self._order)
         else:
-            self.allocate_device(current_context())
+            context = current_context()
+            self.device = DeviceArray.empty(self.shape, self.dtype, self._order, context=context)
 
     def get(self, where: str) -> Any:
         """The array of a side, up to date."""
@@ -76,28 +78,31 @@ class CoherentArray(MirroredArray):
         """The array of the host, up to date or not."""
         with self._lock:
             if self.host is None:
-                self.allocate_host()
-                self.stale = HOST
+                self.allocate(HOST)
+                self._stale = HOST
             assert self.host is not None
             return self.host
 
     def _on_host(self) -> np.ndarray[Any, Any]:
         array = self.host_memory()
-        if self.stale == HOST:
+        if self._stale == HOST:
             if not array.flags.writeable:  # somebody's constant
-                array = self.allocate_host()
+                self.allocate(HOST)
             self._wait()
-            self.to_host()
-        return array
+            assert self.device is not None
+            self.device.copy_to_host(self.host)
+            self._stale = None
+        return self.host_memory()
 
     def _on_device(self) -> DeviceArray:
         if self.device is None:
-            self.allocate_device(current_context())
-            self.stale = GPU
-        if self.stale == GPU:
-            self._wait()
-            self.to_device()
+            self.allocate(GPU)
+            self._stale = GPU
         assert self.device is not None
+        if self._stale == GPU:
+            self._wait()
+            self.device.copy_to_device(self.host_memory())
+            self._stale = None
         return self.device
 
     def _wait(self) -> None:
@@ -112,12 +117,12 @@ class CoherentArray(MirroredArray):
             side, other = (self.host, self.device) if where == HOST else (self.device, self.host)
             if side is None:
                 return  # memory that does not exist was not changed
-            self.stale = None
+            self._stale = None
             if other is not None:
-                self.stale = GPU if where == HOST else HOST
+                self._stale = GPU if where == HOST else HOST
                 side = other = None  # references that would count below
-                if self._is_lent(self.stale):
-                    self.get(self.stale)
+                if self._is_lent(self._stale):
+                    self.get(self._stale)
 
     def _is_lent(self, where: str) -> bool:
         """Whether others refer to the array of a side, or may do so."""
@@ -130,13 +135,13 @@ class CoherentArray(MirroredArray):
         with self._lock:
             if self.device is not None:
                 self._on_host()
-                self.stale = GPU
+                self._stale = GPU
 
     def may_change_on_device(self) -> None:
         """Marks the host's side as stale: others have got the device's, and may write to it."""
         with self._lock:
             if self.host is not None:
-                self.stale = HOST
+                self._stale = HOST
 
     def launched(self, stream: Any) -> None:
         """Records that a kernel which writes to the device's side was queued on a stream."""

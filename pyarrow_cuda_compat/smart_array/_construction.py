@@ -1,18 +1,15 @@
 """Constructs the memory of a `SmartArray` from a shape and a dtype, or from another array."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from .. import _native
 from .._device_array import layouts
-from .._device_array.mirrored import GPU
 from .._native import DeviceArray
 from ..memory._current_device import current_context
 from ..memory._device_memory import is_cuda_array, to_device
-from ._coherent import CoherentArray
+from ._coherent import GPU, CoherentArray
 
 
 def new(shape: Any, dtype: Any, order: str, where: str) -> CoherentArray:

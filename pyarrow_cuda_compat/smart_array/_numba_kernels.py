@@ -5,28 +5,25 @@ leave functions to be called right after the launch.  A `SmartArray` is such a h
 numba-cuda-mlir take it by its CUDA array interface instead.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from .._device_array.layouts import is_dense
-from .._device_array.mirrored import GPU
-from .._interop.numba.kernels import PACKAGES, array_types, layout_of, rebase, type_registry
+from .._interop.numba.kernels import PACKAGES, layout_of, rebase, type_class
 from .._native import DeviceArray
 from ._array import SmartArray, _ArgHint
+from ._coherent import GPU
 
 
 def accept(package: str) -> None:
     """Makes the kernels of a Numba package accept SmartArrays."""
-    type_of = array_types(package)
 
-    @type_registry(package).register(SmartArray)  # type: ignore[untyped-decorator]
-    def type_of_smart_array(array: SmartArray, _context: object) -> Any:
+    def describe(array: SmartArray) -> tuple[Any, int, str, bool]:
         in_c, in_f = (is_dense(array.shape, array.strides, array.itemsize, order) for order in "CF")
-        return type_of(array.dtype, array.ndim, layout_of(in_c, in_f), False)
+        return array.dtype, array.ndim, layout_of(in_c, in_f), False
 
+    type_class(package, SmartArray, describe)
     if package == "numba.cuda":
         rebase(SmartArray, _ArgHint, _hint_class(import_module(f"{PACKAGES[package]}.args")))
 

@@ -1,7 +1,5 @@
 """A view of a `SmartArray`, which shares both sides with it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

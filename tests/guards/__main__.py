@@ -3,8 +3,6 @@
 python -m guards [--sample] [--json FILE] [NAME...]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

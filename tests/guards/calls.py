@@ -1,7 +1,5 @@
 """The calls of each entry: every parameter that takes data, with data of each kind."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Iterator

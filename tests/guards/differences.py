@@ -1,7 +1,5 @@
 """What differs between host and device as it should, and what no call reaches."""
 
-from __future__ import annotations
-
 import re
 
 #: Calls, and why they may come to something else than on the host.

@@ -1,7 +1,5 @@
 """Arrow Flight: a server and a client in this process that send each other data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """How device data reaches pyarrow where lists, tuples and dicts of arguments do not show it."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 from collections import UserList, deque, namedtuple

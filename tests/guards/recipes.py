@@ -1,7 +1,5 @@
 """Which arguments to call pyarrow's functions with, by the names of their parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

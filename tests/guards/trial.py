@@ -1,7 +1,5 @@
 """Makes calls in processes of their own, with data on the host and then on the device."""
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os

@@ -3,8 +3,6 @@
 Each takes a `Place` and returns what can be compared, or raises.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle

@@ -3,8 +3,6 @@
 A `Place` makes values by name; what lies on the device holds the same as what lies on the host.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

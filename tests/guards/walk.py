@@ -1,7 +1,5 @@
 """Finds every callable and property that pyarrow offers, by walking its modules."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,4 +1,8 @@
-"""The stubs against upstream's source and against what there is: names, parameters, defaults."""
+"""The stubs have all public names, and are installed.
+
+`test_typing.py` compares them with what there is, and `test_introspection.py` that with
+upstream's source.
+"""
 
 import ast
 import runpy
@@ -13,8 +17,6 @@ import pyarrow_cuda_compat
 from support import upstream
 
 FOLDER = Path(__file__).parents[2] / "stubs"
-# Of the constructors that nobody is to call; upstream's have no parameters.
-PLACEHOLDER = "nobody_calls_this"
 
 
 def definitions():
@@ -35,46 +37,6 @@ def definitions():
 
 
 STUBS = definitions()
-
-
-def parameters(stated):
-    """Names and defaults as upstream's members have them; of overloads, all together."""
-    merged = {}
-    for function in stated:
-        if isinstance(function, ast.ClassDef) or is_setter(function):
-            continue
-        arguments = function.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
-        pairs = [*zip(positional, defaults, strict=True)]
-        pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        for argument, default in pairs:
-            if argument.arg not in ("self", "cls", PLACEHOLDER):
-                value = ... if default is None else ast.literal_eval(default)
-                if merged.get(argument.arg, ...) is ...:
-                    merged[argument.arg] = value
-    return merged
-
-
-def is_setter(function):
-    return any(ast.unparse(name).endswith(".setter") for name in function.decorator_list)
-
-
-def is_property(stated):
-    decorators = {ast.unparse(name) for node in stated for name in node.decorator_list}
-    return "property" in decorators
-
-
-@pytest.mark.parametrize("member", upstream.MEMBERS.values(), ids=lambda member: member.name)
-def test_a_member_of_upstream(member):
-    stated = STUBS[member.name]
-    added = upstream.ADDED_PARAMETERS.get(member.name, set())
-    functions = [node for node in stated if isinstance(node, ast.FunctionDef)]
-    assert added <= {argument.arg for node in functions for argument in node.args.kwonlyargs}
-    theirs = {name: value for name, value in parameters(stated).items() if name not in added}
-    assert theirs == member.parameters
-    assert list(theirs) == list(member.parameters)
-    assert is_property(stated) == member.is_attribute
 
 
 @pytest.mark.parametrize("name", sorted(STUBS))
@@ -100,11 +62,6 @@ def test_the_wheel_carries_them():
     carried = {path.name: path.read_text() for path in [package / "_native.pyi", *beside.iterdir()]}
     assert carried == {path.name: path.read_text() for path in FOLDER.glob("*/*")}
     assert (package / "py.typed").is_file()
-
-
-def test_keyword_only_parameters():
-    (function,) = STUBS["read_record_batch"]
-    assert [argument.arg for argument in function.args.kwonlyargs] == ["dictionary_memo", "pool"]
 
 
 IN_PYTHON = {"IpcArrayHandle", "set_tracing", "show_config", "tracing"}

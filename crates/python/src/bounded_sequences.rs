@@ -25,8 +25,7 @@ pub(crate) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 }
 
 /// The entries of a shape or of strides, of any class: at most as many as an array can have dimensions.
-#[pyfunction]
-#[pyo3(name = "_dimensions")]
+#[pyfunction(name = "_dimensions")]
 pub(crate) fn dimensions<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     let entries = at_most(MAX_DIMENSIONS, dimensions_of(sequence)?, too_many_dimensions, Ok)?;
     PyTuple::new(sequence.py(), entries)

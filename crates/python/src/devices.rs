@@ -8,8 +8,7 @@ use pyo3::types::PyDict;
 
 /// The driver in use: the library's name, whether it is the simulated one, and the newest CUDA
 /// version that it supports.
-#[pyfunction]
-#[pyo3(name = "_driver")]
+#[pyfunction(name = "_driver")]
 pub(crate) fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = || CudaResult::Ok((library_name()?, is_simulated()?));
     let (library, simulated) = py.detach(found).or_raise(py)?;
@@ -24,8 +23,7 @@ pub(crate) fn driver(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// One device: its name, memory in bytes, and compute capability.  Free memory is known in a
 /// context only, so asking for it makes the primary one.
-#[pyfunction]
-#[pyo3(name = "_device", signature = (number, *, free_memory=true))]
+#[pyfunction(name = "_device", signature = (number, *, free_memory=true))]
 pub(crate) fn device(
     py: Python<'_>,
     number: u32,
@@ -48,29 +46,25 @@ pub(crate) fn device(
 }
 
 /// A property of a device, by the driver's number for it.
-#[pyfunction]
-#[pyo3(name = "_device_attribute")]
+#[pyfunction(name = "_device_attribute")]
 pub(crate) fn device_attribute(py: Python<'_>, number: u32, attribute: i32) -> PyResult<i32> {
     py.detach(|| Device::get(number)?.attribute(attribute)).or_raise(py)
 }
 
 /// The number of the device whose context is current on this thread, if one is.
-#[pyfunction]
-#[pyo3(name = "_current_device")]
+#[pyfunction(name = "_current_device")]
 pub(crate) fn current_device(py: Python<'_>) -> PyResult<Option<u32>> {
     Ok(py.detach(Device::current).or_raise(py)?.map(Device::number))
 }
 
 /// Makes a device's primary context current on this thread, for all libraries.
-#[pyfunction]
-#[pyo3(name = "_set_current_device")]
+#[pyfunction(name = "_set_current_device")]
 pub(crate) fn set_current_device(py: Python<'_>, number: u32) -> PyResult<()> {
     py.detach(|| Context::primary(number)?.make_current()).or_raise(py)
 }
 
 /// Destroys a device's primary context with everything in it.
-#[pyfunction]
-#[pyo3(name = "_reset_device")]
+#[pyfunction(name = "_reset_device")]
 pub(crate) fn reset_device(py: Python<'_>, number: u32) -> PyResult<()> {
     py.detach(|| Device::get(number)?.reset()).or_raise(py)
 }

@@ -72,8 +72,7 @@ use std::path::PathBuf;
 /// Prepares the module for the imported pyarrow: loads the Arrow bridge at `bridge` and adds
 /// the classes that extend pyarrow's.  `functions` are the package's own, which methods of the
 /// classes call.  Does not load the CUDA driver.
-#[pyfunction]
-#[pyo3(name = "_start", pass_module)]
+#[pyfunction(name = "_start", pass_module)]
 fn start(
     module: &Bound<'_, PyModule>,
     bridge: &Bound<'_, PyAny>,

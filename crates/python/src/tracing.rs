@@ -116,8 +116,7 @@ fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
 }
 
 /// Chooses the records from the next call on, for all threads.
-#[pyfunction]
-#[pyo3(name = "_set_traced")]
+#[pyfunction(name = "_set_traced")]
 pub(crate) fn set_traced(what: u8) {
     TRACED.store(what, Ordering::Relaxed);
 }

@@ -9,8 +9,6 @@ Without an object, this module uses the package that the program has imported, o
 the program has imported both or neither.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from importlib import import_module
@@ -19,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
+from ..optional import required
 from .memory_manager import OTHER_DRIVER, allocated_part, identity, integer
 
 _NUMBA = "numba.cuda"
@@ -83,17 +82,12 @@ def _package_of(mem: Any) -> str:
     return _MLIR if type(mem).__module__.startswith("numba_cuda_mlir.") else _NUMBA
 
 
-def _import(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in ("numba", "numba.cuda"):
-            raise
-        raise ImportError(
-            "this needs Numba's CUDA support: install numba-cuda 0.27 or later "
-            "(pip install numba-cuda), or import numba_cuda_mlir.cuda beforehand",
-            name=error.name,
-        ) from error
+def _import(package: str) -> Any:
+    return required(
+        package,
+        "this needs Numba's CUDA support: install numba-cuda 0.27 or later "
+        "(pip install numba-cuda), or import numba_cuda_mlir.cuda beforehand",
+    )
 
 
 def _driver(package: str) -> Any:

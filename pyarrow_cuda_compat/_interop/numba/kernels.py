@@ -9,8 +9,6 @@ Nothing here imports Numba: `_runtime.import_hooks` calls these functions after 
 imported it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -24,30 +22,29 @@ PACKAGES = {"numba.cuda": "numba.cuda", "numba_cuda_mlir.cuda": "numba_cuda_mlir
 
 def type_arrays(package: str) -> None:
     """Has Numba ask here for the type of a `DeviceArray`."""
-    type_of = array_types(package)
 
-    @type_registry(package).register(DeviceArray)  # type: ignore[untyped-decorator]
-    def type_of_array(array: DeviceArray, _context: object) -> Any:
+    def describe(array: DeviceArray) -> tuple[Any, int, str, bool]:
         layout = layout_of(array.is_c_contiguous(), array.is_f_contiguous())
-        return type_of(array.dtype, array.ndim, layout, not array.is_mutable)
+        return array.dtype, array.ndim, layout, not array.is_mutable
+
+    type_class(package, DeviceArray, describe)
 
 
-def type_registry(package: str) -> Any:
-    """The registry in which a Numba package looks up the types of values."""
-    return import_module(f"{PACKAGES[package]}.typing.typeof").typeof_impl
-
-
-def array_types(package: str) -> Callable[[Any, int, str, bool], Any]:
-    """A function that names the package's type for a dtype, a number of dimensions and a layout."""
+def type_class(
+    package: str, cls: type, describe: Callable[[Any], tuple[Any, int, str, bool]]
+) -> None:
+    """Has a Numba package ask here for the types of the arrays of a class, which `describe` tells:
+    dtype, number of dimensions, layout, and whether they are read-only."""
     root = PACKAGES[package]
     numba_types = import_module(f"{root}.types")
     from_dtype = import_module(f"{root}.np.numpy_support").from_dtype
+    registry = import_module(f"{root}.typing.typeof").typeof_impl
 
     @cache
     def type_of(dtype: Any, ndim: int, layout: str, is_read_only: bool) -> Any:
         return numba_types.Array(from_dtype(dtype), ndim, layout, readonly=is_read_only)
 
-    return type_of
+    registry.register(cls)(lambda array, _context: type_of(*describe(array)))
 
 
 def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:

@@ -4,8 +4,6 @@ Numba wants a class of its own for that, and numba-cuda and numba-cuda-mlir each
 So there is one class for each, made of the same methods when a context of that package asks.
 """
 
-from __future__ import annotations
-
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -108,13 +106,15 @@ class _Methods:
     def _allocate(self, size: int) -> Any:
         if size < 0:
             raise ValueError(f"cannot allocate {size} bytes")
-        made = _native._allocate(self._ours, size)
-        if isinstance(made, tuple):
-            code, text = made
+        try:
+            return _native._allocate(self._ours, size)
+        except OSError as error:
+            if not hasattr(error, "code"):
+                raise
+            code = error.code
             with suppress(ValueError):  # a driver may be newer than the bindings
                 code = self._driver.binding.CUresult(code)
-            raise self._driver.CudaAPIError(code, text)
-        return made
+            raise self._driver.CudaAPIError(code, str(error)) from None
 
     def _finalizer(self, key: int) -> Callable[[], None]:
         # Holds neither the manager nor the pointer, which would never go then.

@@ -6,8 +6,6 @@ class, a function in every module that has imported it.  A module that is import
 right after its import.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from functools import update_wrapper

@@ -4,8 +4,6 @@ An action takes the data and the first argument of the guarded call, and returns
 function gets in place of the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ It is a C function in a table of each class.  The order of the table is that of 
 pyarrow's `lib.pxd`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Each function here takes the guarded function and its arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

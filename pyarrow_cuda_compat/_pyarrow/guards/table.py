@@ -25,8 +25,6 @@ A function that is not here either refuses such data itself, or passes it on wit
 ``tests/guards`` calls all of pyarrow and finds the functions that do neither.
 """
 
-from __future__ import annotations
-
 REFUSE, COUNT, SLICE, JOIN = "refuse", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
 CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"

@@ -1,7 +1,5 @@
 """User-defined functions, which pyarrow calls: their results are copied to the host."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

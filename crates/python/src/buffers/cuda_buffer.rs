@@ -178,8 +178,6 @@ impl Methods {
     /// ValueError
     ///     If the range is outside the buffer or larger than `buf`, or if `buf` is
     ///     not mutable or not on the host; if the stream belongs to another context.
-    /// OSError
-    ///     If the copy fails.
     ///
     /// Examples
     /// --------
@@ -237,8 +235,6 @@ impl Methods {
     /// ValueError
     ///     If `data` has fewer bytes, if they do not fit, or if this buffer is not
     ///     mutable; if the stream belongs to another context.
-    /// OSError
-    ///     If the copy fails.
     ///
     /// Examples
     /// --------
@@ -289,8 +285,6 @@ impl Methods {
     /// ValueError
     ///     If `buf` has fewer bytes, if they do not fit, or if this buffer is not
     ///     mutable; if the stream belongs to another context.
-    /// OSError
-    ///     If the copy fails.
     ///
     /// Examples
     /// --------
@@ -336,8 +330,6 @@ impl Methods {
     ///     If the range is outside the buffer, if the value does not fit into a
     ///     byte, or if the buffer is not mutable; if the stream belongs to another
     ///     context.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -490,10 +482,6 @@ impl Methods {
 
     /// The CUDA driver context that the memory belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> buf = ctx.new_buffer(16)
@@ -567,11 +555,6 @@ impl Methods {
     /// are_equal : bool
     ///     False for buffers of different sizes.
     ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the memory cannot be read.
-    ///
     /// Examples
     /// --------
     /// >>> buf = ctx.buffer_from_data(b"same bytes")
@@ -602,11 +585,6 @@ impl Methods {
     /// digits : bytes
     ///     Two uppercase digits for each byte.
     ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the copy to the host fails.
-    ///
     /// Examples
     /// --------
     /// >>> ctx.buffer_from_data(b"hi").hex()
@@ -621,11 +599,6 @@ impl Methods {
     /// -------
     /// data : bytes
     ///     A copy on the host.
-    ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the copy fails.
     ///
     /// Examples
     /// --------
@@ -666,8 +639,6 @@ impl Methods {
     /// ------
     /// ValueError
     ///     If `copy` is False.
-    /// OSError
-    ///     If the copy fails.
     ///
     /// Examples
     /// --------
@@ -693,10 +664,6 @@ impl Methods {
     ///
     /// Waits for work queued on the legacy default stream, because several
     /// consumers ignore the interface's `stream`, which is None.
-    ///
-    /// Returns
-    /// -------
-    /// dict
     ///
     /// Examples
     /// --------

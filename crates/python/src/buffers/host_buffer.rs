@@ -93,11 +93,6 @@ impl Methods {
     /// are_equal : bool
     ///     False for buffers of different sizes.
     ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If device memory cannot be read.
-    ///
     /// Examples
     /// --------
     /// >>> pinned = cuda.new_host_buffer(4)
@@ -148,8 +143,7 @@ impl Methods {
 /// >>> array[:] = 0.5
 /// >>> cuda.Context(0).buffer_from_data(pinned).equals(pinned)
 /// True
-#[pyfunction]
-#[pyo3(signature = (size, device=0))]
+#[pyfunction(signature = (size, device=0))]
 pub(crate) fn new_host_buffer(
     py: Python<'_>,
     size: i64,

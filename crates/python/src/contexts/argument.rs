@@ -25,8 +25,7 @@ pub(crate) fn context_or_number(object: &Bound<'_, PyAny>) -> PyResult<Context> 
 }
 
 /// The context that an argument names, for the package's Python code.
-#[pyfunction]
-#[pyo3(name = "_context")]
+#[pyfunction(name = "_context")]
 pub(super) fn context_of(context: &Bound<'_, PyAny>) -> PyResult<PyContext> {
     context_or_number(context).map(PyContext::new)
 }

@@ -298,10 +298,6 @@ impl PyContext {
 
     /// The memory manager of the context's device.
     ///
-    /// Returns
-    /// -------
-    /// pyarrow.MemoryManager
-    ///
     /// Examples
     /// --------
     /// >>> array = pa.array([1, 2, None]).copy_to(ctx.memory_manager)
@@ -313,10 +309,6 @@ impl PyContext {
     }
 
     /// The context's device.
-    ///
-    /// Returns
-    /// -------
-    /// pyarrow.Device
     ///
     /// Examples
     /// --------

@@ -62,8 +62,7 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// --------
 /// >>> set_transfer_limits(threads=0)  # the driver alone
 /// >>> set_transfer_limits()  # what suits the machine
-#[pyfunction]
-#[pyo3(signature = (*, threads=None, pinned_bytes=None, begin_after=None))]
+#[pyfunction(signature = (*, threads=None, pinned_bytes=None, begin_after=None))]
 pub(crate) fn set_transfer_limits(
     py: Python<'_>,
     threads: Option<i64>,

@@ -24,30 +24,24 @@ impl PyDeviceArray {
 
     /// Refuses an array with nulls for a purpose that would show their values.
     pub(super) fn check_no_nulls(&self, py: Python<'_>) -> PyResult<()> {
-        match self.nulls(py)? {
-            None => Ok(()),
-            Some(text) => Err(PyValueError::new_err(text)),
-        }
+        self.refuse_nulls(py, PyValueError::new_err)
     }
 
     /// Refuses an array with nulls with the exception that consumers of DLPack and the CUDA array interface expect.
     pub(super) fn check_exchangeable(&self, py: Python<'_>) -> PyResult<()> {
-        match self.nulls(py)? {
-            None => Ok(()),
-            Some(text) => Err(PyBufferError::new_err(text)),
-        }
+        self.refuse_nulls(py, PyBufferError::new_err)
     }
 
-    fn nulls(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let Some(arrow) = &self.arrow else { return Ok(None) };
-        Ok(match arrow.null_count(py)? {
-            0 => None,
-            nulls => Some(format!(
+    fn refuse_nulls(&self, py: Python<'_>, exception: fn(String) -> PyErr) -> PyResult<()> {
+        let Some(arrow) = &self.arrow else { return Ok(()) };
+        match arrow.null_count(py)? {
+            0 => Ok(()),
+            nulls => Err(exception(format!(
                 "the array has nulls ({nulls} of {}), which only Arrow knows: to_arrow() keeps \
                  them, and .values is the array without its validity bitmap",
                 arrow.validity.as_ref().map_or(0, |validity| validity.count)
-            )),
-        })
+            ))),
+        }
     }
 
     /// What Arrow knows of the part that an index expression names.
@@ -117,8 +111,7 @@ impl PyDeviceArray {
 
 /// An array over the buffers of an Arrow array whose values begin at `offset`, in elements;
 /// `is_bitmap` says that `shape` counts bits of `values`.
-#[pyfunction]
-#[pyo3(name = "_array_of_arrow")]
+#[pyfunction(name = "_array_of_arrow")]
 pub(super) fn array_of_arrow(
     kind: Py<PyAny>,
     values: &Bound<'_, PyAny>,
@@ -156,8 +149,7 @@ pub(super) fn array_of_arrow(
 type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, u64);
 
 /// The parts of the Arrow array that an array is.
-#[pyfunction]
-#[pyo3(name = "_arrow_parts")]
+#[pyfunction(name = "_arrow_parts")]
 pub(super) fn arrow_parts<'py>(array: &Bound<'py, PyDeviceArray>) -> PyResult<Parts<'py>> {
     let py = array.py();
     let array = array.get();

@@ -10,10 +10,6 @@ use pyo3::types::{PyString, PyTuple};
 impl PyDeviceArray {
     /// The type of the elements.
     ///
-    /// Returns
-    /// -------
-    /// numpy.dtype
-    ///
     /// Examples
     /// --------
     /// >>> DeviceArray.empty(3).dtype
@@ -24,10 +20,6 @@ impl PyDeviceArray {
     }
 
     /// The number of elements in each dimension.
-    ///
-    /// Returns
-    /// -------
-    /// tuple of int
     ///
     /// Examples
     /// --------
@@ -40,10 +32,6 @@ impl PyDeviceArray {
 
     /// The distance between neighbours in each dimension, in bytes.
     ///
-    /// Returns
-    /// -------
-    /// tuple of int
-    ///
     /// Examples
     /// --------
     /// >>> DeviceArray.empty((2, 3))[:, ::-1].strides
@@ -54,10 +42,6 @@ impl PyDeviceArray {
     }
 
     /// The number of dimensions.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------
@@ -70,10 +54,6 @@ impl PyDeviceArray {
 
     /// The number of elements.
     ///
-    /// Returns
-    /// -------
-    /// int
-    ///
     /// Examples
     /// --------
     /// >>> DeviceArray.empty((2, 3)).size
@@ -84,10 +64,6 @@ impl PyDeviceArray {
     }
 
     /// The size of an element, in bytes.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------
@@ -167,10 +143,6 @@ impl PyDeviceArray {
 
     /// The context of the memory.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> DeviceArray.empty(3).context.device_number
@@ -181,10 +153,6 @@ impl PyDeviceArray {
     }
 
     /// Whether the elements may be changed through this array.
-    ///
-    /// Returns
-    /// -------
-    /// bool
     ///
     /// Examples
     /// --------

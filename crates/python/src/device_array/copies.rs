@@ -10,6 +10,12 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+/// Has `to_host` copy the elements of an array to `host`.
+#[pyfunction(name = "_set_writeback")]
+pub(super) fn set_writeback(py: Python<'_>, array: &PyDeviceArray, host: Py<PyAny>) {
+    array.writeback.get_or_init(py, || host);
+}
+
 #[pymethods]
 impl PyDeviceArray {
     /// Copy the elements to the host.
@@ -44,7 +50,7 @@ impl PyDeviceArray {
     /// >>> array[:, 1].copy_to_host()
     /// array([1, 4])
     #[pyo3(signature = (out=None, stream=None, *, ary=None))]
-    pub(super) fn copy_to_host<'py>(
+    fn copy_to_host<'py>(
         &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
@@ -60,6 +66,35 @@ impl PyDeviceArray {
             Ok(host::to_numpy(py, self, out, &order)?.into_any())
         };
         traced(py, Area::Transfer, "DeviceArray.copy_to_host", copy, |_| self.facts())
+    }
+
+    /// Copy the elements to the array of the host that this array was made with.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, optional
+    ///     Queue the copy on this stream, as for `copy_to_host`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array was not made by `pyarrow_cuda_compat.memory.DeviceNDArray` with a
+    ///     `writeback`; views of it have none.
+    ///
+    /// Examples
+    /// --------
+    /// >>> host = np.zeros(3)
+    /// >>> array = memory.DeviceNDArray(host.shape, host.strides, host.dtype, writeback=host)
+    /// >>> array.fill(1.5)  # or a kernel
+    /// >>> array.to_host()
+    /// >>> host
+    /// array([1.5, 1.5, 1.5])
+    #[pyo3(signature = (stream=None))]
+    fn to_host(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let Some(host) = self.writeback.get(py) else {
+            return Err(PyValueError::new_err("no associated writeback array"));
+        };
+        self.copy_to_host(py, Some(host.bind(py)), stream, None).map(drop)
     }
 
     /// Copy elements into this array.
@@ -106,11 +141,6 @@ impl PyDeviceArray {
     /// -------
     /// DeviceArray
     ///     In memory of its own, without gaps.  It has the nulls of an array that came from Arrow.
-    ///
-    /// Raises
-    /// ------
-    /// OutOfMemoryError
-    ///     If the device has no room.
     ///
     /// Examples
     /// --------

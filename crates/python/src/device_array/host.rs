@@ -173,8 +173,7 @@ pub(super) fn as_numpy<'py>(
 }
 
 /// Refuses arrays of Arrow from which NumPy would make other values than they have.
-#[pyfunction]
-#[pyo3(name = "_check_arrow")]
+#[pyfunction(name = "_check_arrow")]
 pub(super) fn check_arrow(object: &Bound<'_, PyAny>) -> PyResult<()> {
     if object.cast::<PyDeviceArray>().is_ok() {
         return Ok(()); // which says so itself

@@ -57,8 +57,7 @@ use pyo3::prelude::*;
 /// >>> array = from_dlpack(theirs)
 /// >>> array.shape, array.address == theirs.address
 /// ((1, 2), True)
-#[pyfunction]
-#[pyo3(signature = (x, /, *, device=None, copy=None))]
+#[pyfunction(signature = (x, /, *, device=None, copy=None))]
 pub(super) fn from_dlpack(
     x: &Bound<'_, PyAny>,
     device: Option<&Bound<'_, PyAny>>,

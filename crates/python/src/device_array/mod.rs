@@ -13,7 +13,6 @@ mod protocols;
 #[expect(unsafe_op_in_unsafe_fn, reason = "PyO3's code in the expansion of local macros")]
 mod scalar;
 mod views;
-mod writeback;
 
 use crate::registration::{PACKAGE, Registration, functions};
 use pyo3::prelude::*;
@@ -26,6 +25,6 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         arrow::array_of_arrow,
         arrow::arrow_parts,
         host::check_arrow,
-        writeback::set_writeback,
+        copies::set_writeback,
     ))
 }

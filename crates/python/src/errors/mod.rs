@@ -15,7 +15,7 @@ use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CallError, CudaError, LoadError};
+use arrow_cuda_driver::{CallError, CudaError};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
@@ -58,12 +58,6 @@ impl From<CudaError> for Failure {
             },
             other => Self::Fault(other.into()),
         }
-    }
-}
-
-impl From<&LoadError> for Failure {
-    fn from(error: &LoadError) -> Self {
-        CudaError::Load(error.clone()).into()
     }
 }
 

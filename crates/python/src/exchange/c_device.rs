@@ -22,15 +22,13 @@ const SCHEMA_SIZE: usize = 72;
 
 /// An array, or a record batch if it `is_batch`, in the form that pyarrow can export: its nulls are counted,
 /// and all of its memory is on one device.
-#[pyfunction]
-#[pyo3(name = "_prepare")]
+#[pyfunction(name = "_prepare")]
 pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Bound<'_, PyAny>> {
     replaced(object, |bridge, object| bridge.prepare(object, is_batch))
 }
 
 /// The addresses that pyarrow exports to, in the form in which pyarrow gets them.
-#[pyfunction]
-#[pyo3(name = "_export_places")]
+#[pyfunction(name = "_export_places")]
 pub(crate) fn export_places<'py>(
     array: &Bound<'py, PyAny>,
     schema: &Bound<'py, PyAny>,
@@ -46,8 +44,7 @@ pub(crate) fn export_places<'py>(
 
 /// Adds an event to the structure of an array or record batch that pyarrow has just exported, if work on it
 /// is pending.  A failure releases both structures.
-#[pyfunction]
-#[pyo3(name = "_finish_export")]
+#[pyfunction(name = "_finish_export")]
 pub(crate) fn finish_export(
     object: &Bound<'_, PyAny>,
     array: &Bound<'_, PyAny>,
@@ -71,8 +68,7 @@ pub(crate) fn finish_export(
 /// Waits for an array's event where libarrow reads the data during the import, and counts the nulls of
 /// an array that becomes a record batch.  Returns the arguments with which pyarrow imports.  A failure
 /// releases both structures; `schema` may also be a `pyarrow.DataType` or `pyarrow.Schema`.
-#[pyfunction]
-#[pyo3(name = "_prepare_import")]
+#[pyfunction(name = "_prepare_import")]
 pub(crate) fn prepare_import<'py>(
     array: &Bound<'py, PyAny>,
     schema: &Bound<'py, PyAny>,
@@ -104,8 +100,7 @@ pub(crate) fn prepare_import<'py>(
 }
 
 /// The array or record batch that libarrow has imported, or its replacement.
-#[pyfunction]
-#[pyo3(name = "_finish_import")]
+#[pyfunction(name = "_finish_import")]
 pub(crate) fn finish_import<'py>(
     object: Bound<'py, PyAny>,
     array: &Bound<'py, PyAny>,
@@ -121,8 +116,7 @@ pub(crate) fn finish_import<'py>(
 }
 
 /// Has Python forget what it remembers of a class whose namespace was changed.
-#[pyfunction]
-#[pyo3(name = "_class_changed")]
+#[pyfunction(name = "_class_changed")]
 pub(crate) fn class_changed(class: &Bound<'_, PyType>) {
     // SAFETY: a live type, and the GIL is held.
     unsafe { ffi::PyType_Modified(class.as_type_ptr()) };

@@ -21,8 +21,7 @@ const CUDA: i32 = 2;
 /// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
 /// stream if one is given.  `cls` is the pyarrow class that the method belongs to.  `None` if pyarrow
 /// itself makes the copy or refuses the destination, because no device memory is involved.
-#[pyfunction]
-#[pyo3(name = "_copy_to")]
+#[pyfunction(name = "_copy_to")]
 pub(crate) fn copy_to<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
@@ -41,7 +40,7 @@ fn copied<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
+    let kind = kind_of(pyarrow, cls)?;
     let named = stream.map(|stream| ask("stream", stream)).transpose()?;
     let destination = &place_of_context(pyarrow, destination)?;
     let place = place_of(pyarrow, destination);
@@ -60,23 +59,21 @@ fn copied<'py>(
 
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
 /// `None` for data on the host.
-#[pyfunction]
-#[pyo3(name = "_combine")]
+#[pyfunction(name = "_combine")]
 pub(crate) fn combine<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let Some(kind) = kind_of(pyarrow, cls) else { return Err(expected("pyarrow class", cls)) };
+    let kind = kind_of(pyarrow, cls)?;
     let combined = pyarrow.bridge.combine(live(object), kind).or_raise(py)?;
     combined.map(|combined| made(py, |_| Ok(combined))).transpose()
 }
 
 /// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as
 /// the destination sees it.
-#[pyfunction]
-#[pyo3(name = "_buffer_to")]
+#[pyfunction(name = "_buffer_to")]
 pub(crate) fn buffer_to<'py>(
     buffer: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
@@ -98,20 +95,20 @@ pub(crate) fn buffer_to<'py>(
 
 /// A record batch that reports the device that its data lies on, and whose nulls on a device are
 /// counted.  Other objects stay what they are.
-#[pyfunction]
-#[pyo3(name = "_placed")]
+#[pyfunction(name = "_placed")]
 pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     replaced(batch, Bridge::placed)
 }
 
-fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> Option<DataKind> {
+fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> PyResult<DataKind> {
     let kinds = [
         (&pyarrow.array, DataKind::Array),
         (&pyarrow.record_batch, DataKind::Batch),
         (&pyarrow.chunked_array, DataKind::ChunkedArray),
         (&pyarrow.table, DataKind::Table),
     ];
-    kinds.into_iter().find(|(each, _)| class.is(each)).map(|(_, kind)| kind)
+    let found = kinds.into_iter().find(|(each, _)| class.is(each));
+    found.map(|(_, kind)| kind).ok_or_else(|| expected("pyarrow class", class))
 }
 
 /// The memory manager of a context, or of the device that a number names; another destination itself.

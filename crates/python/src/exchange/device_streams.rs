@@ -9,45 +9,31 @@ use crate::pyarrow::{cython_subclass, pyarrow};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{CStr, c_void};
-use std::ptr;
 
 /// The name of capsules that hold a stream.
 const STREAM: &CStr = c"arrow_device_array_stream";
 
 /// `ArrowDeviceArrayStream`; C++ compares the size with its own.
 #[repr(C)]
+#[derive(Default)]
 struct Stream {
     device_type: i32,
-    get_schema: *mut c_void,
-    get_next: *mut c_void,
-    get_last_error: *mut c_void,
+    get_schema: usize,
+    get_next: usize,
+    get_last_error: usize,
+    /// None once it is released.
     release: Option<unsafe extern "C" fn(*mut Self)>,
-    private_data: *mut c_void,
+    private_data: usize,
 }
 
 const _: () = assert!(size_of::<Stream>() == 48);
 
-impl Stream {
-    fn released() -> Self {
-        let null = ptr::null_mut();
-        Self {
-            device_type: 0,
-            get_schema: null,
-            get_next: null,
-            get_last_error: null,
-            release: None,
-            private_data: null,
-        }
-    }
-}
-
 /// A capsule with a stream of a table's batches, a chunked array's chunks or a reader's batches.
-#[pyfunction]
-#[pyo3(name = "_export_stream")]
+#[pyfunction(name = "_export_stream")]
 pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let stream = Box::into_raw(Box::new(Stream::released()));
+    let stream = Box::into_raw(Box::new(Stream::default()));
     // SAFETY: the capsule owns the structure, which its destructor frees.
     let capsule = unsafe {
         let capsule = ffi::PyCapsule_New(stream.cast(), STREAM.as_ptr(), Some(drop_capsule));
@@ -60,8 +46,7 @@ pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'
 }
 
 /// A `pyarrow.RecordBatchReader` of the stream in a capsule, which it takes over.
-#[pyfunction]
-#[pyo3(name = "_import_stream")]
+#[pyfunction(name = "_import_stream")]
 pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = capsule.py();
     let pyarrow = pyarrow(py)?;
@@ -74,8 +59,7 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
 }
 
 /// A `pyarrow.ChunkedArray` of the stream in a capsule, which is taken over.
-#[pyfunction]
-#[pyo3(name = "_import_chunks")]
+#[pyfunction(name = "_import_chunks")]
 pub(crate) fn import_chunks<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let stream = stream_in(capsule)?;
     // SAFETY: a capsule of the name, and the GIL is held.

@@ -26,7 +26,7 @@ pub(crate) fn of_address<'py>(
         return empty(py, context);
     }
     let size = non_negative("size", size)?;
-    of_memory(py, context, address.extract()?, size, true, base)
+    wrap_buffer(py, view(py, context, address.extract()?, size, true, base)?)
 }
 
 /// `Context.buffer_from_object`: a view of the memory that an object has.
@@ -42,7 +42,7 @@ pub(crate) fn of_object<'py>(
         }
         let size = non_negative("size", span.size)?;
         let base = Some(obj.clone().unbind());
-        return of_memory(py, context, span.address, size, span.is_mutable, base);
+        return wrap_buffer(py, view(py, context, span.address, size, span.is_mutable, base)?);
     }
     if is_cuda_buffer(obj)? {
         cuda_buffer_argument(obj)?;
@@ -60,7 +60,7 @@ pub(crate) fn of_object<'py>(
         }
         wait_for_signals(py, || context.wait_for(&array.pending))?.or_raise(py)?;
         let base = Some(obj.clone().unbind());
-        return of_memory(py, context, array.address, size, array.is_mutable, base);
+        return wrap_buffer(py, view(py, context, array.address, size, array.is_mutable, base)?);
     }
     Err(pyarrow_exception(
         py,
@@ -72,18 +72,6 @@ pub(crate) fn of_object<'py>(
 /// A buffer of no bytes.
 fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
-}
-
-/// A `CudaBuffer` over memory that `base` keeps valid.
-fn of_memory<'py>(
-    py: Python<'py>,
-    context: &Context,
-    address: u64,
-    size: u64,
-    is_mutable: bool,
-    base: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    wrap_buffer(py, view(py, context, address, size, is_mutable, base)?)
 }
 
 /// A view of memory that `base` keeps valid, at an address of the host or of the device.

@@ -13,8 +13,7 @@ use pyo3::types::PyBytes;
 
 /// Calls a function while a device's primary context is current on this thread, which has its
 /// own context back afterwards.
-#[pyfunction]
-#[pyo3(name = "_in_primary_context")]
+#[pyfunction(name = "_in_primary_context")]
 pub(crate) fn in_primary_context<'py>(
     function: &Bound<'py, PyAny>,
     device_number: u32,
@@ -25,27 +24,19 @@ pub(crate) fn in_primary_context<'py>(
     function.call0()
 }
 
-/// Allocates as `Context.new_buffer` does.  When the driver refuses, its code and the error's text
-/// come back instead of a buffer: Numba has an exception of its own for that.
-#[pyfunction]
-#[pyo3(name = "_allocate")]
+/// Allocates as `Context.new_buffer` does, for a call of Numba's, which is not recorded.
+#[pyfunction(name = "_allocate")]
 pub(crate) fn allocate<'py>(
     py: Python<'py>,
     context: &PyContext,
     size: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match py.detach(|| DeviceBuffer::allocate(context.context(), size)) {
-        Ok(buffer) => wrap_buffer(py, buffer),
-        Err(error) => match error.code() {
-            Some(code) => Ok((code, error.to_string()).into_pyobject(py)?.into_any()),
-            None => Err(error).or_raise(py),
-        },
-    }
+    let buffer = py.detach(|| DeviceBuffer::allocate(context.context(), size));
+    wrap_buffer(py, buffer.or_raise(py)?)
 }
 
 /// The driver's own handle of an exported allocation, and where in it the memory begins.
-#[pyfunction]
-#[pyo3(name = "_allocation_of")]
+#[pyfunction(name = "_allocation_of")]
 pub(crate) fn allocation_of<'py>(
     py: Python<'py>,
     handle: &PyIpcMemHandle,

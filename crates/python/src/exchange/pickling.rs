@@ -16,8 +16,7 @@ use pyo3::types::PyBytes;
 
 /// Whether any data of an array, chunked array, record batch or table lies in device memory,
 /// whatever the object says of itself.
-#[pyfunction]
-#[pyo3(name = "_is_on_device")]
+#[pyfunction(name = "_is_on_device")]
 pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     check_has_arrays(object)?;
     is_on_device(object)
@@ -25,16 +24,14 @@ pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// An array without its data: an empty host buffer in place of each buffer that is not plain host
 /// memory, which is the empty one's parent.
-#[pyfunction]
-#[pyo3(name = "_skeleton")]
+#[pyfunction(name = "_skeleton")]
 pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     made(array.py(), |bridge| bridge.skeleton_of(live(array)))
 }
 
 /// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate: it
 /// refuses empty memory of a device.
-#[pyfunction]
-#[pyo3(name = "_assemble")]
+#[pyfunction(name = "_assemble")]
 pub(crate) fn assemble<'py>(
     schema: &Bound<'py, PyAny>,
     columns: &Bound<'py, PyAny>,
@@ -46,8 +43,7 @@ pub(crate) fn assemble<'py>(
 }
 
 /// New memory for a buffer of an array: packed, as Arrow's own allocations are.
-#[pyfunction]
-#[pyo3(name = "_new_packed_buffer")]
+#[pyfunction(name = "_new_packed_buffer")]
 pub(crate) fn new_packed_buffer<'py>(
     context: &Bound<'py, PyAny>,
     nbytes: u64,
@@ -58,16 +54,14 @@ pub(crate) fn new_packed_buffer<'py>(
 }
 
 /// The same memory, which may not be written to through the result.
-#[pyfunction]
-#[pyo3(name = "_read_only")]
+#[pyfunction(name = "_read_only")]
 pub(crate) fn read_only<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     wrap_slice(buffer, cuda_buffer_argument(buffer)?.read_only())
 }
 
 /// A handle of a buffer's memory for another process, valid as long as the buffer lives.  Waits for the work
 /// of its context.
-#[pyfunction]
-#[pyo3(name = "_lend")]
+#[pyfunction(name = "_lend")]
 pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
     let py = buffer.py();
     let buffer = cuda_buffer_argument(buffer)?;
@@ -80,8 +74,7 @@ pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
 }
 
 /// The UUID of a device, which is the same in every process.
-#[pyfunction]
-#[pyo3(name = "_uuid")]
+#[pyfunction(name = "_uuid")]
 pub(crate) fn uuid(py: Python<'_>, device_number: u32) -> PyResult<Bound<'_, PyBytes>> {
     let uuid = py.detach(|| Device::get(device_number)?.uuid()).or_raise(py)?;
     Ok(PyBytes::new(py, &uuid))

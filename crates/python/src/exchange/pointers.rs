@@ -73,8 +73,7 @@ pub(crate) fn in_capsule(object: &Bound<'_, PyAny>, name: Option<&CStr>) -> Opti
 }
 
 /// The address of `size` bytes of the host, of which the first and the last can be read.
-#[pyfunction]
-#[pyo3(name = "_host_address")]
+#[pyfunction(name = "_host_address")]
 pub(crate) fn host_address(address: &Bound<'_, PyAny>, size: usize) -> PyResult<usize> {
     if address.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("expected an address, got a bool"));

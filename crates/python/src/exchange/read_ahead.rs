@@ -12,8 +12,7 @@ use pyo3::types::PyList;
 
 /// A reader that takes the batches of another one over, to copy them to a destination.  The thread that reads waits
 /// while it has read `nbytes` that nobody has asked for.
-#[pyfunction]
-#[pyo3(name = "_read_ahead")]
+#[pyfunction(name = "_read_ahead")]
 pub(crate) fn read_ahead<'py>(
     reader: &Bound<'py, PyAny>,
     nbytes: i64,
@@ -34,8 +33,7 @@ pub(crate) fn read_ahead<'py>(
 }
 
 /// Reads ahead until the source ends, or the reader is closed.
-#[pyfunction]
-#[pyo3(name = "_run_ahead")]
+#[pyfunction(name = "_run_ahead")]
 pub(crate) fn run_ahead(ahead: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = ahead.py();
     // SAFETY: an object of the class.
@@ -44,8 +42,7 @@ pub(crate) fn run_ahead(ahead: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// Copies of the next batches, or of the last ones again unless these `were_copied`; their rows and bytes, and whether
 /// no others follow.  No copies if no batch was read for some milliseconds.
-#[pyfunction]
-#[pyo3(name = "_copy_ahead")]
+#[pyfunction(name = "_copy_ahead")]
 pub(crate) fn copy_ahead<'py>(
     ahead: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,

@@ -16,8 +16,7 @@ use pyo3::prelude::*;
 const PIECE: u64 = 64 << 20;
 
 /// Copies an open file, from `offset` on, into a whole buffer.  Errors name the file as `name` does.
-#[pyfunction]
-#[pyo3(name = "_copy_from_file")]
+#[pyfunction(name = "_copy_from_file")]
 pub(super) fn copy_from_file(
     buffer: &Bound<'_, PyAny>,
     descriptor: i32,
@@ -35,8 +34,7 @@ pub(super) fn copy_from_file(
 }
 
 /// Copies a whole buffer into an open file, from `offset` on.
-#[pyfunction]
-#[pyo3(name = "_copy_to_file")]
+#[pyfunction(name = "_copy_to_file")]
 pub(super) fn copy_to_file(
     buffer: &Bound<'_, PyAny>,
     descriptor: i32,
@@ -53,8 +51,7 @@ pub(super) fn copy_to_file(
 }
 
 /// Whether most of a part of an open file is in the page cache.
-#[pyfunction]
-#[pyo3(name = "_is_cached")]
+#[pyfunction(name = "_is_cached")]
 pub(super) fn is_cached(descriptor: i32, offset: u64, nbytes: u64) -> PyResult<bool> {
     Ok(HostFile::is_cached(&duplicate(descriptor)?, offset, nbytes))
 }

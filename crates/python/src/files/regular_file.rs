@@ -46,8 +46,7 @@ impl RegularFile {
 
 /// A copy of the descriptor of an open file, which the caller closes; `None` for an object that is no
 /// file, or that gives other bytes than its descriptor.
-#[pyfunction]
-#[pyo3(name = "_descriptor")]
+#[pyfunction(name = "_descriptor")]
 pub(super) fn descriptor(file: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
     Ok(open_file(file)?.map(File::into_raw_fd))
 }
@@ -102,8 +101,7 @@ fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<boo
 
 /// The flags with which a descriptor was opened.  Python's `fcntl` is a shared library, which a
 /// sandboxed program may be unable to load.
-#[pyfunction]
-#[pyo3(name = "_open_flags")]
+#[pyfunction(name = "_open_flags")]
 pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {
     Ok(flags_of(descriptor)?)
 }

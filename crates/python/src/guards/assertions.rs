@@ -24,8 +24,7 @@ static THEIRS: [OnceLock<Assertion>; 3] = [const { OnceLock::new() }; 3];
 
 /// Replaces the function at a place in the `__pyx_vtable__` of each of the classes: one class, and
 /// those that extend it and have the same function.  `number` is that of the class, from 0 to 2.
-#[pyfunction]
-#[pyo3(name = "_guard_assertion")]
+#[pyfunction(name = "_guard_assertion")]
 pub(crate) fn guard_assertion(
     classes: &Bound<'_, PyAny>,
     place: usize,

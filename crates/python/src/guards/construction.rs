@@ -25,8 +25,7 @@ type New = unsafe extern "C-unwind" fn(
 
 /// Has objects of a class constructed by the `__new__` or `__init__` in its namespace, as those of the class `example`
 /// are.  Returns the compiled `__new__`, since the class's own now leads to the namespace again.
-#[pyfunction]
-#[pyo3(name = "_construct_by")]
+#[pyfunction(name = "_construct_by")]
 pub(super) fn construct_by(
     class: &Bound<'_, PyType>,
     example: &Bound<'_, PyType>,

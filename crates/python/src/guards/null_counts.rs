@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 
 /// Counts the nulls of an array, or of the columns of a record batch, which nobody has counted.  The
 /// counts are stored where libarrow looks for them.
-#[pyfunction]
-#[pyo3(name = "_count_nulls")]
+#[pyfunction(name = "_count_nulls")]
 pub(crate) fn count_nulls(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
     pyarrow(py)?.bridge.count_nulls(live(object)).or_raise(py)

@@ -6,8 +6,7 @@ use pyo3::prelude::*;
 
 /// Raises the error.  `function` is the name of the function that reads the data; the text leaves it out if it is
 /// pyarrow's own check, with which many methods begin.
-#[pyfunction]
-#[pyo3(name = "_refuse")]
+#[pyfunction(name = "_refuse")]
 pub(super) fn refuse(data: &Bound<'_, PyAny>, function: &str) -> PyResult<()> {
     let function = (!function.ends_with("._assert_cpu")).then_some(function);
     Err(refusal(is_buffer(data)?, function))

@@ -29,8 +29,7 @@ pub(super) struct Walk<'a, 'py> {
 type Replacement<'py> = Option<Bound<'py, PyAny>>;
 
 /// The object with `action(data, None)` in place of all data on a device.
-#[pyfunction]
-#[pyo3(name = "_map_device_data")]
+#[pyfunction(name = "_map_device_data")]
 pub(super) fn map_device_data<'py>(
     object: Bound<'py, PyAny>,
     action: &Bound<'py, PyAny>,

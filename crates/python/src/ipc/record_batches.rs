@@ -32,8 +32,6 @@ use pyo3::prelude::*;
 ///
 /// Raises
 /// ------
-/// OutOfMemoryError
-///     If the device has too little free memory: an OSError and a MemoryError.
 /// pyarrow.ArrowInvalid
 ///     If the batch is nested too deeply, or a column has offsets outside its data.
 ///
@@ -89,8 +87,7 @@ pub(crate) fn serialize_record_batch<'py>(
 /// >>> read = cuda.read_message(message)
 /// >>> read.type, read.body.is_cpu
 /// ('record batch', False)
-#[pyfunction]
-#[pyo3(signature = (source, pool=None))]
+#[pyfunction(signature = (source, pool=None))]
 pub(crate) fn read_message<'py>(
     source: &Bound<'py, PyAny>,
     pool: Option<&Bound<'py, PyAny>>,
@@ -155,8 +152,7 @@ pub(crate) fn read_message<'py>(
 /// >>> there = cuda.read_record_batch(message, batch.schema)
 /// >>> there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
 /// True
-#[pyfunction]
-#[pyo3(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
+#[pyfunction(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
 pub(crate) fn read_record_batch<'py>(
     buffer: &Bound<'py, PyAny>,
     schema: &Bound<'py, PyAny>,

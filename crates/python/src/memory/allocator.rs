@@ -163,8 +163,6 @@ impl Release {
 ///     If `allocator` is not one of these, or `context` is neither a Context nor a number.
 /// ValueError
 ///     If the context is not the primary one of its device, or no device has the number.
-/// OSError
-///     In a forked process, or if device 0 does not exist.
 ///
 /// Notes
 /// -----
@@ -196,8 +194,7 @@ impl Release {
 /// released 6
 /// True
 /// >>> set_allocator(None)
-#[pyfunction]
-#[pyo3(signature = (allocator, context=None))]
+#[pyfunction(signature = (allocator, context=None))]
 pub(crate) fn set_allocator(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -242,8 +239,7 @@ fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
 
 /// A buffer of the context's own memory, whatever allocator is set: for the allocators that other
 /// libraries use.
-#[pyfunction]
-#[pyo3(name = "_own_buffer")]
+#[pyfunction(name = "_own_buffer")]
 pub(crate) fn own_buffer<'py>(
     py: Python<'py>,
     context: &PyContext,

@@ -43,8 +43,6 @@ use pyo3::types::PyDict;
 ///     If `context` is neither.
 /// ValueError
 ///     If the device does not exist.
-/// OSError
-///     In a forked process, which cannot use CUDA; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -52,8 +50,7 @@ use pyo3::types::PyDict;
 /// >>> buf = ctx.new_buffer(1000)
 /// >>> memory_stats(ctx)["allocated_bytes"] == ctx.bytes_allocated
 /// True
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn memory_stats<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,
@@ -95,7 +92,7 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Raises
 /// ------
-/// TypeError, ValueError, OSError
+/// TypeError, ValueError
 ///     As for `memory_stats`.
 ///
 /// Examples
@@ -106,8 +103,7 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 /// >>> reset_peak_memory_stats(ctx)
 /// >>> memory_stats(ctx)["peak_allocated_bytes"] == ctx.bytes_allocated
 /// True
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn reset_peak_memory_stats(
     py: Python<'_>,
     context: Option<&Bound<'_, PyAny>>,
@@ -136,8 +132,6 @@ pub(crate) fn reset_peak_memory_stats(
 ///     If `device` is neither.
 /// ValueError
 ///     If the device does not exist.
-/// OSError
-///     If the context is gone; in a forked process; or if there is no device.
 ///
 /// Examples
 /// --------
@@ -145,8 +139,7 @@ pub(crate) fn reset_peak_memory_stats(
 /// >>> free, total = mem_get_info()
 /// >>> 0 < free < total
 /// True
-#[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyfunction(signature = (device=None))]
 pub(crate) fn mem_get_info(
     py: Python<'_>,
     device: Option<&Bound<'_, PyAny>>,
@@ -171,9 +164,10 @@ pub(crate) fn mem_get_info(
 ///
 /// Raises
 /// ------
-/// TypeError, ValueError, OSError
-///     As for `memory_stats`; OSError also if the driver fails to release some of the memory,
-///     after the rest was released.
+/// TypeError, ValueError
+///     As for `memory_stats`.
+/// OSError
+///     If the driver fails to release some of the memory, after the rest was released.
 ///
 /// Examples
 /// --------
@@ -183,8 +177,7 @@ pub(crate) fn mem_get_info(
 /// >>> _ = empty_cache(ctx)
 /// >>> memory_stats(ctx)["cached_bytes"]
 /// 0
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     with_context(py, context, |context| context.cache().empty())
 }
@@ -212,8 +205,7 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// ValueError
 ///     If `nbytes` is negative, or the device does not exist.
 /// OSError
-///     If the driver fails to release memory, after the rest was released; in a forked
-///     process; or if there is no device.
+///     If the driver fails to release memory, after the rest was released.
 ///
 /// Examples
 /// --------
@@ -223,8 +215,7 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// >>> memory_stats(ctx)["cache_limit"]
 /// 67108864
 /// >>> set_cache_limit(before, ctx)
-#[pyfunction]
-#[pyo3(signature = (nbytes, context=None))]
+#[pyfunction(signature = (nbytes, context=None))]
 pub(crate) fn set_cache_limit(
     py: Python<'_>,
     nbytes: i64,

@@ -20,11 +20,6 @@ use pyo3::types::PyDict;
 ///     host buffers, of memory pools and of the package itself.  `empty_pinned_cache` returns
 ///     the cached bytes to the driver.
 ///
-/// Raises
-/// ------
-/// OSError
-///     In a forked process, which cannot use CUDA.
-///
 /// Examples
 /// --------
 /// >>> from pyarrow_cuda_compat import pinned_memory_stats
@@ -39,11 +34,6 @@ pub(crate) fn pinned_memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>>
 /// Let the peaks of `pinned_memory_stats` begin again.
 ///
 /// Both peaks become what is allocated and reserved now, to measure the next part of a program.
-///
-/// Raises
-/// ------
-/// OSError
-///     In a forked process.
 ///
 /// Examples
 /// --------
@@ -71,8 +61,7 @@ pub(crate) fn reset_peak_pinned_memory_stats(py: Python<'_>) -> PyResult<()> {
 /// Raises
 /// ------
 /// OSError
-///     If the driver fails to release some of the memory, after the rest was released; or in a
-///     forked process.
+///     If the driver fails to release some of the memory, after the rest was released.
 ///
 /// Examples
 /// --------
@@ -103,8 +92,7 @@ pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
 /// ValueError
 ///     If `nbytes` is negative.
 /// OSError
-///     If the driver fails to release memory, after the rest was released; or in a forked
-///     process.
+///     If the driver fails to release memory, after the rest was released.
 ///
 /// Examples
 /// --------

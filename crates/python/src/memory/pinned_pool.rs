@@ -78,8 +78,6 @@ impl Methods {
 ///     If `context` is neither a Context nor a number.
 /// ValueError
 ///     If no device has the number.
-/// OSError
-///     If device 0 does not exist, or the CUDA driver is missing.
 ///
 /// Notes
 /// -----
@@ -99,8 +97,7 @@ impl Methods {
 /// >>> pool.backend_name, pool.bytes_allocated() >= 24
 /// ('pinned', True)
 /// >>> there = array.copy_to(ctx.memory_manager)
-#[pyfunction]
-#[pyo3(signature = (context=None))]
+#[pyfunction(signature = (context=None))]
 pub(crate) fn pinned_memory_pool<'py>(
     py: Python<'py>,
     context: Option<&Bound<'py, PyAny>>,

@@ -197,8 +197,7 @@ pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Refuses an uninitialised object with arrays, or reader, made by `__new__`, and other objects.
-#[pyfunction]
-#[pyo3(name = "_check_has_data")]
+#[pyfunction(name = "_check_has_data")]
 pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     let is_initialised = match is_of(object, &pyarrow.batch_reader) {

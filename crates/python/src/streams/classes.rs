@@ -32,11 +32,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     `priority_range` tells which there are; the driver takes the nearest of them for
 ///     another number, and `priority` tells which it took.
 ///
-/// Raises
-/// ------
-/// OSError
-///     If the driver cannot create the stream.
-///
 /// Notes
 /// -----
 /// Queued work retains the memory that it uses, on the device and on the host,
@@ -84,11 +79,6 @@ pub(crate) struct PyStream {
 /// timing : bool, default False
 ///     Whether the event records the time when it is reached, for
 ///     `elapsed_time`.  An event without timing is faster.
-///
-/// Raises
-/// ------
-/// OSError
-///     If the driver cannot create the event.
 ///
 /// Examples
 /// --------

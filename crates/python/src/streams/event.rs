@@ -13,8 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// An event with the driver's own flags, which are the CUDA runtime's as well.
-#[pyfunction]
-#[pyo3(name = "_event")]
+#[pyfunction(name = "_event")]
 pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyEvent> {
     PyEvent::make(py, context.context(), |context| Event::with_flags(context, flags))
 }
@@ -34,10 +33,6 @@ impl PyEvent {
 
     /// The context that the event belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> Event().context.device_number
@@ -48,10 +43,6 @@ impl PyEvent {
     }
 
     /// The ``CUevent`` handle, valid as long as the event exists.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------
@@ -76,8 +67,6 @@ impl PyEvent {
     ///     If `stream` is not a stream.
     /// ValueError
     ///     If the stream belongs to another context.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -102,7 +91,7 @@ impl PyEvent {
     ///
     /// Raises
     /// ------
-    /// TypeError, ValueError, OSError
+    /// TypeError, ValueError
     ///     As for `record`.
     ///
     /// Examples

@@ -16,8 +16,7 @@ use pyo3::types::PyTuple;
 const NON_BLOCKING: u32 = 1;
 
 /// A stream with the driver's own flags, which are the CUDA runtime's as well.
-#[pyfunction]
-#[pyo3(name = "_stream")]
+#[pyfunction(name = "_stream")]
 pub(super) fn with_flags(py: Python<'_>, context: &PyContext, flags: u32) -> PyResult<PyStream> {
     let stream = py.detach(|| Stream::with_flags(context.context(), flags)).or_raise(py)?;
     Ok(PyStream { stream })
@@ -67,8 +66,6 @@ impl PyStream {
     /// ------
     /// ValueError
     ///     If the device does not exist.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -88,11 +85,6 @@ impl PyStream {
     /// -------
     /// int
     ///     Within `priority_range`.
-    ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -132,10 +124,6 @@ impl PyStream {
 
     /// The context that the stream belongs to.
     ///
-    /// Returns
-    /// -------
-    /// Context
-    ///
     /// Examples
     /// --------
     /// >>> Stream(ctx).context.handle == ctx.handle
@@ -146,10 +134,6 @@ impl PyStream {
     }
 
     /// The ``CUstream`` handle, valid as long as the stream exists.
-    ///
-    /// Returns
-    /// -------
-    /// int
     ///
     /// Examples
     /// --------
@@ -226,8 +210,6 @@ impl PyStream {
     /// ------
     /// ValueError
     ///     If the event belongs to another context.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------
@@ -266,8 +248,6 @@ impl PyStream {
     ///     If it is neither.
     /// ValueError
     ///     If the stream belongs to a context that this package has not used in this process.
-    /// OSError
-    ///     If the driver fails.
     ///
     /// Examples
     /// --------

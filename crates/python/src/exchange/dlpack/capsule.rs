@@ -1,7 +1,6 @@
 //! Capsules that hold a tensor: created for consumers, and taken from producers.
 
 use arrow_cuda_numba_bridge::dlpack::Imported;
-use arrow_cuda_numba_bridge::dlpack::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -10,7 +9,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 /// A form that tensors have in capsules.
-struct Form {
+pub(super) struct Form {
     name: &'static CStr,
     /// The name of a capsule whose tensor a consumer has taken.
     used: &'static CStr,
@@ -18,33 +17,32 @@ struct Form {
     import: unsafe fn(NonNull<c_void>) -> Imported,
 }
 
-static VERSIONED: Form = Form {
+/// That of version 1: a `DLManagedTensorVersioned`.
+pub(super) static VERSIONED: Form = Form {
     name: c"dltensor_versioned",
     used: c"used_dltensor_versioned",
     // SAFETY: the name says what is there.
     import: |tensor| unsafe { Imported::versioned(tensor.cast()) },
 };
-static LEGACY: Form = Form {
+/// That before version 1: a `DLManagedTensor`.
+pub(super) static LEGACY: Form = Form {
     name: c"dltensor",
     used: c"used_dltensor",
     // SAFETY: as above.
     import: |tensor| unsafe { Imported::legacy(tensor.cast()) },
 };
 
-/// A capsule that owns a tensor in the form of version 1.
-pub(super) fn versioned(
-    py: Python<'_>,
-    tensor: NonNull<DLManagedTensorVersioned>,
-) -> PyResult<Bound<'_, PyAny>> {
-    capsule(py, tensor.cast(), &VERSIONED)
-}
-
-/// A capsule that owns a tensor in the form before version 1.
-pub(super) fn legacy(
-    py: Python<'_>,
-    tensor: NonNull<DLManagedTensor>,
-) -> PyResult<Bound<'_, PyAny>> {
-    capsule(py, tensor.cast(), &LEGACY)
+/// A capsule that owns a tensor in a form.
+pub(super) fn owning<'py>(
+    py: Python<'py>,
+    tensor: NonNull<c_void>,
+    form: &'static Form,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the name is static, and tells the destructor what the capsule holds.
+    unsafe {
+        let capsule = ffi::PyCapsule_New(tensor.as_ptr(), form.name.as_ptr(), Some(drop_untaken));
+        Bound::from_owned_ptr_or_err(py, capsule)
+    }
 }
 
 /// Takes the tensor out of a capsule, which is marked as used.
@@ -68,18 +66,6 @@ pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
         }
     }
     Err(PyTypeError::new_err(format!("{} does not hold a DLPack tensor", capsule.repr()?)))
-}
-
-fn capsule<'py>(
-    py: Python<'py>,
-    tensor: NonNull<c_void>,
-    form: &'static Form,
-) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the name is static, and tells the destructor what the capsule holds.
-    unsafe {
-        let capsule = ffi::PyCapsule_New(tensor.as_ptr(), form.name.as_ptr(), Some(drop_untaken));
-        Bound::from_owned_ptr_or_err(py, capsule)
-    }
 }
 
 unsafe extern "C" fn drop_untaken(capsule: *mut ffi::PyObject) {

@@ -51,10 +51,10 @@ pub(crate) fn to_capsule<'py>(
     };
     let tensor = Tensor::new(memory, layout).or_raise(py)?;
     if request.max_version.is_some_and(|(major, _)| major >= abi::MAJOR) {
-        return capsule::versioned(py, tensor.into_versioned(is_copied));
+        let tensor = tensor.into_versioned(is_copied).cast();
+        return capsule::owning(py, tensor, &capsule::VERSIONED);
     }
-    let tensor = tensor.into_legacy().or_raise(py)?;
-    capsule::legacy(py, tensor)
+    capsule::owning(py, tensor.into_legacy().or_raise(py)?.cast(), &capsule::LEGACY)
 }
 
 /// Where a consumer wants a copy.
