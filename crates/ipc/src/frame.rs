@@ -76,6 +76,21 @@ impl Frame {
         Ok(Self { metadata_offset, metadata_length })
     }
 
+    /// The metadata of a message that begins with the bytes `first`, at least as many as [`parse`](Self::parse)
+    /// needs; `read` gets bytes behind them by their offset and number.
+    pub(crate) fn metadata(
+        &self,
+        mut first: Vec<u8>,
+        read: impl FnOnce(u64, u64) -> Result<Vec<u8>, Error>,
+    ) -> Result<Vec<u8>, Error> {
+        if self.body_offset() > first.len() as u64 {
+            return read(self.metadata_offset, self.metadata_length);
+        }
+        first.truncate(self.body_offset() as usize);
+        first.drain(..self.metadata_offset as usize);
+        Ok(first)
+    }
+
     /// Where the body begins.
     pub fn body_offset(&self) -> u64 {
         self.metadata_offset + self.metadata_length

@@ -55,14 +55,10 @@ impl DeviceMessage {
     /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
     /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let mut metadata = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
-        let frame = Frame::parse(&metadata, buffer.size())?;
-        if frame.body_offset() <= metadata.len() as u64 {
-            metadata.truncate(frame.body_offset() as usize);
-            metadata.drain(..frame.metadata_offset as usize);
-        } else {
-            metadata = buffer.slice(frame.metadata_offset, frame.metadata_length)?.to_vec()?;
-        }
+        let first = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
+        let frame = Frame::parse(&first, buffer.size())?;
+        let metadata =
+            frame.metadata(first, |offset, size| Ok(buffer.slice(offset, size)?.to_vec()?))?;
         let facts = Metadata::parse(&metadata)?;
         facts.check(buffer.size() - frame.body_offset())?;
         let body = buffer.slice(frame.body_offset(), facts.body_length)?;

@@ -1,7 +1,7 @@
 //! The messages of an Arrow file or stream whose bodies are not read yet.
 
 use crate::Error;
-use crate::frame::{Frame, PREFIX};
+use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
 use crate::outline::blocks;
 use crate::plain::{Codec, PlainMessage};
@@ -118,6 +118,8 @@ const FILE_MAGIC: &[u8] = b"ARROW1";
 const FIRST_OF_FILE: u64 = 8;
 /// The end of a file: the footer's length, then the magic.
 const TRAILER: u64 = 4 + FILE_MAGIC.len() as u64;
+/// How much of a message is read at once: all of most metadata.
+const FIRST: u64 = 4 << 10;
 /// No device and no host has memory there.
 const BODIES: u64 = 1 << 56;
 
@@ -207,9 +209,10 @@ impl StoredMessages {
     /// Adds the message at `position`, and returns where it ends; `None` if libarrow has to read it.
     fn read_message(&mut self, source: &Source<'_>, position: u64) -> Result<Option<u64>, Error> {
         let rest = source.size().saturating_sub(position);
-        let prefix = source.part(position, rest.min(PREFIX as u64))?;
-        let frame = Frame::parse(&prefix, rest)?;
-        let metadata = source.part(position + frame.metadata_offset, frame.metadata_length)?;
+        let first = source.part(position, rest.min(FIRST))?;
+        let frame = Frame::parse(&first, rest)?;
+        let metadata =
+            frame.metadata(first, |offset, size| source.part(position + offset, size))?;
         let facts = Metadata::parse(&metadata)?;
         facts.check(rest - frame.body_offset())?;
         let body = position + frame.body_offset();

@@ -71,7 +71,8 @@ pub unsafe fn copy_to_file(
     offset: u64,
     size: usize,
 ) -> Result<(), FileError> {
-    let stretch = |at| Stretch { address: from + at as u64, size: STRETCH.min(size - at) };
+    let stretch =
+        |at| Stretch { address: from + at as u64, size: STRETCH.min(size - at), is_serial: false };
     let stretches: Vec<_> = (0..size).step_by(STRETCH).map(stretch).collect();
     let write = |(): &mut (), piece: Piece, bytes: &mut [u8]| {
         let at = piece.stretch * STRETCH + piece.at;

@@ -80,13 +80,15 @@ fn stretches(parts: &[Part]) -> Vec<(Stretch, Range<usize>)> {
             last.size = (address - last.address) as usize;
             if last.size < STRETCH && size < STRETCH {
                 last.size += size;
+                last.is_serial |= is_serial;
                 members.end = number + 1;
                 continue;
             }
         }
         let step = if is_serial { size } else { STRETCH };
         all.extend((0..size).step_by(step).map(|at| {
-            let stretch = Stretch { address: address + at as u64, size: step.min(size - at) };
+            let (address, size) = (address + at as u64, step.min(size - at));
+            let stretch = Stretch { address, size, is_serial };
             (stretch, number..number + 1)
         }));
     }
