@@ -276,12 +276,12 @@ fn one_segment_has_no_room() {
 #[test]
 #[ignore = "run by the next test, in a process of its own"]
 fn one_segment_has_no_room_for_what_is_produced() {
-    let parts = parts_of(&[200_000; 8]);
+    let parts = parts_of(&[523_000; 8]);
     let produce = |_: &mut (), number: usize, at, out: &mut [u8]| {
         out.copy_from_slice(&parts[number][at..][..out.len()]);
         Ok::<_, Error>(())
     };
-    let sizes = [(200_000, false); 8];
+    let sizes = [(523_000, false); 8];
     let buffers = DeviceBuffer::adjacent_produced(&context(), &sizes, produce, &mut |_| Ok(()))
         .expect("room");
     assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
