@@ -7,6 +7,7 @@ what it has to look into: delta dictionaries, the other byte order, the first fo
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -44,8 +45,8 @@ def _data_of(source: Any) -> pa.Buffer | None:
         return source.copy_to_host()
     if isinstance(source, str | int | os.PathLike):
         return None
-    if isinstance(source, pa.Buffer | bytes | bytearray | memoryview):
-        return pa.py_buffer(source)
+    with contextlib.suppress(TypeError):
+        return pa.py_buffer(source)  # supports the buffer protocol
     descriptor = _native._descriptor(source)
     if descriptor is None and hasattr(source, "read"):
         return pa.py_buffer(source.read())

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import io
+import mmap
 import os
 import struct
 import tempfile
@@ -129,6 +130,7 @@ def test_what_a_source_may_be(ctx, tmp_path):
     path.write_bytes(data)
     sources = [str(path), path, data, bytearray(data), memoryview(data), pa.py_buffer(data)]
     sources += [ctx.buffer_from_data(data), io.BytesIO(data), pa.BufferReader(data)]
+    sources += [np.frombuffer(data, np.uint8)]
     for source in sources:
         check(ctx, source, table)
     with path.open("rb") as file, pa.memory_map(str(path)) as mapped:
@@ -137,6 +139,8 @@ def test_what_a_source_may_be(ctx, tmp_path):
         check(ctx, file.fileno(), table)
         assert file.tell() == 5
         check(ctx, mapped, table)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
+            check(ctx, bytes_of_file, table)
     with pytest.raises(TypeError, match="path argument must be"):
         ctx.table_from_file(1.5)
     with pytest.raises(FileNotFoundError):

@@ -17,13 +17,17 @@ const ALIGNMENT: u64 = 256;
 /// No device has as much memory.
 const MOST: u64 = 1 << 62;
 
-/// Buffers smaller than this share blocks of about this size.
+/// Buffers smaller than this share blocks of about this size, and of a larger one where there is much: a
+/// block costs a microsecond, in which the device copies 50 KB.
 const SHARED: u64 = 256 << 10;
+/// All buffers together have at most about so many shared blocks.
+const MOST_BLOCKS: u64 = 256;
 
 impl DeviceBuffer {
     /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one behind the
     /// other, each at a multiple of 256 bytes.  Only if the device has no room for one segment, there
-    /// are several.  A buffer retains its own memory, and less than 512 KiB of its neighbours'.
+    /// are several.  A buffer retains its own memory, and of its neighbours' less than 512 KiB, or less than a
+    /// 128th of all.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -109,10 +113,12 @@ struct Share {
 
 /// Which buffers of these sizes share blocks: those that follow each other and are small.
 fn shares(sizes: &[u64]) -> Vec<Share> {
+    let limit =
+        SHARED.max(sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size)) / MOST_BLOCKS);
     let mut shares: Vec<Share> = Vec::new();
     for (number, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
         match shares.last_mut() {
-            Some(last) if last.size < SHARED && size < SHARED => {
+            Some(last) if last.size < limit && size < limit => {
                 last.size = begin_behind(last.size) + size;
                 last.members.end = number + 1;
             }
