@@ -12,9 +12,6 @@ pub fn is_forked() -> bool {
 }
 
 /// Makes [`is_forked`] true in each process that is forked off from now on.
-///
-/// # Errors
-/// `OPERATING_SYSTEM` when the handler cannot be registered.
 pub fn watch_forks() -> Result {
     extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);

@@ -47,14 +47,10 @@ impl<T: Clone> Handles<T> {
         handle
     }
 
-    /// # Errors
-    /// `INVALID_HANDLE`.
     pub fn get(&self, handle: Handle) -> Result<T> {
         lock(&self.0).get(&handle).cloned().ok_or(INVALID_HANDLE)
     }
 
-    /// # Errors
-    /// `INVALID_HANDLE`.
     pub fn remove(&self, handle: Handle) -> Result<T> {
         lock(&self.0).remove(&handle).ok_or(INVALID_HANDLE)
     }

@@ -111,9 +111,7 @@ impl Copy {
 }
 
 impl End {
-    /// The host address of the contents, and whether they are on a device.
-    ///
-    /// # Errors
+    /// The host address of the contents, and whether they are on a device.  Fails with
     /// `INVALID_VALUE` for null, and for memory of the other kind.
     fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool)> {
         let length = size as u64;

@@ -54,9 +54,8 @@ exported! { driver:
     }
 }
 
-/// # Errors
-/// `INVALID_VALUE` for a version after the driver's and for other flags; also for no name, where a
-/// real driver crashes.
+/// Fails for a version after the driver's and for other flags; also for no name, where a real
+/// driver crashes.
 fn find(symbol: *const c_char, version: i32, flags: u64) -> Result<Result<*const c_void, Search>> {
     if symbol.is_null()
         || version > DRIVER_VERSION

@@ -57,8 +57,7 @@ impl Context {
         self.inherited.get_or_init(|| handle);
     }
 
-    /// # Errors
-    /// `CONTEXT_IS_DESTROYED`, or the error of its work.
+    /// Fails once the context is destroyed, and with the error of its work.
     pub fn check(&self) -> Result {
         self.health.check()
     }

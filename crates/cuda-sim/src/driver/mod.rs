@@ -51,9 +51,6 @@ pub struct Driver {
 impl Driver {
     /// Builds the machine that the environment describes; once per process.  After a failure, the next
     /// call tries again.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for an environment that is not understood, `NO_DEVICE`, `OPERATING_SYSTEM`.
     pub fn initialise() -> Result {
         if DRIVER.get().is_some() {
             return Ok(());
@@ -66,8 +63,6 @@ impl Driver {
         Ok(())
     }
 
-    /// # Errors
-    /// `NOT_INITIALIZED`.
     pub fn get() -> Result<&'static Self> {
         DRIVER.get().ok_or(NOT_INITIALIZED)
     }
@@ -109,9 +104,6 @@ impl Driver {
     }
 
     /// The index of a device by its number.
-    ///
-    /// # Errors
-    /// `INVALID_DEVICE`.
     pub fn ordinal(&self, number: i32) -> Result<usize> {
         let ordinal = usize::try_from(number).ok();
         ordinal.filter(|&ordinal| ordinal < self.devices.len()).ok_or(INVALID_DEVICE)
@@ -130,10 +122,7 @@ impl Driver {
     }
 
     /// The context of a handle.  Ends the process when there never was one, because a real driver
-    /// reads through the handle and crashes.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for null, `CONTEXT_IS_DESTROYED`.
+    /// reads through the handle and crashes.  Also fails for null.
     pub fn context(&self, handle: Handle) -> Result<&'static Context> {
         if handle == 0 {
             return Err(INVALID_VALUE);
@@ -166,9 +155,6 @@ impl Driver {
     }
 
     /// The stream of a handle; the default streams are those of the current context.
-    ///
-    /// # Errors
-    /// Those of the current context or of the stream's, `INVALID_HANDLE`.
     pub fn stream(&self, handle: Handle) -> Result<Stream> {
         match handle {
             STREAM_DEFAULT | STREAM_LEGACY => Ok(Stream::legacy(stack::current()?)),
@@ -182,9 +168,6 @@ impl Driver {
     }
 
     /// The event of a handle.
-    ///
-    /// # Errors
-    /// `INVALID_HANDLE`, or the error of the event's context.
     pub fn event(&self, handle: Handle) -> Result<Arc<Event>> {
         let event = self.events.get(handle)?;
         event.context.check()?;

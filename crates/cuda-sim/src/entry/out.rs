@@ -13,8 +13,6 @@ pub struct Out<T: Copy>(*mut T);
 pub struct Target<T: Copy>(NonNull<T>, PhantomData<T>);
 
 impl<T: Copy> Out<T> {
-    /// # Errors
-    /// `INVALID_VALUE` for null.
     pub fn required(self) -> Result<Target<T>> {
         NonNull::new(self.0).map(|at| Target(at, PhantomData)).ok_or(INVALID_VALUE)
     }

@@ -36,10 +36,7 @@ impl Kernel {
         }
     }
 
-    /// Does what the kernel does, in so many blocks of so many threads.
-    ///
-    /// # Errors
-    /// `ILLEGAL_ADDRESS`, `MISALIGNED_ADDRESS` or `LAUNCH_FAILED`, which end the context.
+    /// Does what the kernel does, in so many blocks of so many threads.  A failure ends the context.
     pub fn run(
         &self,
         grid: (u32, u32),

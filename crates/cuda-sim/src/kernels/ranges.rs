@@ -43,10 +43,7 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         offset(&range).ok_or(ILLEGAL_ADDRESS)
     }
 
-    /// Reads the bytes from an address on.
-    ///
-    /// # Errors
-    /// `ILLEGAL_ADDRESS` unless the kernel can access all of them.
+    /// Reads the bytes from an address on.  Fails unless the kernel can access all of them.
     pub fn load(&mut self, address: u64, into: &mut [u8]) -> Result {
         let contents = self.contents(address, into.len())?;
         // SAFETY: the range is mapped, and stays so while work of the context is queued: pages of devices
@@ -56,9 +53,6 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
     }
 
     /// Writes bytes from an address on.
-    ///
-    /// # Errors
-    /// As for [`load`](Self::load).
     pub fn store(&mut self, address: u64, bytes: &[u8]) -> Result {
         let contents = self.contents(address, bytes.len())? as *mut u8;
         // SAFETY: as for `load`.  The host may read a word of 8 bytes while this writes it, so that

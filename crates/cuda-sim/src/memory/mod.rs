@@ -45,9 +45,6 @@ impl Memory {
     }
 
     /// Allocates memory of the context's device.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for a size of 0, `OUT_OF_MEMORY`.
     pub fn allocate(&mut self, context: &'static Context, size: u64, kind: Kind) -> Result<u64> {
         if size == 0 {
             return Err(INVALID_VALUE);
@@ -58,9 +55,6 @@ impl Memory {
     }
 
     /// Allocates page-locked or managed memory: ordinary pages, which read as zeros.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY`.
     pub fn allocate_on_host(
         &mut self,
         context: &'static Context,
@@ -107,10 +101,8 @@ impl Memory {
         }
     }
 
-    /// Decides, for every call, whether it may use `length` bytes at `address`.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` unless all of them lie in one live region.
+    /// Decides, for every call, whether it may use `length` bytes at `address`.  Fails unless all of
+    /// them lie in one live region.
     pub fn resolve(&self, address: u64, length: u64) -> Result<Resolved> {
         let region = self.regions.covering(address, length).ok_or(INVALID_VALUE)?;
         let is_on_host = region.is_on_host();
@@ -123,11 +115,8 @@ impl Memory {
         })
     }
 
-    /// Like [`Memory::resolve`], for calls that use only memory which the context can access.
-    ///
-    /// # Errors
-    /// Those of [`Memory::resolve`], and `INVALID_VALUE` for memory of a device without peer
-    /// access.
+    /// Like [`Memory::resolve`], for calls that use only memory which the context can access.  Fails
+    /// for memory of a device without peer access.
     pub fn resolve_accessible(
         &self,
         context: &Context,

@@ -8,9 +8,6 @@ use crate::contexts::context::Context;
 
 impl Memory {
     /// Exports the allocation in which `address` lies, and returns its handle.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` unless `cuMemAlloc` allocated it.
     pub fn export(&mut self, address: u64) -> Result<IpcHandle> {
         let base = self.regions.containing(address).ok_or(INVALID_VALUE)?.base;
         let region = self.regions.at_mut(base).ok_or(INVALID_VALUE)?;
@@ -33,10 +30,8 @@ impl Memory {
     }
 
     /// Imports another process's allocation.  If the context imports it again, it has the same
-    /// address; another context has a mapping of its own.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` when the exporter or its allocation is gone, `OUT_OF_MEMORY`.
+    /// address; another context has a mapping of its own.  Fails with `INVALID_VALUE` when the
+    /// exporter or its allocation is gone.
     pub fn import(&mut self, context: &'static Context, handle: &IpcHandle) -> Result<u64> {
         let known = self.regions.iter().find_map(|region| match &region.kind {
             Kind::Imported { origin, .. }

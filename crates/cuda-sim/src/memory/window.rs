@@ -41,9 +41,6 @@ pub struct Window {
 
 impl Window {
     /// Creates a window of `length` bytes, a multiple of [`BLOCK`].
-    ///
-    /// # Errors
-    /// Those of the system.
     pub fn create(length: u64) -> io::Result<Self> {
         // SAFETY: the name is a C string; the descriptor is new, and nobody else owns it.
         let file = unsafe {
@@ -129,9 +126,6 @@ impl Window {
 
     /// Maps `length` bytes at `at` in another window's file over the contents at `offset`; without one, puts
     /// the window's own pages back.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub fn replace(
         &self,
         offset: u64,

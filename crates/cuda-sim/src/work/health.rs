@@ -16,8 +16,6 @@ impl Health {
         Self { destroyed: AtomicBool::new(false), error: AtomicI32::new(SUCCESS) }
     }
 
-    /// # Errors
-    /// `CONTEXT_IS_DESTROYED`, or the error of the context's work.
     pub fn check(&self) -> Result {
         if self.is_destroyed() {
             return Err(CONTEXT_IS_DESTROYED);

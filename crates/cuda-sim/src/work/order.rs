@@ -58,9 +58,6 @@ impl Queues {
 
     /// Calls `queue_work` with what new work of a queue has to wait for.  No other call queues work in the
     /// context meanwhile.
-    ///
-    /// # Errors
-    /// That of `queue_work`.
     pub fn in_order<T>(
         &self,
         queue: &Queue,

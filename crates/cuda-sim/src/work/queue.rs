@@ -95,11 +95,8 @@ impl Queue {
         self.mark(0)
     }
 
-    /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY` when no thread can be started, `CONTEXT_IS_DESTROYED` when the queue is
-    /// closed.
+    /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.  Fails
+    /// when no thread can be started, or when the queue is closed.
     pub fn push(self: &Arc<Self>, after: Vec<Mark>, work: Work) -> Result<Mark> {
         let mut state = self.state();
         if state.closed {
@@ -130,10 +127,8 @@ impl Queue {
     }
 
     /// Does `work` on this thread when `after` and all earlier tickets are done.  A failure is
-    /// reported to the context's health, too.
-    ///
-    /// # Errors
-    /// That of the work; `UNKNOWN` when it panicked.
+    /// reported to the context's health, too.  Returns the failure of the work; `UNKNOWN` when it
+    /// panicked.
     pub fn run(&self, ticket: &Mark, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
         for mark in after {
             mark.wait();
