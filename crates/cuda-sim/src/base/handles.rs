@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::code::{INVALID_HANDLE, Result};
-use super::lock::lock;
-use super::mapping::map;
+use super::{lock, map};
 
 /// A handle as the C interface carries it: an opaque pointer.
 pub type Handle = usize;

@@ -1,7 +1,18 @@
-//! Modules that every other one may use: result codes, handles, and the operating system.
+//! What every other module may use: result codes, handles, locks, and the operating system.
 
 pub mod code;
 pub mod fork;
-pub mod handles;
-pub mod lock;
-pub mod mapping;
+mod handles;
+mod mapping;
+
+pub use fork::is_forked;
+pub use handles::{Handle, Handles};
+pub use mapping::{Mapping, READ_WRITE, map, unmap};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks `mutex`, poisoned or not: a call that panicked has returned an error, and what it held
+/// is still consistent.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

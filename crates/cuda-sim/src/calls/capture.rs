@@ -1,9 +1,8 @@
 //! Capturing the work of streams into graphs.  The graphs are empty: nothing runs them.
 
+use crate::base::Handle;
 use crate::base::code::INVALID_VALUE;
-use crate::base::handles::Handle;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
+use crate::entry::{Out, exported};
 use crate::work::capture::{self, Mode, Status};
 
 exported! { driver:

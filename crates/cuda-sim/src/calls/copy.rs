@@ -5,13 +5,12 @@
 //! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
 //! driver has staged its bytes.
 
+use crate::base::Handle;
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
-use crate::base::handles::Handle;
-use crate::contexts::context::Context;
-use crate::contexts::stack;
+use crate::contexts::{Context, stack};
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::streams::stream::Stream;
+use crate::entry::exported;
+use crate::streams::Stream;
 use crate::work::capture;
 
 /// One end of a copy.

@@ -3,10 +3,8 @@
 use std::ffi::c_char;
 
 use crate::base::code::INVALID_VALUE;
-use crate::driver::Driver;
-use crate::driver::config::Config;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
+use crate::driver::{Config, Driver};
+use crate::entry::{Out, exported};
 
 /// CUDA 13.0, the version of the driver that was recorded.
 pub const DRIVER_VERSION: i32 = 13000;

@@ -9,9 +9,8 @@ use std::ptr;
 use super::ENTRY_POINTS as ALL;
 use super::device::DRIVER_VERSION;
 use crate::base::code::{INVALID_VALUE, NOT_FOUND, Result};
-use crate::entry::exported::{EntryPoint, exported};
 use crate::entry::fault::plain;
-use crate::entry::out::Out;
+use crate::entry::{EntryPoint, Out, exported};
 
 /// Bits that ask for the functions of the legacy default stream, and for those of the per-thread one.
 const LEGACY_STREAM: u64 = 1;

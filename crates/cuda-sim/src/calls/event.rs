@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::base::Handle;
 use crate::base::code::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
-use crate::base::handles::Handle;
 use crate::contexts::stack;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::streams::event::Event;
+use crate::entry::{Out, exported};
+use crate::streams::Event;
 use crate::work::capture;
 
 const DISABLE_TIMING: u32 = 2;

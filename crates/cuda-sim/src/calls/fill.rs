@@ -3,11 +3,11 @@
 //! Each call returns when the work is queued, except for a synchronous fill of memory that the host
 //! can read: CUDA's documentation calls it "fully synchronous", and Numba's tests rely on it.
 
+use crate::base::Handle;
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
-use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::{Driver, STREAM_DEFAULT};
-use crate::entry::exported::exported;
+use crate::entry::exported;
 use crate::work::capture;
 
 exported! { driver:

@@ -5,9 +5,8 @@ use crate::base::code::{
 };
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::memory::region::{Kind, Region};
+use crate::entry::{Out, exported};
+use crate::memory::{Kind, Region};
 use crate::work::capture;
 
 /// Portable, mapped and write-combined.

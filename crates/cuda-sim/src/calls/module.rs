@@ -3,17 +3,14 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Once};
 
+use crate::base::Handle;
 use crate::base::code::{
     INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
 };
-use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::kernels::kernel::Kernel;
-use crate::kernels::module::{Function, Module};
-use crate::kernels::ranges::{Range, Ranges};
+use crate::entry::{Out, exported};
+use crate::kernels::{Function, Kernel, Module, Range, Ranges};
 
 const MAX_THREADS_PER_BLOCK: u32 = 1024;
 const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 2048;

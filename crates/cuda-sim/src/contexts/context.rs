@@ -7,11 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::base::code::{Code, Result};
-use crate::base::handles::Handle;
-use crate::base::lock::lock;
-use crate::work::health::Health;
-use crate::work::order::Queues;
-use crate::work::queue::Mark;
+use crate::base::{Handle, lock};
+use crate::work::{Health, Mark, Queues};
 
 pub struct Context {
     /// Unique in the process.
@@ -33,7 +30,7 @@ impl Context {
     /// Makes a context whose queued work waits for `latency` before it starts.
     pub fn create(device: usize, is_primary: bool, latency: Duration) -> &'static Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let health = Arc::new(Health::new());
+        let health = Arc::<Health>::default();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Box::leak(Box::new(Self {
             id,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-use super::context::Context;
+use super::Context;
 use crate::base::code::{INVALID_CONTEXT, Result};
 
 thread_local! {

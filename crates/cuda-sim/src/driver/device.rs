@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, OnceLock};
 
-use crate::base::handles::Handle;
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
+use crate::base::{Handle, lock};
+use crate::contexts::Context;
 
 #[derive(Default)]
 pub struct Device {

@@ -1,29 +1,24 @@
 //! The simulated driver: its devices, their memory, and everything that has a handle.
 
-pub mod config;
-pub mod device;
+mod config;
+mod device;
+
+pub use config::Config;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use config::Config;
 use device::Device;
 
 use crate::base::code::{
     CONTEXT_IS_DESTROYED, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_INITIALIZED,
     OPERATING_SYSTEM, Result,
 };
-use crate::base::fork;
-use crate::base::handles::{Handle, Handles};
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
-use crate::contexts::stack;
-use crate::kernels::module::{Function, Module};
-use crate::memory::Memory;
-use crate::memory::allocator::BLOCK;
-use crate::memory::window::Window;
-use crate::streams::event::Event;
-use crate::streams::stream::Stream;
+use crate::base::{Handle, Handles, fork, lock};
+use crate::contexts::{Context, stack};
+use crate::kernels::{Function, Module};
+use crate::memory::{BLOCK, Memory, Window};
+use crate::streams::{Event, Stream};
 use crate::work::capture;
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();

@@ -5,7 +5,7 @@ use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
 
 use crate::base::code::{Code, INVALID_VALUE, Result};
-use crate::base::lock::lock;
+use crate::base::lock;
 
 static CALLS: LazyLock<Mutex<Calls>> = LazyLock::new(Mutex::default);
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::ptx::Program;
-use super::ranges::{Range, Ranges};
+use super::{Range, Ranges};
 use crate::base::code::Result;
 
 /// The name of the kernel that only keeps its stream busy.

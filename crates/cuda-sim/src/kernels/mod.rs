@@ -1,6 +1,10 @@
 //! Modules of PTX, and the kernels that run on the host.
 
-pub mod kernel;
-pub mod module;
-pub mod ptx;
-pub mod ranges;
+mod kernel;
+mod module;
+mod ptx;
+mod ranges;
+
+pub use kernel::Kernel;
+pub use module::{Function, Module};
+pub use ranges::{Range, Ranges};

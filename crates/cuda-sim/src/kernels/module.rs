@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::kernel::Kernel;
-use crate::contexts::context::Context;
+use super::Kernel;
+use crate::contexts::Context;
 
 /// A loaded module.
 pub struct Module {

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
+use super::Window;
 use super::allocator::{Allocator, BLOCK};
-use super::window::Window;
 use crate::base::code::{OUT_OF_MEMORY, Result};
 
 /// Other processes' memory is mapped by whole pages, of which this is the largest size that a system has.

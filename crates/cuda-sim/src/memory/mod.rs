@@ -1,19 +1,23 @@
 //! All memory that calls may name: of devices, of the host, and of other processes.
 
-pub mod allocator;
-pub mod device;
-pub mod ipc_handle;
-pub mod region;
-pub mod sharing;
-pub mod window;
+mod allocator;
+mod device;
+mod ipc_handle;
+mod region;
+mod sharing;
+mod window;
+
+pub use allocator::BLOCK;
+pub use ipc_handle::{HANDLE_BYTES, IpcHandle};
+pub use region::{Kind, Region};
+pub use window::Window;
 
 use device::DeviceMemory;
-use region::{Kind, Region, Regions};
-use window::Window;
+use region::Regions;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
-use crate::base::mapping::{READ_WRITE, map, unmap};
-use crate::contexts::context::Context;
+use crate::base::{READ_WRITE, map, unmap};
+use crate::contexts::Context;
 
 /// Where memory lies for the host.
 pub struct Resolved {

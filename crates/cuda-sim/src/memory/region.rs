@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::ipc_handle::IpcHandle;
-use crate::contexts::context::Context;
+use super::IpcHandle;
+use crate::contexts::Context;
 
 /// Memory that calls may name.
 #[derive(Clone)]

@@ -1,10 +1,8 @@
 //! Memory that processes share: exports and imports.
 
-use super::ipc_handle::IpcHandle;
-use super::region::Kind;
-use super::{Memory, window};
+use super::{IpcHandle, Kind, Memory, window};
 use crate::base::code::{INVALID_VALUE, Result};
-use crate::contexts::context::Context;
+use crate::contexts::Context;
 
 impl Memory {
     /// Exports the allocation in which `address` lies, and returns its handle.

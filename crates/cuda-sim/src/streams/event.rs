@@ -3,14 +3,13 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::stream::Stream;
+use super::Stream;
 use crate::base::code::{
     CAPTURED_EVENT, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED, Result, STREAM_CAPTURE_ISOLATION,
 };
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
-use crate::work::capture;
-use crate::work::queue::{Mark, Queue};
+use crate::base::lock;
+use crate::contexts::Context;
+use crate::work::{Mark, Queue, capture};
 
 pub struct Event {
     pub context: &'static Context,

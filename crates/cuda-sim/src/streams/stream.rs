@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::code::{Result, SUCCESS};
-use crate::contexts::context::Context;
-use crate::work::capture;
-use crate::work::queue::{Mark, Order, Queue};
+use crate::contexts::Context;
+use crate::work::{Mark, Order, Queue, capture};
 
 #[derive(Clone)]
 pub struct Stream {

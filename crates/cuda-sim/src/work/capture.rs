@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use super::queue::{Order, Queue};
+use super::{Order, Queue};
 use crate::base::code::{
     Code, ILLEGAL_STATE, INVALID_VALUE, Result, STREAM_CAPTURE_IMPLICIT,
     STREAM_CAPTURE_INVALIDATED, STREAM_CAPTURE_UNSUPPORTED, STREAM_CAPTURE_WRONG_THREAD,
 };
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// Whom a capture keeps from calls that might wait for the device; also what a thread respects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

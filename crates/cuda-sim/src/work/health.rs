@@ -5,17 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use crate::base::code::{CONTEXT_IS_DESTROYED, Code, Result, SUCCESS};
 
 /// The state of a context that its calls check and its work changes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Health {
     destroyed: AtomicBool,
+    /// [`SUCCESS`], or that of the first work that failed.
     error: AtomicI32,
 }
 
 impl Health {
-    pub fn new() -> Self {
-        Self { destroyed: AtomicBool::new(false), error: AtomicI32::new(SUCCESS) }
-    }
-
     pub fn check(&self) -> Result {
         if self.is_destroyed() {
             return Err(CONTEXT_IS_DESTROYED);

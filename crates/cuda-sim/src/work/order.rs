@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::health::Health;
-use super::queue::{Mark, Order, Queue};
+use super::{Health, Mark, Order, Queue};
 use crate::base::code::Result;
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// The queues of one context: that of the legacy default stream, and one for each other stream.
 pub struct Queues {

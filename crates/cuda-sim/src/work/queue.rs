@@ -11,9 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::health::Health;
+use super::Health;
 use crate::base::code::{CONTEXT_IS_DESTROYED, OUT_OF_MEMORY, Result, UNKNOWN};
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// The memory that must be free when a thread starts: far more than its thread-local data.
 const ROOM_OF_THREAD: usize = 64 << 10;

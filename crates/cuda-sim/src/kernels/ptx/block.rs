@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::program::{Instruction, Operand, Operation, Program, Space, WIDEST};
 use crate::base::code::{ILLEGAL_ADDRESS, LAUNCH_FAILED, MISALIGNED_ADDRESS, Result};
-use crate::kernels::ranges::{Range, Ranges};
+use crate::kernels::{Range, Ranges};
 
 const WARP: usize = 32;
 
