@@ -20,7 +20,6 @@ mod ffi;
 mod handles;
 mod kind;
 mod live;
-mod message_facts;
 mod payload;
 mod stored;
 

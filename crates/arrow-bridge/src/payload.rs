@@ -2,7 +2,6 @@
 
 use crate::fault::Fault;
 use crate::ffi::{BridgeApi, CppPayload};
-use crate::live::Live;
 use std::slice;
 
 /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host, as ranges of memory:
@@ -11,23 +10,14 @@ use std::slice;
 /// This owns the batch.  It must be dropped with the GIL held, since that may destroy Python
 /// objects.
 pub struct Payload {
-    payload: *mut CppPayload,
-    api: &'static BridgeApi,
+    pub(crate) payload: *mut CppPayload,
+    pub(crate) api: &'static BridgeApi,
 }
 
 // SAFETY: the border requires no particular thread, and `&mut self` allows one at a time.
 unsafe impl Send for Payload {}
 
 impl Payload {
-    /// # Safety
-    ///
-    /// As [`Bridge::payload`](crate::Bridge::payload).
-    pub(crate) unsafe fn open(api: &'static BridgeApi, batch: Live<'_>) -> Result<Self, Fault> {
-        // SAFETY: guaranteed by the caller.
-        let payload = unsafe { (api.payload_open)(batch.as_ptr()) }.into_result()?;
-        Ok(Self { payload, api })
-    }
-
     /// Lays out the message: the concatenation of these non-empty ranges.  Does not require the
     /// GIL.  Only copy from the ranges: other threads may write to the batch's memory meanwhile, as
     /// everywhere in Python.

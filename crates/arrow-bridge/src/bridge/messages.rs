@@ -20,8 +20,9 @@ impl Bridge {
     ///
     /// The GIL must be held when the result is dropped.
     pub unsafe fn payload(&self, batch: Live<'_>) -> Result<Payload, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { Payload::open(self.api, batch) }
+        // SAFETY: a live object.
+        let payload = unsafe { (self.api.payload_open)(batch.as_ptr()) }.into_result()?;
+        Ok(Payload { payload, api: self.api })
     }
 
     /// A new reference to the `pyarrow.RecordBatch` of a message in device memory, which `buffer`

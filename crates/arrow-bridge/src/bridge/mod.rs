@@ -3,7 +3,6 @@
 mod copies;
 mod exchange;
 mod messages;
-mod object_state;
 mod objects;
 mod pickling;
 mod readers;

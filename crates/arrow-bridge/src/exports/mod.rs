@@ -8,10 +8,9 @@ mod buffers;
 mod events;
 mod faults;
 mod files;
-mod joins;
+mod layouts;
 mod metadata;
 mod pools;
-mod slices;
 mod stored;
 mod streams;
 
@@ -43,10 +42,10 @@ pub(crate) static API: RustApi = RustApi {
     copy_all_to_host: batch_copies::copy_all_to_host,
     stored_message: stored::message,
     copies_of_stored: stored::copies,
-    reach: slices::reach,
-    join: joins::join,
-    change_numbers: joins::change_numbers,
-    lower_offsets: slices::lower_offsets,
+    reach: layouts::reach,
+    join: layouts::join,
+    change_numbers: layouts::change_numbers,
+    lower_offsets: layouts::lower_offsets,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: release,
     pool_allocate: pools::allocate,
