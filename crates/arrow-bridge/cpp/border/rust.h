@@ -1,9 +1,8 @@
 // The two tables given to `start`, and owning handles for Rust's objects.
 #pragma once
 
-#include <memory>
-
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 

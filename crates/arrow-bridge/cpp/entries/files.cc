@@ -14,7 +14,7 @@
 namespace arrow_cuda {
 
 Failure InitReaderEntry(PyObject* fresh, PyObject* buffer) noexcept {
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto reader, Reader::Open<MessageReader>(std::move(ours)));
     return InitReadable(fresh, std::move(reader));
@@ -22,7 +22,7 @@ Failure InitReaderEntry(PyObject* fresh, PyObject* buffer) noexcept {
 }
 
 Failure InitWriterEntry(PyObject* fresh, PyObject* buffer) noexcept {
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
     return InitWritable(fresh, std::move(writer));
@@ -44,17 +44,17 @@ RustWriter* WriterOfEntry(PyObject* object) noexcept {
 
 Failure ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
                             size_t metadata_size, const MessageFacts* facts) noexcept {
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     const auto file = UnwrapFile(object);
     auto* reader = dynamic_cast<MessageReader*>(file.get());
-    if (reader == nullptr) return arrow::Status::TypeError("expected an initialised BufferReader");
+    if (reader == nullptr) return Status::TypeError("expected an initialised BufferReader");
     if (metadata == nullptr) {
       reader->ForgetMetadata();
-      return arrow::Status::OK();
+      return Status::OK();
     }
     ARROW_ASSIGN_OR_RAISE(auto copy, AlignedCopy({metadata, metadata_size}));
     reader->ExpectMetadata(position, std::move(copy), *facts);
-    return arrow::Status::OK();
+    return Status::OK();
   });
 }
 

@@ -15,14 +15,14 @@
 namespace arrow_cuda {
 
 Outcome<Payload*> PayloadOpenEntry(PyObject* object) noexcept {
-  return GuardValue([&]() -> arrow::Result<Payload*> {
+  return GuardValue([&]() -> Result<Payload*> {
     ARROW_ASSIGN_OR_RAISE(auto batch, Require<arrow::RecordBatch>(object));
     return new Payload(std::move(batch));
   });
 }
 
 Outcome<HostRanges> PayloadRangesEntry(Payload* payload) noexcept {
-  return GuardValue([&]() -> arrow::Result<HostRanges> {
+  return GuardValue([&]() -> Result<HostRanges> {
     ARROW_ASSIGN_OR_RAISE(const auto found, payload->Ranges());
     return HostRanges{found.data(), found.size()};
   });
@@ -34,7 +34,7 @@ Outcome<PyObject*> ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyO
                          const uint8_t* metadata, size_t metadata_size,
                          const MessageFacts* facts, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
     ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));

@@ -14,19 +14,16 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
-
 // The rest of a reader whose batches another one has taken over, and which it retains.
 class Taken : public arrow::RecordBatchReader {
  public:
   explicit Taken(ReaderPtr reader) : reader_(std::move(reader)) {}
 
-  std::shared_ptr<arrow::Schema> schema() const override { return reader_->schema(); }
+  SchemaPtr schema() const override { return reader_->schema(); }
 
   arrow::DeviceAllocationType device_type() const override { return reader_->device_type(); }
 
-  Status ReadNext(std::shared_ptr<arrow::RecordBatch>*) override {
+  Status ReadNext(BatchPtr*) override {
     return Status::Invalid(
         "copy_to() has taken the batches of this reader over: read those of its result");
   }
@@ -35,7 +32,7 @@ class Taken : public arrow::RecordBatchReader {
   const ReaderPtr reader_;
 };
 
-arrow::Result<std::shared_ptr<ReadAhead>> RequireReadAhead(PyObject* object) {
+Result<std::shared_ptr<ReadAhead>> RequireReadAhead(PyObject* object) {
   auto ahead = std::dynamic_pointer_cast<ReadAhead>(UnwrapReader(object));
   if (ahead == nullptr) return Status::TypeError("expected a reader that reads ahead");
   return ahead;
@@ -66,7 +63,7 @@ Failure RunAheadEntry(PyObject* reader) noexcept {
 }
 
 Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, bool were_copied) noexcept {
-  return GuardValue([&]() -> arrow::Result<BatchesTaken> {
+  return GuardValue([&]() -> Result<BatchesTaken> {
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
     WithoutGil unlocked;
     const auto& group = ahead->Take(were_copied);
@@ -77,7 +74,7 @@ Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, bool were_copied) noexc
 
 Outcome<int64_t> CopyTakenEntry(PyObject* reader, const RustStream* stream,
                                 PyObject** out) noexcept {
-  return GuardValue([&]() -> arrow::Result<int64_t> {
+  return GuardValue([&]() -> Result<int64_t> {
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
     int64_t nbytes = 0;
     ARROW_ASSIGN_OR_RAISE(const auto copies, Unlocked([&] { return ahead->Copy(stream, &nbytes); }));

@@ -19,12 +19,12 @@ static_assert(sizeof(ArrowDeviceArrayStream) == 48);
 
 Failure ExportStreamEntry(PyObject* object, bool is_reader, void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     const auto table = Unwrap<arrow::Table>(object);
     const auto chunks = Unwrap<arrow::ChunkedArray>(object);
     auto reader = is_reader ? UnwrapReader(object) : nullptr;
     if (table == nullptr && chunks == nullptr && reader == nullptr) {
-      return arrow::Status::TypeError("expected an initialised Table, ChunkedArray or reader");
+      return Status::TypeError("expected an initialised Table, ChunkedArray or reader");
     }
     // Reading from a reader may take long, and may run Python code, for which it takes the GIL.
     WithoutGil unlocked;
@@ -36,16 +36,16 @@ Failure ExportStreamEntry(PyObject* object, bool is_reader, void* exported) noex
 
 Failure ImportStreamEntry(PyObject* fresh, void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto reader, Unlocked([&] { return ImportBatches(stream); }));
     InitReader(fresh, std::move(reader));
-    return arrow::Status::OK();
+    return Status::OK();
   });
 }
 
 Outcome<PyObject*> ImportChunksEntry(void* exported) noexcept {
   auto* stream = static_cast<ArrowDeviceArrayStream*>(exported);
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto array, Unlocked([&] { return ImportChunks(stream); }));
     return Wrap(array);
   });

@@ -22,17 +22,17 @@ bool Device::Equals(const arrow::Device& other) const {
   return std::strcmp(other.type_name(), kTypeName) == 0 && other.device_id() == number_;
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream() {
+Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream() {
   return MakeStream(0);
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream(unsigned int flags) {
+Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream(unsigned int flags) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Call(Rust().stream_create, number_, flags));
   void* place = Rust().stream_place(stream.get());
   return std::make_shared<Stream>(std::move(stream), place, [](void*) {});
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::WrapStream(
+Result<std::shared_ptr<arrow::Device::Stream>> Device::WrapStream(
     void* place, arrow::Device::Stream::release_fn_t release) {
   if (!release) release = [](void*) {};
   ARROW_ASSIGN_OR_RAISE(auto stream,
@@ -45,26 +45,25 @@ bool IsCuda(const arrow::MemoryManager& manager) {
          manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
 }
 
-arrow::Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {
+Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {
   const auto* ours = dynamic_cast<const Device::SyncEvent*>(&event);
   if (ours == nullptr || ours->rust() == nullptr) {
-    return arrow::Status::Invalid("A CUDA stream can only wait for a CUDA event");
+    return Status::Invalid("A CUDA stream can only wait for a CUDA event");
   }
   return Call(Rust().stream_wait_event, rust(), ours->rust());
 }
 
-arrow::Status Device::Stream::Synchronize() const {
+Status Device::Stream::Synchronize() const {
   return Call(Rust().stream_synchronize, rust());
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Make(int32_t device) {
+Result<EventPtr> Device::SyncEvent::Make(int32_t device) {
   ARROW_ASSIGN_OR_RAISE(auto event, Call(Rust().event_create, device));
   void* place = Rust().event_place(event.get());
   return std::make_shared<SyncEvent>(std::move(event), place, [](void*) {});
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap(
-    int32_t device, void* place, release_fn_t release) {
+Result<EventPtr> Device::SyncEvent::Wrap(int32_t device, void* place, release_fn_t release) {
   if (!release) release = [](void*) {};
   Handle<RustEvent> event;
   if (place != nullptr) {
@@ -73,16 +72,16 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap
   return std::make_shared<SyncEvent>(std::move(event), place, std::move(release));
 }
 
-arrow::Status Device::SyncEvent::Wait() {
+Status Device::SyncEvent::Wait() {
   // Without an event there is nothing to wait for.
-  if (rust() == nullptr) return arrow::Status::OK();
+  if (rust() == nullptr) return Status::OK();
   return Call(Rust().event_wait, rust());
 }
 
-arrow::Status Device::SyncEvent::Record(const arrow::Device::Stream& stream) {
+Status Device::SyncEvent::Record(const arrow::Device::Stream& stream) {
   const auto* ours = dynamic_cast<const Device::Stream*>(&stream);
   if (ours == nullptr || rust() == nullptr) {
-    return arrow::Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
+    return Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
   }
   return Call(Rust().event_record, rust(), ours->rust());
 }

@@ -30,9 +30,9 @@ std::atomic<bool> has_any = false;
 
 bool Device::HasAny() { return has_any.load(std::memory_order_relaxed); }
 
-arrow::Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
+Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
   if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
-    return arrow::Status::Invalid("Invalid Cuda device number ", number);
+    return Status::Invalid("Invalid Cuda device number ", number);
   }
   const auto key = static_cast<int32_t>(number);
   {
