@@ -6,10 +6,12 @@
 
 namespace arrow_cuda {
 
-// Valid once the bridge has called `SetTables`, before anything else can run.
-const RustApi& Rust();
-const PyarrowApi& Pyarrow();
-void SetTables(const RustApi* rust, const PyarrowApi* pyarrow);
+// Set by the bridge before anything else can run.
+inline const RustApi* rust_table = nullptr;
+inline const PyarrowApi* pyarrow_table = nullptr;
+
+inline const RustApi& Rust() { return *rust_table; }
+inline const PyarrowApi& Pyarrow() { return *pyarrow_table; }
 
 struct Release {
   void operator()(RustFault* fault) const { Rust().fault_release(fault); }

@@ -36,9 +36,7 @@ Result<BatchPtr> EmptyLike(const arrow::RecordBatch& batch) {
 Status Export(const arrow::Schema& schema, ArrowSchema* out) {
   return arrow::ExportSchema(schema, out);
 }
-Status Export(const DataType& type, ArrowSchema* out) {
-  return arrow::ExportType(type, out);
-}
+Status Export(const DataType& type, ArrowSchema* out) { return arrow::ExportType(type, out); }
 Status Export(const arrow::Array& array, ArrowDeviceArray* out) {
   return arrow::ExportDeviceArray(array, nullptr, out);
 }

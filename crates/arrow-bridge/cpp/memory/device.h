@@ -30,15 +30,12 @@ class Device : public arrow::Device {
   arrow::DeviceAllocationType device_type() const override {
     return arrow::DeviceAllocationType::kCUDA;
   }
-  ManagerPtr default_memory_manager() override {
-    return memory_manager_;
-  }
+  ManagerPtr default_memory_manager() override { return memory_manager_; }
 
-  Result<std::shared_ptr<arrow::Device::Stream>> MakeStream() override;
-  Result<std::shared_ptr<arrow::Device::Stream>> MakeStream(unsigned int flags) override;
+  Result<StreamPtr> MakeStream() override;
+  Result<StreamPtr> MakeStream(unsigned int flags) override;
   // `stream` is a CUstream*, null for the default stream.
-  Result<std::shared_ptr<arrow::Device::Stream>> WrapStream(
-      void* stream, arrow::Device::Stream::release_fn_t release) override;
+  Result<StreamPtr> WrapStream(void* stream, arrow::Device::Stream::release_fn_t release) override;
 
  private:
   Device(int32_t number, std::string name) : number_(number), name_(std::move(name)) {}

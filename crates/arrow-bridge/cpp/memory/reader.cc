@@ -27,9 +27,7 @@ bool Reader::closed() const { return Rust().reader_is_closed(rust_.get()); }
 
 Result<int64_t> Reader::Tell() const { return Call(Rust().reader_tell, rust_.get()); }
 
-Status Reader::Seek(int64_t position) {
-  return Call(Rust().reader_seek, rust_.get(), position);
-}
+Status Reader::Seek(int64_t position) { return Call(Rust().reader_seek, rust_.get(), position); }
 
 Result<int64_t> Reader::GetSize() { return Call(Rust().reader_size, rust_.get()); }
 

@@ -34,9 +34,7 @@ Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
   return view;
 }
 
-Status NotOnDevice() {
-  return Status::TypeError("buffer is not backed by a CudaBuffer");
-}
+Status NotOnDevice() { return Status::TypeError("buffer is not backed by a CudaBuffer"); }
 
 using Keeper = BufferPtr;
 

@@ -29,9 +29,7 @@ bool Writer::closed() const { return Rust().writer_is_closed(rust_.get()); }
 
 Result<int64_t> Writer::Tell() const { return Call(Rust().writer_tell, rust_.get()); }
 
-Status Writer::Seek(int64_t position) {
-  return Call(Rust().writer_seek, rust_.get(), position);
-}
+Status Writer::Seek(int64_t position) { return Call(Rust().writer_seek, rust_.get(), position); }
 
 Status Writer::Flush() { return Call(Rust().writer_flush, rust_.get()); }
 

@@ -30,9 +30,7 @@ class Checker {
 
  private:
   template <typename... Args>
-  Status Wrong(Args&&... args) const {
-    return Status::Invalid(" ", std::forward<Args>(args)...);
-  }
+  Status Wrong(Args&&... args) const { return Status::Invalid(" ", std::forward<Args>(args)...); }
 
   Status Step(const std::string& step, const DataPtr& data) const {
     if (data == nullptr) return Wrong("has no ", step);

@@ -80,18 +80,14 @@ constexpr size_t kSetRandomAccessFile = 0;
 constexpr size_t kSetOutputStream = 2;
 
 template <typename Function>
-Function* Slot(void** vtable, size_t index) {
-  return reinterpret_cast<Function*>(vtable[index]);
-}
+Function* Slot(void** vtable, size_t index) { return reinterpret_cast<Function*>(vtable[index]); }
 
 FileObject* AsFile(PyObject* object) {
   auto* file = reinterpret_cast<FileObject*>(object);
   return file != nullptr && file->head.vtable == Pyarrow().native_file_vtable ? file : nullptr;
 }
 
-Status NotFresh(const char* name) {
-  return Status::TypeError("not a new pyarrow.", name);
-}
+Status NotFresh(const char* name) { return Status::TypeError("not a new pyarrow.", name); }
 
 // The setters return None, or null with a Python exception set.
 Status Finish(PyObject* none) {

@@ -6,7 +6,6 @@ use super::stats::Account;
 use crate::streams::Fences;
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock};
-use std::convert::Infallible;
 use std::mem;
 
 /// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
@@ -28,11 +27,7 @@ impl Pool {
     }
 
     /// Reads or changes the ledger.  `work` neither calls the driver nor waits for the GIL: a release, on any
-    /// thread, holds the lock for some nanoseconds.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child.
+    /// thread, holds the lock for some nanoseconds.  Fails in a forked child.
     pub(super) fn with_ledger<T>(&self, work: impl FnOnce(&mut Ledger) -> T) -> CudaResult<T> {
         let mut ledger = self.ledger.lock()?;
         if self.source == Source::Device {
@@ -46,11 +41,8 @@ impl Pool {
         Ok(result)
     }
 
-    /// Reads or changes the fences.  The events that have become useless are dropped under no lock.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child.
+    /// Reads or changes the fences, except in a forked child.  The events that have become useless are
+    /// dropped under no lock.
     pub(super) fn with_fences<T>(&self, work: impl FnOnce(&mut Fences) -> T) -> CudaResult<T> {
         let mut fences = self.fences.lock()?;
         let result = work(&mut fences);
@@ -87,7 +79,6 @@ impl Extension for Pools {
 
 impl Context {
     pub(super) fn pool(&self, source: Source) -> &Pool {
-        let made = self.extension_or(|| Ok::<_, Infallible>(Pools(Source::ALL.map(Pool::of))));
-        made.unwrap_or_else(|never| match never {}).get(source)
+        self.own_extension(|| Pools(Source::ALL.map(Pool::of))).get(source)
     }
 }

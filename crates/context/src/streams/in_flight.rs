@@ -8,7 +8,6 @@ use super::queues::Queues;
 use super::retained::{Completed, Retained};
 use crate::{Context, Current, Event, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, codes};
-use std::convert::Infallible;
 
 /// How many other streams a use of a stream asks for.  Asking for all would cost the more the more
 /// streams are busy; asking for none would retain for good what a stream used that is not used again.
@@ -42,8 +41,7 @@ impl Extension for InFlight {}
 
 impl InFlight {
     pub(super) fn of(context: &Context) -> &Self {
-        let made = context.extension_or(|| Ok::<_, Infallible>(Self::default()));
-        made.unwrap_or_else(|never| match never {})
+        context.own_extension(Self::default)
     }
 
     /// Collects what was retained for work that is complete by now, on this stream and on a few

@@ -2,6 +2,7 @@
 
 use super::Layout;
 use super::strided::row_major_strides;
+use crate::error::invalid;
 use crate::{ElementType, Error};
 
 impl Layout {
@@ -26,11 +27,11 @@ impl Layout {
         let own = Self::row_major(element, shape.to_vec())?;
         let structure = u64::from(self.element.size());
         if offset.checked_add(own.size).is_none_or(|end| end > structure) {
-            return Err(Error::Invalid(format!(
+            return invalid(format!(
                 "a field of {} bytes from byte {offset} on does not fit into a structure of \
                  {structure} bytes",
                 own.size
-            )));
+            ));
         }
         let mut strides = self.strides.clone();
         strides.extend(row_major_strides(element, shape));

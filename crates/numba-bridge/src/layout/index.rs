@@ -2,6 +2,7 @@
 
 use super::{Layout, MAX_DIMENSIONS};
 use crate::Error;
+use crate::error::invalid;
 
 /// One entry of an index expression, with the meaning that it has in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,7 @@ impl Slice {
     fn of(self, length: i64) -> Result<(i64, i64, i64), Error> {
         let step = self.step.unwrap_or(1);
         if step == 0 {
-            return Err(Error::Invalid("slice step cannot be zero".into()));
+            return invalid("slice step cannot be zero");
         }
         let (lowest, highest) = if step > 0 { (0, length) } else { (-1, length - 1) };
         let place = |position: i64| {
