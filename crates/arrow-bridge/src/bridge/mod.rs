@@ -4,7 +4,6 @@ mod copies;
 mod exchange;
 mod messages;
 mod objects;
-mod pickling;
 mod readers;
 mod stored;
 

@@ -5,9 +5,9 @@
 //! Python object, whose destructor may do anything.
 
 use super::queues::Queues;
-use super::retained::{Completed, Retained};
 use crate::{Context, Current, Event, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, codes};
+use std::any::Any;
 
 /// How many other streams a use of a stream asks for.  Asking for all would cost the more the more
 /// streams are busy; asking for none would retain for good what a stream used that is not used again.
@@ -227,5 +227,34 @@ fn is_over(answer: &CudaResult<bool>) -> bool {
         // After a fatal error the context executes nothing any more.  Any other error says nothing
         // about the work.
         Err(error) => error.code().is_some_and(|code| codes::FATAL.contains(&code)),
+    }
+}
+
+/// An owner that keeps memory valid.
+pub type Retained = Box<dyn Any + Send + Sync>;
+
+/// The owners that were retained for work that is now complete.  The receiver chooses where to drop
+/// them.
+#[derive(Debug, Default)]
+pub struct Completed(Vec<Retained>);
+
+impl Completed {
+    pub(super) fn add(&mut self, retained: Retained) {
+        self.0.push(retained);
+    }
+
+    /// Adds all owners of another one.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// The number of owners.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no owners.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }

@@ -14,7 +14,7 @@ use crate::base::code::{
     CONTEXT_IS_DESTROYED, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_INITIALIZED,
     OPERATING_SYSTEM, Result,
 };
-use crate::base::{Handle, Handles, fork, lock};
+use crate::base::{Handle, Handles, lock, watch_forks};
 use crate::contexts::{Context, stack};
 use crate::kernels::{Function, Module};
 use crate::memory::{BLOCK, Memory, Window};
@@ -79,7 +79,7 @@ impl Driver {
                 eprintln!("cuda-sim: cannot reserve address space for a device: {problem}");
                 OPERATING_SYSTEM
             })?;
-        fork::watch_forks()?;
+        watch_forks()?;
         let windows = windows.into_iter().map(|window| &*Box::leak(window)).collect::<Vec<_>>();
         Ok(Self {
             devices: windows.iter().map(|_| Device::default()).collect(),

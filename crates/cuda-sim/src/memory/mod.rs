@@ -2,14 +2,13 @@
 
 mod allocator;
 mod device;
-mod ipc_handle;
 mod region;
 mod sharing;
 mod window;
 
 pub use allocator::BLOCK;
-pub use ipc_handle::{HANDLE_BYTES, IpcHandle};
 pub use region::{Kind, Region};
+pub use sharing::{HANDLE_BYTES, IpcHandle};
 pub use window::Window;
 
 use device::DeviceMemory;

@@ -1,8 +1,8 @@
 //! The worker threads and lanes that the copies of one device share, created on demand.
 
 use super::lanes::{Lanes, TakenLane};
+use super::plan::Task;
 use super::plan::TransferLimits;
-use super::task::Task;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};

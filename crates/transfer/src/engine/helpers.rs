@@ -1,7 +1,6 @@
 //! Counts the threads that help with a job.
 
-use super::backoff::Backoff;
-use super::sync::{AtomicUsize, Ordering};
+use super::sync::{AtomicUsize, Ordering, spin_loop, thread};
 use crossbeam_utils::CachePadded;
 
 /// The helpers of one job.  Each count has a cache line of its own, to avoid false sharing.
@@ -87,6 +86,33 @@ impl Helpers {
         while self.present.load(Ordering::Acquire) != CLOSED {
             backoff.wait();
         }
+    }
+}
+
+/// About 5 microseconds, which many pieces take.
+const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
+/// About 20 microseconds more if no other thread wants the core, less time than a wake-up takes.
+const YIELDS: u32 = if cfg!(loom) { 1 } else { 50 };
+
+/// Spins, and then yields, since there may be fewer cores than threads.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    waited: u32,
+}
+
+impl Backoff {
+    pub(super) fn wait(&mut self) {
+        if self.waited < SPINS {
+            spin_loop();
+        } else {
+            thread::yield_now();
+        }
+        self.waited = self.waited.saturating_add(1);
+    }
+
+    /// Whether it has waited for as long as a wake-up takes.
+    pub(super) fn is_long(&self) -> bool {
+        self.waited >= SPINS + YIELDS
     }
 }
 

@@ -1,10 +1,10 @@
 //! The issuer: the thread that wants a copy has the device move the slots.
 
-use super::backoff::Backoff;
+use super::helpers::Backoff;
 use super::job::Job;
 use super::lanes::Lane;
 use super::plan::Moves;
-use super::task::Task;
+use super::plan::Task;
 use super::throttle::Throttle;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};

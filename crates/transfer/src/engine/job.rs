@@ -3,8 +3,8 @@
 use super::helpers::Helpers;
 use super::host::{HUGE_PAGE, HostMemory, Stores, fence_stores};
 use super::plan::Plan;
+use super::plan::Task;
 use super::sync::{AtomicBool, AtomicUsize, Ordering};
-use super::task::Task;
 use super::turns::{Side, Turns};
 use crossbeam_utils::CachePadded;
 

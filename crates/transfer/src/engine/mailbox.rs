@@ -1,6 +1,6 @@
 //! Hands jobs to one worker thread.
 
-use super::backoff::Backoff;
+use super::helpers::Backoff;
 use super::job::Job;
 use super::sync::{AtomicU8, Mutex, OnceLock, Ordering, spin_loop, thread};
 use crossbeam_utils::CachePadded;

@@ -2,7 +2,6 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use super::task::Task;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
@@ -162,6 +161,17 @@ impl Plan {
         let in_flight = count(MAX_IN_FLIGHT).max(2 * moved);
         Moves { at_least: moved, at_most: moved, in_flight, only_last_matters: false }
     }
+}
+
+/// A kind of staged copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Host to device.
+    Upload,
+    /// Device to host.
+    Download,
+    /// The device's bytes are compared with the host's.
+    Compare,
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::engine::host::HostMemory;
     use crate::engine::plan::Plan;
-    use crate::engine::task::Task;
+    use crate::engine::plan::Task;
 
     /// Several copies at the same time never get more threads than there are.
     #[test]
