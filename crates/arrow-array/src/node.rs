@@ -61,7 +61,6 @@ impl Memory for DeviceBuffer {
 #[derive(Clone, Debug)]
 pub(crate) struct Node<B> {
     pub(crate) data_type: DataType,
-    /// In elements.
     pub(crate) length: u64,
     /// The first element's position in the buffers, and in children that have as many.
     pub(crate) offset: u64,

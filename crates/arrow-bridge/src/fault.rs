@@ -104,7 +104,6 @@ pub(crate) fn attempt<T: Default>(work: impl FnOnce() -> Result<T, Fault>) -> Ou
     }
 }
 
-/// Runs a call from C++ for what it does.
 pub(crate) fn attempted(work: impl FnOnce() -> Result<(), Fault>) -> Failure {
     attempt(work).failure
 }

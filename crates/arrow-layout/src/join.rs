@@ -171,7 +171,6 @@ impl Plan<'_> {
         found().ok_or(JoinError::Invalid)
     }
 
-    /// The children of that number.
     fn children(&self, parts: &[Part], child: u32) -> Result<Vec<Part>, JoinError> {
         let child_of = |part: &Part| {
             let mut number = part.number + 1;

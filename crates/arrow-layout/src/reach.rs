@@ -259,7 +259,6 @@ impl<'a> Trimming<'a> {
         }
     }
 
-    /// All elements of the arrays that are in no other one.
     fn roots(&self) -> Vec<Task> {
         let mut roots = Vec::new();
         let mut next = 0;

@@ -164,7 +164,6 @@ pub(crate) fn ends<T>(group: &[T]) -> (&T, &T) {
     group.first().zip(group.last()).expect("a group has members")
 }
 
-/// Memory for `size` bytes.
 fn reserve(size: u64) -> Result<Vec<u8>, Error> {
     let count = usize::try_from(size).map_err(|_| too_large(size))?;
     let mut bytes = Vec::new();

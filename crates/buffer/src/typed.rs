@@ -43,7 +43,6 @@ pub struct DeviceSlice<T: Pod> {
 }
 
 impl<T: Pod> DeviceSlice<T> {
-    /// The size of an element, in bytes.
     const SIZE: u64 = {
         assert!(size_of::<T>() > 0, "elements of a device slice must have a size");
         size_of::<T>() as u64

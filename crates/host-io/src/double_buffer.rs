@@ -11,7 +11,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DoubleBuffer {
     stream: Stream,
-    /// The size of a half, in bytes.
     size: usize,
     /// The half that fills.  It is there, unless it is full and was given up.
     current: Option<Half>,
@@ -57,7 +56,6 @@ impl DoubleBuffer {
         })
     }
 
-    /// The size of a half, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }

@@ -292,7 +292,6 @@ fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
     Ok(offset)
 }
 
-/// Length, offset and number of nulls.
 fn numbers(array: &ArrowArray) -> Result<(u64, u64, Option<u64>), Error> {
     let (Ok(length), Ok(offset)) = (u64::try_from(array.length), u64::try_from(array.offset))
     else {

@@ -23,7 +23,6 @@ struct Release {
   void operator()(RustWriter* writer) const { Rust().writer_release(writer); }
 };
 
-// The buffer that lies at a place.
 inline const RustBuffer* At(const BufferPlace& place) {
   return reinterpret_cast<const RustBuffer*>(&place);
 }

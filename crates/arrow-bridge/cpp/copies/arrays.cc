@@ -27,7 +27,6 @@ bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
 // library would allocate memory for each.
 class Numbers {
  public:
-  // For at most `count` buffers.
   explicit Numbers(size_t count)
       : slots_(std::bit_ceil(2 * (count + 1))), shift_(64 - std::countr_zero(slots_.size())) {}
 
@@ -54,7 +53,6 @@ class Numbers {
   size_t next_ = 0;
 };
 
-// The buffers of arrays.
 class Collection {
  public:
   explicit Collection(const ArrayDataVector& arrays) {

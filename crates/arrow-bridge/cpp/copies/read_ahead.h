@@ -22,7 +22,6 @@ class ReadAhead : public arrow::RecordBatchReader {
   // Batches that are copied together.
   struct Group {
     std::vector<BatchPtr> batches;
-    // Those of all batches.
     Trimmed columns;
     int64_t rows = 0;
     int64_t nbytes = 0;

@@ -23,7 +23,6 @@ struct Trimmed {
 // them.  Copies to a device read none on a stream: what these lead to stays whole.
 Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to, const RustStream* stream);
 
-// Lowers the offsets of copies.
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const ManagerPtr& to);
 

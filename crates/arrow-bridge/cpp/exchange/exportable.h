@@ -9,7 +9,6 @@
 
 namespace arrow_cuda {
 
-// Whether libarrow can export the columns as they are.
 bool IsExportable(const ArrayDataVector& columns);
 
 // The same data, which libarrow can export; `data` itself if it can export that.

@@ -11,7 +11,6 @@ namespace arrow_cuda {
 // Each takes the stream over, also on failure.  A stream has one device: another one's data is an
 // error.
 
-// Reads the stream's arrays as batches.
 Result<ReaderPtr> ImportBatches(ArrowDeviceArrayStream* stream);
 
 // All of the stream's arrays.

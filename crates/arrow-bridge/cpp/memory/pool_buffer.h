@@ -14,7 +14,6 @@ namespace arrow_cuda {
 // zeros.  Has no memory until `Allocate` succeeds.
 class PoolBuffer : public arrow::MutableBuffer {
  public:
-  // `manager` is the pool's.
   PoolBuffer(arrow::MemoryPool* pool, ManagerPtr manager)
       : arrow::MutableBuffer(nullptr, 0, std::move(manager)), pool_(pool) {}
 

@@ -13,7 +13,6 @@
 
 namespace arrow_cuda {
 
-// For objects of one type.
 template <typename T>
 class Slab {
  public:

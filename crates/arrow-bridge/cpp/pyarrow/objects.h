@@ -67,7 +67,6 @@ Result<std::shared_ptr<T>> Require(PyObject* object) {
   return Status::TypeError("expected an initialised pyarrow.", kConversion<T>.name);
 }
 
-// A new pyarrow object.
 template <typename T>
 Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
   using Function = PyObject*(const std::shared_ptr<T>&);

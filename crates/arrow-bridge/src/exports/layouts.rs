@@ -39,7 +39,6 @@ pub(super) unsafe extern "C" fn reach(
 }
 
 impl OffsetReader {
-    /// Has C++ read the offsets that are wanted.
     pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
         // SAFETY: there is room for as many offsets as are wanted.
         done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })

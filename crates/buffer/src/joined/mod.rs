@@ -57,7 +57,6 @@ pub fn join(
     })
 }
 
-/// The buffers of a piece.
 struct Ends<'a> {
     to: &'a DeviceBuffer,
     /// Of ones the target itself.

@@ -16,7 +16,6 @@ const BITS: u64 = 1;
 const NUMBERS: u64 = 2;
 const VIEWS: u64 = 3;
 
-/// The parts of pieces.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) first: Vec<Part>,

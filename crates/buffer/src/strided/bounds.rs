@@ -2,7 +2,6 @@
 
 use crate::Error;
 
-/// Checks that there is a stride for each dimension.
 pub(super) fn check_dimensions(strides: &[i64], shape: &[u64]) -> Result<(), Error> {
     if strides.len() == shape.len() {
         return Ok(());

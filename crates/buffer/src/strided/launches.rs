@@ -25,7 +25,6 @@ pub(super) enum Kernel {
     Transposed,
 }
 
-/// One launch of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
     pub(super) kernel: Kernel,

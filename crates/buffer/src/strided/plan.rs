@@ -69,7 +69,6 @@ impl Plan {
         Self { to, from, run, dimensions: merged }
     }
 
-    /// The plan for contiguous bytes.
     pub(super) fn plain(to: u64, from: u64, size: u64) -> Self {
         Self { to, from, run: size, dimensions: Vec::new() }
     }

@@ -102,7 +102,6 @@ impl Context {
         }
     }
 
-    /// Has the driver allocate a segment for a request.
     fn allocate_from_driver(
         &self,
         pool: &Pool,

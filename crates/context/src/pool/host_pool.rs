@@ -33,7 +33,6 @@ pub struct HostPool {
     context: Context,
 }
 
-/// Where a context refers to its pool.
 struct OfContext(&'static HostPool);
 
 impl Extension for OfContext {}

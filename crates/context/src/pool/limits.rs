@@ -13,14 +13,9 @@ const MOST_PINNED: u64 = 1 << 30;
 /// No limit was set.
 const UNSET: u64 = u64::MAX;
 
-static DEVICE_VARIABLE: Variable = Variable::new(
-    "PYARROW_CUDA_CACHE",
-    "a number of bytes, such as 1000000 or 512M, or 'off' for none",
-);
-static PINNED_VARIABLE: Variable = Variable::new(
-    "PYARROW_CUDA_PINNED_CACHE",
-    "a number of bytes, such as 1000000 or 512M, or 'off' for none",
-);
+const ACCEPTED: &str = "a number of bytes, such as 1000000 or 512M, or 'off' for none";
+static DEVICE_VARIABLE: Variable = Variable::new("PYARROW_CUDA_CACHE", ACCEPTED);
+static PINNED_VARIABLE: Variable = Variable::new("PYARROW_CUDA_PINNED_CACHE", ACCEPTED);
 static DEFAULT: AtomicU64 = AtomicU64::new(UNSET);
 
 /// Sets how many bytes of released memory each context caches, unless `PYARROW_CUDA_CACHE` is set.

@@ -53,7 +53,6 @@ impl Pool {
     }
 }
 
-/// The pools of a context, by source.
 pub(super) struct Pools([Pool; Source::ALL.len()]);
 
 impl Pools {

@@ -28,7 +28,6 @@ impl Source {
         }
     }
 
-    /// Whether the memory outlives its context.
     pub(super) fn outlives_context(self) -> bool {
         self == Self::Pages
     }

@@ -31,7 +31,6 @@ pub(crate) struct Fences {
 /// A point in the work of all contexts.
 #[derive(Clone, Debug)]
 pub(crate) struct Fence {
-    /// One in each context.
     events: Vec<Event>,
     /// The number of the last release before it.
     after: u64,

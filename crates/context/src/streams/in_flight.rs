@@ -16,7 +16,6 @@ const OTHERS: usize = 2;
 /// More spare events than this are destroyed.
 const MAX_SPARE: usize = 1024;
 
-/// The work that a context's streams have in flight.
 #[derive(Default)]
 pub(super) struct InFlight(Lock<Work>);
 
@@ -28,7 +27,6 @@ struct Work {
     retained_for_good: Vec<Retained>,
     /// Events for reuse: creating and destroying one takes about as long as a copy.
     spare: Vec<Event>,
-    /// Whether the context is in [`LISTED`].
     is_listed: bool,
 }
 

@@ -39,7 +39,6 @@ impl<T: Clone> Handles<T> {
         Self(Mutex::default())
     }
 
-    /// Adds an object, and returns its handle.
     pub fn insert(&self, object: T) -> Handle {
         let handle = next();
         lock(&self.0).insert(handle, object);

@@ -35,7 +35,6 @@ exported! { driver:
         unsafe { mode.write(capture::exchange_mode(Mode::of(mode.read())?) as i32) };
     }
 
-    /// Destroys a graph.
     [10000] call cuGraphDestroy(graph: Handle) {
         driver.graphs.remove(graph)?;
     }

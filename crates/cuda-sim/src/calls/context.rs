@@ -13,7 +13,6 @@ use crate::work::capture;
 /// The interface version that contexts of `cuCtxCreate_v2` report.
 const API_VERSION: u32 = 3020;
 const GREATEST_PRIORITY: i32 = -5;
-/// The flags that a context may have.
 const FLAGS: u32 = 0x1ff;
 
 exported! { driver:
@@ -41,7 +40,6 @@ exported! { driver:
         driver.destroy_context(context);
     }
 
-    /// Returns the device of the current context.
     [2000 to 13000] call cuCtxGetDevice(device: Out<i32>) {
         let context = stack::current()?;
         device.required()?.set(context.device as i32);
@@ -79,7 +77,6 @@ exported! { driver:
         context.check()?;
     }
 
-    /// Returns the least and the greatest stream priority.
     [5050] call cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         stack::current()?;
         least.set_if_wanted(0);
@@ -143,7 +140,6 @@ exported! { driver:
         stack::push(driver.context(context)?);
     }
 
-    /// Pops the current context and returns it.
     [4000] call cuCtxPopCurrent_v2(context: Out<Handle>) {
         let popped = stack::pop().ok_or(INVALID_CONTEXT)?;
         context.set_if_wanted(popped.handle());

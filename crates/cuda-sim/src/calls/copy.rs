@@ -13,7 +13,6 @@ use crate::entry::exported;
 use crate::streams::Stream;
 use crate::work::capture;
 
-/// One end of a copy.
 #[derive(Clone, Copy)]
 enum End {
     Host(usize),
@@ -140,17 +139,14 @@ impl End {
 }
 
 exported! { driver:
-    /// Copies from the host to a device.
     [3020, per_thread] call cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) {
         Copy::new(End::Device(to), End::Host(from), size).synchronous(driver)?;
     }
 
-    /// Copies from a device to the host.
     [3020, per_thread] call cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) {
         Copy::new(End::Host(to), End::Device(from), size).synchronous(driver)?;
     }
 
-    /// Copies between device addresses.
     [3020, per_thread] call cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) {
         Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
     }
@@ -198,7 +194,6 @@ exported! { driver:
         Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream)?;
     }
 
-    /// Queues a copy between device addresses.
     [3020, per_thread] call cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) {
         Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
     }

@@ -18,12 +18,10 @@ exported! { driver:
         Driver::initialise()?;
     }
 
-    /// Returns the CUDA version of the driver.
     [2020] early cuDriverGetVersion(version: Out<i32>) {
         version.required()?.set(DRIVER_VERSION);
     }
 
-    /// Returns the number of devices.
     [2000] call cuDeviceGetCount(count: Out<i32>) {
         count.required()?.set(driver.devices.len() as i32);
     }
@@ -68,7 +66,6 @@ exported! { driver:
         value.set(attribute_of(&driver.config, ordinal, attribute));
     }
 
-    /// Returns the 16 bytes that identify a device.
     [9020 to 11040] call cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) {
         uuid.required()?.set(uuid_of(driver.ordinal(device)?));
     }

@@ -16,7 +16,6 @@ use crate::entry::{EntryPoint, Out, exported};
 const LEGACY_STREAM: u64 = 1;
 const PER_THREAD_STREAM: u64 = 2;
 
-/// The result of a search.
 #[repr(i32)]
 #[derive(Clone, Copy)]
 pub enum Search {

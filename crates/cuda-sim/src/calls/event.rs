@@ -14,7 +14,6 @@ const INTERPROCESS: u32 = 4;
 const FLAGS: u32 = 7;
 
 exported! { driver:
-    /// Creates an event.
     [2000] call cuEventCreate(event: Out<Handle>, flags: u32) {
         stack::await_copy();
         let context = stack::current()?;
@@ -48,7 +47,6 @@ exported! { driver:
         event.record_all();
     }
 
-    /// Returns whether an event is reached.
     [2000] call cuEventQuery(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
@@ -57,7 +55,6 @@ exported! { driver:
         }
     }
 
-    /// Waits for an event.
     [2000] call cuEventSynchronize(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
@@ -72,7 +69,6 @@ exported! { driver:
         milliseconds.set(Event::elapsed(&start, &end)?);
     }
 
-    /// Destroys an event.
     [4000] call cuEventDestroy_v2(event: Handle) {
         driver.events.remove(event)?.context.check()?;
     }

@@ -11,7 +11,6 @@ use crate::entry::exported;
 use crate::work::capture;
 
 exported! { driver:
-    /// Fills `count` bytes.
     [3020, per_thread] call cuMemsetD8_v2(to: u64, value: u8, count: usize) {
         fill(driver, to, [value], count, None)?;
     }
@@ -21,7 +20,6 @@ exported! { driver:
         fill(driver, to, value.to_ne_bytes(), count, None)?;
     }
 
-    /// Queues the filling of `count` bytes.
     [3020, per_thread] call cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
         fill(driver, to, [value], count, Some(stream))?;
     }

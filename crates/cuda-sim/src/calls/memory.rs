@@ -17,7 +17,6 @@ const LAZY_PEER_ACCESS: u32 = 1;
 pub struct MemHandle([u8; HANDLE_BYTES]);
 
 exported! { driver:
-    /// Returns the free and the total bytes of the current device.
     [3020] call cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let context = stack::current()?;
         let (free, total) = (free.required()?, total.required()?);

@@ -19,7 +19,6 @@ const REGISTERS: i32 = 16;
 const FUNCTION_ATTRIBUTES: i32 = 16;
 
 exported! { driver:
-    /// Loads PTX.
     [2000] call cuModuleLoadData(module: Out<Handle>, image: *const c_char) {
         load(driver, module, image)?;
     }
@@ -43,7 +42,6 @@ exported! { driver:
         driver.functions.retain(is_other);
     }
 
-    /// Returns an entry of a module by its name.
     [2000] call cuModuleGetFunction(function: Out<Handle>, module: Handle, name: *const c_char) {
         stack::current()?;
         let out = function.required()?;

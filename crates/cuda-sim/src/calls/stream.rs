@@ -20,7 +20,6 @@ type StreamCallback = extern "C" fn(stream: Handle, status: Code, data: *mut c_v
 type HostFunction = extern "C" fn(data: *mut c_void);
 
 exported! { driver:
-    /// Creates a stream.
     [2000] call cuStreamCreate(stream: Out<Handle>, flags: u32) {
         stack::await_copy();
         create(driver, stream, flags, 0)?;
@@ -80,7 +79,6 @@ exported! { driver:
         flags.required()?.set(u32::from(is_non_blocking) * NON_BLOCKING);
     }
 
-    /// Returns the priority of a stream.
     [5050, per_thread] call cuStreamGetPriority(stream: Handle, priority: Out<i32>) {
         let stream = driver.stream(stream)?;
         priority.required()?.set(stream.priority);
@@ -105,7 +103,6 @@ exported! { driver:
         })?;
     }
 
-    /// Queues a call of `function`.
     [10000, per_thread] call cuLaunchHostFunc(
         stream: Handle,
         function: Option<HostFunction>,

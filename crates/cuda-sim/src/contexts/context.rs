@@ -15,7 +15,6 @@ pub struct Context {
     pub id: u64,
     pub device: usize,
     pub is_primary: bool,
-    /// The queues of its streams.
     pub queues: Queues,
     health: Arc<Health>,
     /// The handle, where it is not the address of this object.

@@ -17,7 +17,6 @@ pub fn top() -> Option<&'static Context> {
     STACK.with(|stack| stack.borrow().last().copied())
 }
 
-/// The current context.
 pub fn current() -> Result<&'static Context> {
     let context = top().ok_or(INVALID_CONTEXT)?;
     context.check()?;

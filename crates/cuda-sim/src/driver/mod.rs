@@ -98,7 +98,6 @@ impl Driver {
         lock(&self.memory)
     }
 
-    /// The index of a device by its number.
     pub fn ordinal(&self, number: i32) -> Result<usize> {
         let ordinal = usize::try_from(number).ok();
         ordinal.filter(|&ordinal| ordinal < self.devices.len()).ok_or(INVALID_DEVICE)
@@ -162,7 +161,6 @@ impl Driver {
         }
     }
 
-    /// The event of a handle.
     pub fn event(&self, handle: Handle) -> Result<Arc<Event>> {
         let event = self.events.get(handle)?;
         event.context.check()?;

@@ -58,7 +58,6 @@ pub fn set_rules(spec: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the rules of `CUDA_SIM_FAULT`, once.
 pub fn load_environment() -> Result {
     static LOADED: OnceLock<Result> = OnceLock::new();
     *LOADED.get_or_init(|| match env::var("CUDA_SIM_FAULT") {

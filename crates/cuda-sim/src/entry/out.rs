@@ -9,7 +9,6 @@ use crate::base::code::{INVALID_VALUE, Result};
 #[repr(transparent)]
 pub struct Out<T: Copy>(*mut T);
 
-/// An [`Out`] that is not null.
 pub struct Target<T: Copy>(NonNull<T>, PhantomData<T>);
 
 impl<T: Copy> Out<T> {

@@ -54,11 +54,9 @@ impl Kernel {
     }
 }
 
-/// A loaded module.
 pub struct Module {
     pub context: &'static Context,
     source: String,
-    /// The names of its entries.
     entries: Vec<String>,
 }
 

@@ -52,7 +52,6 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         Ok(())
     }
 
-    /// Writes bytes from an address on.
     pub fn store(&mut self, address: u64, bytes: &[u8]) -> Result {
         let contents = self.contents(address, bytes.len())? as *mut u8;
         // SAFETY: as for `load`.  The host may read a word of 8 bytes while this writes it, so that

@@ -74,7 +74,6 @@ impl Allocator {
         Some(at)
     }
 
-    /// Frees an allocation.
     pub fn free(&mut self, offset: u64, size: u64) {
         if size > SMALL {
             return self.free_blocks(offset, size);
@@ -91,7 +90,6 @@ impl Allocator {
         }
     }
 
-    /// Frees whole blocks.
     pub fn free_blocks(&mut self, offset: u64, size: u64) {
         let (mut start, mut end) = (offset, offset + size.next_multiple_of(BLOCK));
         self.freed.push(start..end);

@@ -20,7 +20,6 @@ use crate::contexts::Context;
 
 /// Where memory lies for the host.
 pub struct Resolved {
-    /// Host address of the contents.
     pub contents: usize,
     pub is_on_host: bool,
 }
@@ -32,7 +31,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory of devices with these windows and `total` bytes each.
     pub fn new(windows: &[&'static Window], total: u64) -> Self {
         Self {
             regions: Regions::default(),
@@ -41,13 +39,11 @@ impl Memory {
         }
     }
 
-    /// Free and total bytes of a device.
     pub fn free_and_total(&self, device: usize) -> (u64, u64) {
         let memory = &self.devices[device];
         (memory.free_bytes(), memory.total)
     }
 
-    /// Allocates memory of the context's device.
     pub fn allocate(&mut self, context: &'static Context, size: u64, kind: Kind) -> Result<u64> {
         if size == 0 {
             return Err(INVALID_VALUE);

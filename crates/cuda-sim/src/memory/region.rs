@@ -75,7 +75,6 @@ impl Regions {
         self.0.remove(&base)
     }
 
-    /// The region that starts at `base`.
     pub fn at(&self, base: u64) -> Option<&Region> {
         self.0.get(&base)
     }
@@ -84,7 +83,6 @@ impl Regions {
         self.0.get_mut(&base)
     }
 
-    /// The region in which `address` lies.
     pub fn containing(&self, address: u64) -> Option<&Region> {
         let (_, region) = self.0.range(..=address).next_back()?;
         (address < region.end()).then_some(region)

@@ -65,7 +65,6 @@ impl Memory {
     }
 }
 
-/// Size of a handle in bytes.
 pub const HANDLE_BYTES: usize = 64;
 
 /// The contents of a handle.  Two handles of one allocation are equal.

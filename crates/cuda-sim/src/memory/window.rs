@@ -31,7 +31,6 @@ pub struct Window {
     /// First device address.
     pub base: u64,
     _reserved: Mapping,
-    /// The contents of `base`.
     contents: Mapping,
     length: u64,
     file: File,

@@ -18,7 +18,6 @@ impl Stream {
         Self { context, priority, queue: context.queues.create(order) }
     }
 
-    /// The legacy default stream of a context.
     pub fn legacy(context: &'static Context) -> Self {
         Self { context, priority: 0, queue: Arc::clone(context.queues.legacy()) }
     }

@@ -18,7 +18,6 @@ use crate::base::lock;
 /// The memory that must be free when a thread starts: far more than its thread-local data.
 const ROOM_OF_THREAD: usize = 64 << 10;
 
-/// One piece of work.
 pub type Work = Box<dyn FnOnce() -> Result + Send>;
 
 /// How a queue is ordered with the context's legacy default stream.

@@ -50,10 +50,8 @@ pub fn linker_message(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// The fault of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// There is no such file.
     Missing,
     /// The path leads to something other than a library.
     NotALibrary,

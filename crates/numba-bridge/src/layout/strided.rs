@@ -182,7 +182,6 @@ impl Layout {
         }
     }
 
-    /// The length and the stride of each dimension.
     pub(super) fn dimensions(
         &self,
     ) -> impl DoubleEndedIterator<Item = (i64, i64)> + ExactSizeIterator {

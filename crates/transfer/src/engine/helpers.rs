@@ -19,7 +19,6 @@ pub(super) struct Helpers {
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 impl Helpers {
-    /// At most `most` helpers.
     pub(super) fn at_most(most: usize) -> Self {
         Self { most, ..Self::default() }
     }

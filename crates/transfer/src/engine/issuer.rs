@@ -3,8 +3,7 @@
 use super::helpers::Backoff;
 use super::job::Job;
 use super::lanes::Lane;
-use super::plan::Moves;
-use super::plan::Task;
+use super::plan::{Moves, Task};
 use super::throttle::Throttle;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};
@@ -33,7 +32,6 @@ pub(super) struct Issuer<'copy> {
 struct Progress {
     /// The pieces below this one are moved, or their move is queued.
     begun: usize,
-    /// The pieces below this one are moved.
     moved: usize,
     /// The ends of queued moves: the piece behind them, and an event.
     ends: VecDeque<(usize, Event)>,

@@ -22,7 +22,6 @@ pub(super) struct Mailbox {
 
 /// The thread does not run yet.
 const NEW: u8 = 0;
-/// It spins for a job.
 const SPINNING: u8 = 1;
 const ASLEEP: u8 = 2;
 /// A job is about to be put here.
@@ -33,12 +32,10 @@ const BUSY: u8 = 5;
 const ENDED: u8 = 6;
 
 impl Mailbox {
-    /// Chooses the thread if it spins.
     pub(super) fn choose_spinning(&self) -> bool {
         self.state.load(Ordering::Relaxed) == SPINNING && self.change(SPINNING, CHOSEN)
     }
 
-    /// Chooses the thread if it is asleep.
     pub(super) fn choose_asleep(&self) -> bool {
         self.state.load(Ordering::Relaxed) == ASLEEP && self.change(ASLEEP, CHOSEN)
     }

@@ -14,14 +14,12 @@ use super::turns::{Side, Turns};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-/// Waits for another thread.
 fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         thread::yield_now();
     }
 }
 
-/// The bytes of slots.
 #[derive(Default)]
 struct Slots([UnsafeCell<usize>; 2]);
 

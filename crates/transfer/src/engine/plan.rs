@@ -28,11 +28,9 @@ pub(super) struct Plan {
     pub(super) helpers: usize,
     /// The size of a piece and its slot, in bytes.
     pub(super) piece: usize,
-    /// The number of slots.
     pub(super) slots: usize,
 }
 
-/// How the device moves the pieces of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moves {
     /// One call moves so many pieces, unless it reaches the end of the slots or of the copy.
@@ -142,7 +140,6 @@ impl TransferLimits {
 }
 
 impl Plan {
-    /// How to move the `pieces` of a copy.
     pub(super) fn moves(&self, task: Task, pieces: usize) -> Moves {
         let count = |bytes: usize| bytes.div_ceil(self.piece);
         let share = |parts: usize| pieces * self.piece / parts;

@@ -5,9 +5,7 @@
 
 /// The size of the driver's own blocks: a segment is a multiple of it.
 pub(crate) const SEGMENT: u64 = 2 << 20;
-/// The largest small block.
 pub(crate) const MAX_SMALL: u64 = 1 << 20;
-/// The smallest large block.
 pub(crate) const MIN_LARGE: u64 = 16 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;

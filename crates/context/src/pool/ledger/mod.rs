@@ -30,7 +30,6 @@ pub(crate) type Place = (u64, u64);
 /// context needed at its peak.
 const PARTS_DIVISOR: u64 = 12;
 
-/// The blocks of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// By address.
@@ -82,7 +81,6 @@ impl Ledger {
         }
     }
 
-    /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> Option<Place> {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
@@ -172,7 +170,6 @@ impl Ledger {
         self.serve(address, request)
     }
 
-    /// Takes a ready block for a request.
     fn serve(&mut self, address: u64, request: &Request) -> Place {
         let segment = self.take(address, request.capacity, request.size);
         self.account.count_allocated(request.size);
@@ -232,7 +229,6 @@ impl Ledger {
         finished.into_iter().map(|segment| self.remove_segment(segment)).collect()
     }
 
-    /// Restores a segment that the driver has failed to free.
     pub(crate) fn restore_segment(&mut self, segment: &Segment) {
         self.account.stats.driver_frees -= 1;
         self.account.count_reserved(segment.capacity);

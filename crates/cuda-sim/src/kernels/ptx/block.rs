@@ -12,7 +12,6 @@ const WARP: usize = 32;
 /// The numbers of threads that are at the same instruction, in ascending order.
 type Group = Vec<usize>;
 
-/// A block of threads.
 struct Block<'a, F> {
     program: &'a Program,
     parameters: &'a [u64],

@@ -67,7 +67,6 @@ pub(super) enum Operand {
     Address(Option<usize>, u64),
 }
 
-/// The names in a text.
 #[derive(Default)]
 struct Names<'a> {
     registers: HashMap<&'a str, usize>,
