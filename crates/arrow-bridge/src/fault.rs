@@ -108,7 +108,6 @@ pub(crate) fn attempted(work: impl FnOnce() -> Result<(), Fault>) -> Failure {
     attempt(work).failure
 }
 
-/// Runs a call from C++ for a new object.
 pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Made<T> {
     attempt(|| work().map(|object| Some(Box::new(object))))
 }

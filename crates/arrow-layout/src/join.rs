@@ -133,7 +133,6 @@ pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Jo
     Ok(plan.join)
 }
 
-/// One of the arrays that become one.
 #[derive(Clone, Copy)]
 struct Part {
     number: usize,

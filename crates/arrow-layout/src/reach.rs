@@ -122,7 +122,7 @@ pub fn reach<E>(
         let mut inner = Vec::new();
         for task in tasks {
             if trimming.trim(task, &mut inner).is_none() {
-                trimming.keep_whole(task.root);
+                trimming.whole.push(task.root);
             }
         }
         let waiting = std::mem::take(&mut trimming.waiting);
@@ -133,7 +133,7 @@ pub fn reach<E>(
         }
         for (task, ends) in waiting.into_iter().zip(ends.chunks(2)) {
             if trimming.follow(task, ends, &mut inner).is_none() {
-                trimming.keep_whole(task.root);
+                trimming.whole.push(task.root);
             }
         }
         tasks = inner;
@@ -238,7 +238,6 @@ struct Trimming<'a> {
     places: Vec<Place>,
     reached: Vec<Reached>,
     ranges: Vec<ByteRange>,
-    /// The roots of trees that stay whole.
     whole: Vec<usize>,
     waiting: Vec<Task>,
     wanted: Vec<Wanted>,
@@ -268,10 +267,6 @@ impl<'a> Trimming<'a> {
             next = place.end;
         }
         roots
-    }
-
-    fn keep_whole(&mut self, root: usize) {
-        self.whole.push(root);
     }
 
     /// Trims an array's own buffers.  None for one that contradicts itself.

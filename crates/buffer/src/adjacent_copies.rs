@@ -195,7 +195,6 @@ fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Er
     })
 }
 
-/// Queues such copies, as one piece of work.
 fn queue_all(
     stream: &Stream,
     copies: &[DeviceBuffer],

@@ -171,7 +171,6 @@ fn reserve(size: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The first `size` bytes of reserved memory.
 fn spare(bytes: &mut Vec<u8>, size: u64) -> Result<&mut [MaybeUninit<u8>], Error> {
     bytes.spare_capacity_mut().get_mut(..size as usize).ok_or_else(|| too_large(size))
 }

@@ -44,7 +44,6 @@ impl Context {
 const FINAL: [i32; 3] =
     [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
 
-/// How memory of one context gets to another one.
 enum Route {
     /// Both are the same.
     Within,

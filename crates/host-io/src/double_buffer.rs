@@ -191,7 +191,6 @@ impl DoubleBuffer {
         }
     }
 
-    /// Stores bytes that fit into the current half.
     fn put(&mut self, data: &[u8]) {
         debug_assert!(data.len() <= self.size - self.filled);
         if let Some(half) = &self.current {

@@ -8,7 +8,6 @@ use arrow_cuda_context::Pending;
 /// The version of the interface in exported descriptions.
 pub const VERSION: i64 = 3;
 
-/// The interface's number for the legacy default stream.
 const LEGACY_DEFAULT_STREAM: u64 = 1;
 
 /// The entries of `__cuda_array_interface__`.

@@ -147,7 +147,6 @@ fn event_of(
     Ok(Some(unsafe { Event::borrowed(context, handle, Box::new(Arc::clone(structure))) }))
 }
 
-/// A structure that is being taken over.
 struct Import<'a> {
     context: &'a Context,
     structure: &'a Arc<FFI_ArrowDeviceArray>,

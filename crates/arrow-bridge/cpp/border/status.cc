@@ -1,6 +1,5 @@
 #include "border/status.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 

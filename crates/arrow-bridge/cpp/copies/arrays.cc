@@ -77,7 +77,6 @@ class Collection {
   // Whether no two references are to the same memory.
   bool is_distinct() const { return buffers_.size() == references_.size(); }
 
-  // The number of arrays, with children and dictionaries.
   size_t arrays() const { return arrays_; }
 
  private:
@@ -97,7 +96,6 @@ class Collection {
   size_t arrays_ = 0;
 };
 
-// Arrays with copies in place of their buffers.
 class Replacement {
  public:
   Replacement(const Collection& collection, std::vector<BufferPtr> copies)

@@ -34,7 +34,6 @@ using MakeBuffers = std::function<Result<std::optional<std::vector<BufferPtr>>>(
 Result<std::optional<ArrayDataVector>> WithBuffers(const ArrayDataVector& arrays,
                                                    const MakeBuffers& make);
 
-// `Prepare` and `CopyPrepared`.
 Result<std::optional<ArrayDataVector>> CopyArrays(const ArrayDataVector& arrays,
                                                   const ManagerPtr& to, const RustStream* stream);
 

@@ -31,7 +31,6 @@ struct Sources {
     numbers.push_back(number);
   }
 
-  // Stores copies at the numbers of their sources.
   void Store(std::vector<BufferPtr> made, std::vector<BufferPtr>* copies) const {
     for (size_t index = 0; index < made.size(); ++index) {
       (*copies)[numbers[index]] = std::move(made[index]);

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
-#include "arrow/device.h"
 #include "border/calls.h"
 #include "copies/buffers.h"
 #include "copies/dictionaries.h"
@@ -37,7 +35,6 @@ Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, int32_t
   return all;
 }
 
-// How many elements of the arrays are null, if that is known.
 int64_t NullsOf(const ArrayDataVector& chunks) {
   int64_t nulls = 0;
   for (const auto& chunk : chunks) {

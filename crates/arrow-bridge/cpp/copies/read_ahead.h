@@ -19,7 +19,6 @@ namespace arrow_cuda {
 class ReadAhead : public arrow::RecordBatchReader {
  public:
 
-  // Batches that are copied together.
   struct Group {
     std::vector<BatchPtr> batches;
     Trimmed columns;
@@ -62,7 +61,6 @@ class ReadAhead : public arrow::RecordBatchReader {
   Status ReadOne(arrow::RecordBatchReader& source, Read* read) const;
   // For `Run`, which waits for room; false if nothing is to be read.
   bool HasRoom();
-  // Closes the source.
   void Release();
 
   const SchemaPtr schema_;

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arrow/buffer.h"
-#include "arrow/device.h"
 #include "border/ffi.h"
 #include "border/rust.h"
 #include "memory/buffer.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arrow/device.h"
 #include "arrow/type.h"
 #include "border/status.h"
 #include "copies/buffers.h"

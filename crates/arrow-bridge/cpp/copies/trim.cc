@@ -55,7 +55,6 @@ Result<BufferPtr> Lowered(const arrow::Buffer& offsets, uint64_t width, uint64_t
   return lowered;
 }
 
-// How many of `length` elements of the array are null, if that is known.
 int64_t NullsAmong(const ArrayData& data, int64_t length) {
   const int64_t count = data.null_count.load();
   if (length == data.length || count == 0) return count;

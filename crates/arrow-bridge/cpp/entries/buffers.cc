@@ -1,7 +1,6 @@
 // Buffers over device memory and pinned memory, and pools of pinned memory.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 
 #include "border/rust.h"

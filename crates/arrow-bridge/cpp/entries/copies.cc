@@ -1,7 +1,6 @@
 // Copies of arrays, record batches, chunked arrays and tables, and of single buffers.
 #include "entries/entries.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

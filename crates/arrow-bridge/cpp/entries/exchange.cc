@@ -1,7 +1,6 @@
 // The C Device interface: events, null counts and checks that libarrow lacks.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -95,7 +94,6 @@ Result<std::vector<TypePtr>> TypesOf(ArrowSchema* schema, PyObject* described, b
   return types;
 }
 
-// The device type that a batch with data on a GPU reports.
 arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
   const auto location = LocationOf(batch.column_data());
   const bool is_there = location.has_value() && IsCuda(*location->manager);

@@ -1,7 +1,6 @@
 // Record batches as IPC messages, and files over device memory that expect messages.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 
 #include "border/rust.h"

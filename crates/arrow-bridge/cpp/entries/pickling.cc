@@ -3,12 +3,10 @@
 #include "entries/entries.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arrow/array/util.h"
-#include "arrow/device.h"
 #include "arrow/type.h"
 #include "border/status.h"
 #include "entries/require.h"

@@ -1,7 +1,6 @@
 // Streams of record batches: those of the C Device interface, and those that read ahead.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 
 #include "arrow/c/abi.h"

@@ -6,7 +6,6 @@
 
 #include "arrow/buffer.h"
 #include "arrow/c/bridge.h"
-#include "arrow/device.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"

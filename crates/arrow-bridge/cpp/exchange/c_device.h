@@ -31,7 +31,6 @@ bool ReadsData(const std::vector<TypePtr>& types);
 Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
                      ArrowDeviceArray* array);
 
-// The device memory of a structure on a GPU.
 Result<Location> LocationOf(const ArrowDeviceArray& array);
 
 }  // namespace arrow_cuda

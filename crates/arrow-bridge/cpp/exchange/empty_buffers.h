@@ -8,7 +8,6 @@
 
 namespace arrow_cuda {
 
-// The location of an array's memory.
 struct Location {
   ManagerPtr manager;
   arrow::DeviceAllocationType type;
@@ -17,10 +16,8 @@ struct Location {
 // The location of the first buffer that is not plain host memory, if any.
 std::optional<Location> LocationOf(const ArrayDataVector& columns);
 
-// Plain host memory.
 Location HostLocation();
 
-// Whether `WithoutHostBuffers` replaces any buffer of the data.
 bool NeedsBuffers(const ArrayData& data, const Location& location);
 
 // The same data with empty buffers at `location` in place of those on the host, or null if there are

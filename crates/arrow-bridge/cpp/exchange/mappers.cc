@@ -1,10 +1,8 @@
 #include "exchange/mappers.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "arrow/device.h"
 #include "arrow/memory_pool.h"
 #include "memory/device.h"
 

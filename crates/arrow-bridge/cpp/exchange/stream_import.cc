@@ -17,7 +17,6 @@
 namespace arrow_cuda {
 namespace {
 
-// A stream that was taken over.
 class Stream {
  public:
   static Result<Stream> Take(ArrowDeviceArrayStream* stream) {

@@ -13,7 +13,6 @@ namespace arrow_cuda {
 
 Result<ReaderPtr> ImportBatches(ArrowDeviceArrayStream* stream);
 
-// All of the stream's arrays.
 Result<ChunkedPtr> ImportChunks(ArrowDeviceArrayStream* stream);
 
 }  // namespace arrow_cuda

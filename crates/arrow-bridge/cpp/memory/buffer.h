@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "arrow/buffer.h"
 #include "border/ffi.h"
@@ -31,7 +30,6 @@ class DeviceBuffer : public arrow::Buffer {
   BufferPlace rust_;
 };
 
-// The buffer as a DeviceBuffer, null for any other class.
 const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer);
 std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const BufferPtr& buffer);
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "arrow/device.h"
 #include "border/rust.h"
 
 namespace arrow_cuda {
@@ -46,7 +44,6 @@ class Device : public arrow::Device {
   ManagerPtr memory_manager_;
 };
 
-// Whether this manager manages a GPU's memory.
 bool IsCuda(const arrow::MemoryManager& manager);
 
 class Device::Stream : public arrow::Device::Stream {

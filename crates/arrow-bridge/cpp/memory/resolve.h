@@ -22,7 +22,6 @@ Status WaitUntilReady(const arrow::Buffer& buffer);
 // Whether the memory is a GPU's, whatever the class of the buffer.
 bool IsOnDevice(const arrow::Buffer& buffer);
 
-// The number of the GPU whose memory it is.
 int32_t NumberOf(const arrow::Buffer& buffer);
 
 // The address is about to reach other libraries, whose work nobody here knows.

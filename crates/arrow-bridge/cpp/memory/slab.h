@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace arrow_cuda {
@@ -96,7 +95,6 @@ class Slab {
     piece->Release(1 + piece->unused());
   }
 
-  // The most objects in one piece.
   static constexpr size_t kNeighbours = 64;
 
   size_t expected_;

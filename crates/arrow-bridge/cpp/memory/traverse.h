@@ -44,7 +44,6 @@ const arrow::Buffer* FindBuffer(const ArrayData& data, const Condition& conditio
   return found;
 }
 
-// Calls `visit` with each buffer within an array.
 template <typename Visit>
 void ForEachBuffer(const ArrayData& data, const Visit& visit) {
   FindBuffer(data, [&](const arrow::Buffer& buffer) {

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/message.h"
 #include "arrow/ipc/options.h"

@@ -1,7 +1,6 @@
 #include "messages/check.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -12,7 +12,6 @@
 namespace arrow_cuda {
 namespace {
 
-// Whether the buffer lies within its parent.
 bool IsWithin(const arrow::Buffer& buffer, const arrow::Buffer& whole) {
   const uint64_t offset = buffer.address() - whole.address();
   const auto capacity = static_cast<uint64_t>(whole.capacity());

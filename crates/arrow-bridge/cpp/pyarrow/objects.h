@@ -4,13 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
-#include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/dictionary.h"
 #include "arrow/memory_pool.h"

@@ -7,6 +7,7 @@ mod objects;
 mod readers;
 mod stored;
 
+pub use messages::Payload;
 pub use objects::Contents;
 pub use stored::NewTable;
 

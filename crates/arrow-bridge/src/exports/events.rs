@@ -20,7 +20,6 @@ pub(super) unsafe extern "C" fn wrap(device: i32, place: *const *mut c_void) -> 
     })
 }
 
-/// The handle that a producer has stored at `place`.
 fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     let wrong =
         |what: &str| Fault::new(Kind::Invalid, format!("sync_event ({place:p}) points to {what}"));

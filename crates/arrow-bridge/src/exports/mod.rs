@@ -6,7 +6,6 @@
 mod batch_copies;
 mod buffers;
 mod events;
-mod faults;
 mod files;
 mod layouts;
 mod metadata;
@@ -15,14 +14,14 @@ mod stored;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::RustApi;
+use crate::ffi::{FaultFacts, HostRange, RustApi, RustFault};
 use crate::handles::place;
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
 
 pub(crate) static API: RustApi = RustApi {
-    fault_new: faults::new,
-    fault_facts: faults::facts,
+    fault_new: new_fault,
+    fault_facts,
     fault_release: release,
     device_name: buffers::device_name,
     buffer_allocate: buffers::allocate,
@@ -93,7 +92,6 @@ pub(crate) static API: RustApi = RustApi {
     writer_set_buffer_size: files::writer_set_buffer_size,
 };
 
-/// The primary context of a device that C++ names.
 fn context(device: i32) -> Result<Context, Fault> {
     let number = u32::try_from(device)
         .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
@@ -102,4 +100,15 @@ fn context(device: i32) -> Result<Context, Fault> {
 
 extern "C" fn release<T>(object: Box<T>) {
     drop(object);
+}
+
+unsafe extern "C" fn new_fault(kind: Kind, text: HostRange) -> Box<RustFault> {
+    // SAFETY: C++ passes readable bytes.
+    let text = unsafe { buffers::host(text.data.cast(), text.size as i64) }.unwrap_or_default();
+    Box::new(RustFault::new(kind, String::from_utf8_lossy(text)))
+}
+
+extern "C" fn fault_facts(fault: &RustFault) -> FaultFacts {
+    let text = HostRange { data: fault.text.as_ptr(), size: fault.text.len() };
+    FaultFacts { kind: fault.kind, text }
 }

@@ -25,7 +25,6 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds the parts of a piece that was checked.
     pub(super) fn add(&mut self, piece: &JoinPiece, ends: &Ends<'_>) {
         let JoinPiece { to_position, from_position, count, change, .. } = *piece;
         let (size, unit) = (change.size(), if change.is_of_bits() { 1 } else { 8 });

@@ -31,7 +31,6 @@ impl<'stream> StreamHandle<'stream> {
         Self { raw, context: Some(context) }
     }
 
-    /// Whether it is the legacy default stream of a context.
     pub(crate) fn is_default(self) -> bool {
         self.raw.is_null()
     }
@@ -71,7 +70,6 @@ impl Current<'_> {
         unsafe { query!(cuStreamQuery(stream)) }
     }
 
-    /// Whether a stream is capturing its work into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle; stores a number.

@@ -169,7 +169,6 @@ impl Context {
     }
 }
 
-/// A context that may have been dropped.
 pub(super) struct WeakContext(Weak<State>);
 
 impl WeakContext {

@@ -5,7 +5,6 @@ use super::{Context, Device, identity};
 use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
 
-/// All contexts in use, by handle.
 static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 /// The primary contexts, which stay retained.
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());

@@ -11,7 +11,6 @@ use std::mem;
 /// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
 pub(super) static PINNED: Lock<Option<Account>> = Lock::new(None);
 
-/// The memory of one source in one context.
 pub(super) struct Pool {
     pub(super) source: Source,
     ledger: Lock<Ledger>,

@@ -22,7 +22,6 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 #[derive(Debug)]
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
-    /// Events that can be recorded again.
     spare: Vec<Event>,
     /// Those of contexts that are gone.
     useless: Vec<Event>,

@@ -176,7 +176,6 @@ fn collect_in(
     collected.map(|(completed, _surplus)| completed).unwrap_or_default()
 }
 
-/// All that was retained in a context that is gone, and its events.
 fn forget(context: &Context) -> CudaResult<(Completed, Vec<Event>)> {
     let (work, _context) = {
         let mut listed = LISTED.lock()?;

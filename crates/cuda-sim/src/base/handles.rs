@@ -10,7 +10,6 @@ use super::{lock, map};
 /// A handle as the C interface carries it: an opaque pointer.
 pub type Handle = usize;
 
-/// Bytes between two handles.
 const STEP: usize = 16;
 /// Bytes of address space for handles: enough for a billion.
 const ROOM: u64 = 1 << 34;
@@ -31,7 +30,6 @@ fn next() -> Handle {
     first + USED.fetch_add(STEP, Ordering::Relaxed)
 }
 
-/// The objects of one kind, by their handles.
 pub struct Handles<T>(Mutex<HashMap<Handle, T>>);
 
 impl<T: Clone> Handles<T> {
@@ -53,12 +51,10 @@ impl<T: Clone> Handles<T> {
         lock(&self.0).remove(&handle).ok_or(INVALID_HANDLE)
     }
 
-    /// The number of objects for which `which` returns true.
     pub fn count(&self, which: impl Fn(&T) -> bool) -> u64 {
         lock(&self.0).values().filter(|object| which(object)).count() as u64
     }
 
-    /// Removes the objects for which `keep` returns false.
     pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
         lock(&self.0).retain(|_, object| keep(object));
     }

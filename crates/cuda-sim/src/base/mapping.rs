@@ -36,7 +36,6 @@ pub fn unmap(at: u64, length: u64) {
     unsafe { libc::munmap(at as *mut c_void, length as usize) };
 }
 
-/// Pages that are mapped as long as this lives.
 #[derive(Debug)]
 pub struct Mapping {
     start: usize,
@@ -49,7 +48,6 @@ impl Mapping {
         Ok(Self { start: map(0, length, access, flags, fd, 0)?, length })
     }
 
-    /// The address of the first byte.
     pub fn start(&self) -> usize {
         self.start
     }

@@ -6,7 +6,6 @@ use crate::entry::{Out, exported};
 use crate::work::capture::{self, Mode, Status};
 
 exported! { driver:
-    /// Captures a stream's work from now on.
     [10010, per_thread] call cuStreamBeginCapture_v2(stream: Handle, mode: i32) {
         capture::begin(driver.stream(stream)?.queue, Mode::of(mode)?)?;
     }
@@ -20,7 +19,6 @@ exported! { driver:
         graph.set(driver.graphs.insert(()));
     }
 
-    /// Returns whether a stream's work is captured.
     [10000, per_thread] call cuStreamIsCapturing(stream: Handle, status: Out<Status>) {
         let stream = driver.stream(stream)?;
         status.required()?.set(capture::status(&stream.queue)?);

@@ -69,7 +69,6 @@ exported! { driver:
         out.set(context.id);
     }
 
-    /// Waits for all work of the current context.
     [2000 to 13000] call cuCtxSynchronize() {
         let context = stack::current()?;
         capture::refuse_in_context(context.id)?;

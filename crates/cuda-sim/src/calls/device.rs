@@ -49,7 +49,6 @@ exported! { driver:
         }
     }
 
-    /// Returns the size of a device's memory in bytes.
     [3020] call cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) {
         let bytes = bytes.required()?;
         driver.ordinal(device)?;

@@ -62,7 +62,6 @@ exported! { driver:
         event.context.check()?;
     }
 
-    /// Returns the milliseconds between two events.
     [2000 to 12080] call cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         let milliseconds = milliseconds.required()?;
         let (start, end) = (driver.event(start)?, driver.event(end)?);

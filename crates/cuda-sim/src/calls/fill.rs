@@ -15,7 +15,6 @@ exported! { driver:
         fill(driver, to, [value], count, None)?;
     }
 
-    /// Fills `count` words of four bytes.
     [3020, per_thread] call cuMemsetD32_v2(to: u64, value: u32, count: usize) {
         fill(driver, to, value.to_ne_bytes(), count, None)?;
     }
@@ -24,7 +23,6 @@ exported! { driver:
         fill(driver, to, [value], count, Some(stream))?;
     }
 
-    /// Queues the filling of `count` words of four bytes.
     [3020, per_thread] call cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) {
         fill(driver, to, value.to_ne_bytes(), count, Some(stream))?;
     }

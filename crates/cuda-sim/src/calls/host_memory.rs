@@ -49,7 +49,6 @@ exported! { driver:
         pointer.set(host as u64);
     }
 
-    /// Page-locks memory of the caller.
     [6050] call cuMemHostRegister_v2(host: usize, size: usize, flags: u32) {
         capture::refuse_unsafe()?;
         let context = stack::current()?;

@@ -25,7 +25,6 @@ exported! { driver:
         total.set(total_bytes as usize);
     }
 
-    /// Allocates `size` bytes.
     [3020] call cuMemAlloc_v2(pointer: Out<u64>, size: usize) {
         capture::refuse_unsafe()?;
         stack::await_copy();
@@ -70,7 +69,6 @@ exported! { driver:
         memory.release(pointer);
     }
 
-    /// Returns base and size of the allocation in which `pointer` lies.
     [3020] call cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
@@ -80,7 +78,6 @@ exported! { driver:
         size.set_if_wanted(region.size as usize);
     }
 
-    /// Allocates in the order of a stream.
     [11020, per_thread] call cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) {
         stack::current()?;
         let pointer = pointer.required()?;
@@ -89,7 +86,6 @@ exported! { driver:
         pointer.set(memory.allocate(context, size as u64, Kind::Pool)?);
     }
 
-    /// Frees in the order of a stream.
     [11020, per_thread] call cuMemFreeAsync(pointer: u64, stream: Handle) {
         stack::current()?;
         let stream = driver.stream(stream)?;
@@ -106,7 +102,6 @@ exported! { driver:
         })?;
     }
 
-    /// Exports the allocation in which `pointer` lies.
     [4010] call cuIpcGetMemHandle(handle: Out<MemHandle>, pointer: u64) {
         stack::current()?;
         let handle = handle.required()?;

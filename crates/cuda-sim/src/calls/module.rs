@@ -114,7 +114,6 @@ exported! { driver:
         });
     }
 
-    /// Returns how many blocks of a size a multiprocessor runs at once.
     [6050] call cuOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: Out<i32>,
         function: Handle,

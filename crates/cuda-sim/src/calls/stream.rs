@@ -72,7 +72,6 @@ exported! { driver:
         context.required()?.set(stream.context.handle());
     }
 
-    /// Returns the flags with which a stream was created.
     [5050, per_thread] call cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
         let stream = driver.stream(stream)?;
         let is_non_blocking = stream.queue.order == Order::NonBlocking;

@@ -62,7 +62,6 @@ impl Context {
         self.health.is_destroyed()
     }
 
-    /// The error of its work, or success.
     pub fn error(&self) -> Code {
         self.health.error()
     }
@@ -73,7 +72,6 @@ impl Context {
         copy()
     }
 
-    /// Waits for the synchronous copy of another thread, if there is one.
     pub fn await_copy(&self) {
         drop(lock(&self.copying));
     }

@@ -143,7 +143,6 @@ impl Driver {
         }
     }
 
-    /// Waits for all work of every device.
     pub fn synchronize(&self) {
         self.devices.iter().for_each(Device::synchronize);
     }

@@ -29,7 +29,6 @@ impl Kernel {
         Some(Self::Program(Arc::new(Program::parse(source, entry)?)))
     }
 
-    /// The size of each parameter, in bytes.
     pub fn parameters(&self) -> &[u64] {
         match self {
             Self::Program(program) => &program.parameters,
@@ -60,7 +59,6 @@ pub struct Module {
     entries: Vec<String>,
 }
 
-/// An entry of a loaded module.
 pub struct Function {
     pub module: Arc<Module>,
     pub name: String,

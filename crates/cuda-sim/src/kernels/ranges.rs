@@ -14,7 +14,6 @@ pub struct Range {
     pub contents: usize,
 }
 
-/// The memory of a running kernel.
 pub struct Ranges<F> {
     /// Returns the range in which an address lies, if the kernel's context can access it.
     find: F,
@@ -28,7 +27,6 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         Self { find, recent: Vec::new() }
     }
 
-    /// The host address of the contents of `size` bytes.
     fn contents(&mut self, address: u64, size: usize) -> Result<usize> {
         let offset = |range: &Range| {
             let offset = address.checked_sub(range.start)?;

@@ -12,7 +12,6 @@ use std::ops::Range;
 pub const BLOCK: u64 = 2 << 20;
 /// The largest allocation that shares a block.
 pub const SMALL: u64 = 1 << 20;
-/// Alignment of every allocation.
 pub const ALIGNMENT: u64 = 512;
 
 /// The allocator of one window; offsets and sizes are in bytes.

@@ -88,13 +88,11 @@ impl Regions {
         (address < region.end()).then_some(region)
     }
 
-    /// The region in which all of `length` bytes at `address` lie.
     pub fn covering(&self, address: u64, length: u64) -> Option<&Region> {
         let end = address.checked_add(length)?;
         self.containing(address).filter(|region| end <= region.end())
     }
 
-    /// Whether any byte of the range lies in a region.
     pub fn touches(&self, address: u64, length: u64) -> bool {
         let end = address.saturating_add(length);
         let last = self.0.range(..end).next_back();

@@ -5,7 +5,6 @@ use crate::base::code::{INVALID_VALUE, Result};
 use crate::contexts::Context;
 
 impl Memory {
-    /// Exports the allocation in which `address` lies, and returns its handle.
     pub fn export(&mut self, address: u64) -> Result<IpcHandle> {
         let base = self.regions.containing(address).ok_or(INVALID_VALUE)?.base;
         let region = self.regions.at_mut(base).ok_or(INVALID_VALUE)?;

@@ -28,7 +28,6 @@ const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 /// Once all devices are there, it lives as long as the process.
 #[derive(Debug)]
 pub struct Window {
-    /// First device address.
     pub base: u64,
     _reserved: Mapping,
     contents: Mapping,
@@ -76,7 +75,6 @@ impl Window {
         })
     }
 
-    /// The offsets that allocations may have.
     pub fn allocatable(&self) -> Range<u64> {
         0..self.length
     }
@@ -86,7 +84,6 @@ impl Window {
         (self.base..self.base + self.length).contains(&address)
     }
 
-    /// The host address of the contents of a device address.
     pub fn contents_of(&self, address: u64) -> usize {
         self.contents.start() + (address - self.base) as usize
     }

@@ -38,7 +38,6 @@ impl Mode {
     }
 }
 
-/// How a stream treats its work.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -67,7 +66,6 @@ impl Capture {
     }
 }
 
-/// Those under way.
 static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
 /// How many there are: usually none, which is found without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -76,7 +74,6 @@ thread_local! {
     static RESPECTS: Cell<Mode> = const { Cell::new(Mode::Global) };
 }
 
-/// Whether any stream is captured.
 pub fn is_under_way() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }

@@ -31,7 +31,6 @@ impl Health {
         self.destroyed.store(true, Ordering::Release);
     }
 
-    /// The error of the context's work, or success.
     pub fn error(&self) -> Code {
         self.error.load(Ordering::Acquire)
     }

@@ -16,7 +16,6 @@ pub struct Queues {
     legacy: Arc<Queue>,
     /// Locked while work is queued, so that the order between streams is that of the calls.
     others: Mutex<Vec<Arc<Queue>>>,
-    /// Queues of per-thread default streams, by thread.
     per_thread: Mutex<HashMap<u64, Arc<Queue>>>,
 }
 
@@ -37,7 +36,6 @@ impl Queues {
         &self.legacy
     }
 
-    /// Makes a queue for a new stream.
     pub fn create(&self, order: Order) -> Arc<Queue> {
         let health = Arc::clone(&self.health);
         let queue = Queue::new(self.context, order, health, self.latency);
@@ -87,7 +85,6 @@ impl Queues {
         tails
     }
 
-    /// Refuses more work in all queues.
     pub fn close(&self) {
         for queue in lock(&self.others).drain(..) {
             queue.close();

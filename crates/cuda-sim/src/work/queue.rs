@@ -23,7 +23,6 @@ pub type Work = Box<dyn FnOnce() -> Result + Send>;
 /// How a queue is ordered with the context's legacy default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The legacy default stream itself.
     Legacy,
     /// Each of the two waits for what was queued in the other before.
     Blocking,
@@ -46,9 +45,7 @@ pub struct Queue {
 #[derive(Default)]
 struct State {
     tasks: VecDeque<Task>,
-    /// The last ticket that was taken.
     last: u64,
-    /// The last ticket that is done.
     done: u64,
     has_worker: bool,
     closed: bool,

@@ -157,7 +157,6 @@ fn device_of(context: &Context) -> DLDevice {
     DLDevice { device_type: abi::CUDA, device_id: number.cast_signed() }
 }
 
-/// The memory that an exported structure points to.
 struct Exported {
     _memory: Memory,
     _shape: Vec<i64>,

@@ -41,7 +41,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether NumPy has elements of this kind and size.
     const fn has_size(self, size: u32) -> bool {
         match self {
             Self::Bool => size == 1,

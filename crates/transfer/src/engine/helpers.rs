@@ -6,7 +6,6 @@ use crossbeam_utils::CachePadded;
 /// The helpers of one job.  Each count has a cache line of its own, to avoid false sharing.
 #[derive(Debug, Default)]
 pub(super) struct Helpers {
-    /// The most that the job has work for.
     most: usize,
     /// They were recruited, and have not come yet.
     expected: CachePadded<AtomicUsize>,
@@ -23,7 +22,6 @@ impl Helpers {
         Self { most, ..Self::default() }
     }
 
-    /// The most that the job has work for.
     pub(super) fn most(&self) -> usize {
         self.most
     }
@@ -42,12 +40,10 @@ impl Helpers {
         work.saturating_sub(soon).min(self.most.saturating_sub(self.count()))
     }
 
-    /// Announces helpers.
     pub(super) fn expect(&self, count: usize) {
         self.expected.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Takes back an announcement.
     pub(super) fn forget(&self, count: usize) {
         self.expected.fetch_sub(count, Ordering::Relaxed);
     }

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One thread's work on its job.
 pub(super) struct Issuer<'copy> {
     pub(super) current: &'copy Current<'copy>,
     pub(super) job: &'copy Arc<Job>,
@@ -27,7 +26,6 @@ pub(super) struct Issuer<'copy> {
     pub(super) throttle: Throttle<'copy>,
 }
 
-/// How far the device is.
 #[derive(Default)]
 struct Progress {
     /// The pieces below this one are moved, or their move is queued.

@@ -27,7 +27,6 @@ const ASLEEP: u8 = 2;
 /// A job is about to be put here.
 const CHOSEN: u8 = 3;
 const FULL: u8 = 4;
-/// It works on a job.
 const BUSY: u8 = 5;
 const ENDED: u8 = 6;
 
@@ -47,7 +46,6 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Lets the thread end after its job.
     pub(super) fn end(&self) {
         // Not only a store: a thread that is about to sleep is either seen here, or sees this.
         self.state.swap(ENDED, Ordering::AcqRel);

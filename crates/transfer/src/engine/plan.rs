@@ -21,7 +21,6 @@ pub struct TransferLimits {
 /// The upper limit of threads: no link needs more.
 pub const MAX_THREADS: usize = 256;
 
-/// How a copy uses its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// At most so many worker threads help.
@@ -59,7 +58,6 @@ const LARGEST_PIECE: usize = 2 << 20;
 const LARGEST_PIECE_UP: usize = 1 << 20;
 /// So many pieces for each thread let all of them end at about the same time.
 const PIECES_PER_THREAD: usize = 8;
-/// A large lane has at least so many slots.
 const LEAST_SLOTS: usize = 16;
 
 /// A smaller move does not justify the overhead of a call and of its start on the device.
@@ -73,7 +71,6 @@ const MAX_IN_FLIGHT: usize = 2 << 20;
 const GRAIN: usize = 4096;
 /// The pinned memory for most copies.
 const SMALL_LANE: usize = 8 << 20;
-/// For copies of at least [`MIN_LARGE`].
 const LARGE_LANE: usize = 32 << 20;
 const MIN_LARGE: usize = 1 << 20;
 /// Creating a large lane takes about as long as it saves in so many bytes.
@@ -81,7 +78,6 @@ const LARGE_LANE_AFTER: usize = 64 << 20;
 /// A large lane is a small part of all pinned memory, so that there is one for each direction and
 /// small ones for other threads.
 const LANES: usize = 4;
-/// Pinned memory for each thread, up to [`MOST_PINNED`].
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
 
@@ -127,7 +123,6 @@ impl TransferLimits {
         is_worth_it.then_some(large).into_iter().chain([small])
     }
 
-    /// How a copy of `size` bytes uses a lane.
     pub(super) fn plan(&self, task: Task, size: usize, lane: usize) -> Plan {
         let most = if task == Task::Upload { LARGEST_PIECE_UP } else { LARGEST_PIECE };
         let largest = (lane / LEAST_SLOTS / GRAIN * GRAIN).clamp(SMALLEST_PIECE, most);

@@ -16,9 +16,7 @@ pub(super) struct Workers {
 
 pub(super) struct Crew<'workers> {
     workers: &'workers Workers,
-    /// How many threads may be busy, with whatever copy.
     most: usize,
-    /// Whether the copy is worth waking threads.
     may_wake: bool,
 }
 
@@ -32,7 +30,6 @@ impl Workers {
         workers
     }
 
-    /// How many threads were asked for.
     pub(super) fn wanted(&self) -> usize {
         self.mailboxes.len()
     }

@@ -33,7 +33,6 @@ impl Class {
         }
     }
 
-    /// The memory that a block of `size` bytes takes.
     pub(crate) fn capacity(self, size: u64) -> u64 {
         size.checked_next_multiple_of(self.step()).unwrap_or(size)
     }

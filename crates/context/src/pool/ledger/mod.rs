@@ -50,7 +50,6 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The request for an allocation of `size` bytes.
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
         let class = Class::of(size);
         let is_cacheable = self.always_shares || self.allowance() > 0;
@@ -130,7 +129,6 @@ impl Ledger {
         self.segments.get(address).is_some_and(|segment| segment.capacity == *capacity)
     }
 
-    /// The largest unused segment that may serve a request.
     fn largest_unused(&self, request: &Request) -> u64 {
         let Request { size, capacity, class, .. } = *request;
         let (peak, needed) =
@@ -149,7 +147,6 @@ impl Ledger {
         self.account.peak.max(self.account.stats.allocated_bytes.saturating_add(more))
     }
 
-    /// Counts a request that ready blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
         self.account.stats.cache_misses += u64::from(request.is_cacheable);
     }
@@ -246,7 +243,6 @@ impl Ledger {
         matches!(block.state, State::InUse(_)).then_some((*start, block.size))
     }
 
-    /// Whether an address lies in released memory.
     pub(crate) fn is_idle(&self, address: u64) -> bool {
         let block = self.containing(address);
         block.is_some_and(|(_, block)| !matches!(block.state, State::InUse(_)))
@@ -276,7 +272,6 @@ impl Ledger {
         true
     }
 
-    /// How many bytes may be cached.
     fn allowance(&self) -> u64 {
         if self.caches_nothing { 0 } else { self.account.limit.unwrap_or(0) }
     }

@@ -15,7 +15,6 @@ pub enum Placement {
     Packed,
 }
 
-/// An allocation's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) size: u64,

@@ -58,7 +58,6 @@ struct Model {
     exported: BTreeMap<u64, u64>,
     /// Addresses and sizes that somebody may still use until the work of a release is complete.
     withheld: Vec<(u64, (u64, u64))>,
-    /// The driver's segments.
     segments: BTreeMap<u64, u64>,
     next: u64,
 }

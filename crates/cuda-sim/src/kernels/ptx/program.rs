@@ -14,7 +14,6 @@ const MAX_SHARED: u64 = 48 << 10;
 /// The table that makes `lop3` the first operand, or the exclusive or of the others.
 const OR_OF_XOR: u64 = 0xF6;
 
-/// A kernel, taken apart.
 #[derive(Debug)]
 pub struct Program {
     pub(super) instructions: Vec<Instruction>,

@@ -2,7 +2,6 @@
 
 use super::super::plan::Task;
 
-/// How a copy writes to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stores {
     /// Through the caches.
