@@ -1,4 +1,4 @@
-//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
+//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds, and captures of streams.
 
 use crate::stored::stored;
 use crate::{Context, Current};

@@ -1,4 +1,4 @@
-//! Indexing and slicing, as NumPy's basic indexing does it.
+//! Indexing and slicing, as NumPy's basic indexing does it, and fields of structures.
 
 use super::strided::row_major_strides;
 use super::{Layout, MAX_DIMENSIONS};
