@@ -64,9 +64,10 @@ def _table(
     table = _native._table_of(context, file, data, list(dict.fromkeys(columns or [])), progress)
     if table is None:
         with _host_file(file, data) as opened_file:
-            table = _read_on_host(opened_file).copy_to(context.memory_manager)
+            on_host = _read_on_host(opened_file)
+        table = on_host.copy_to(context.memory_manager)
         if progress:
-            progress(table.nbytes, table.nbytes)
+            progress(on_host.nbytes, on_host.nbytes)
     return table if columns is None else table.select(columns)
 
 

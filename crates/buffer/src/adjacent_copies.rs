@@ -114,13 +114,15 @@ impl DeviceBuffer {
     ) -> Result<Vec<Self>, E> {
         let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size as u64).collect();
         let buffers = Self::allocate_adjacent(context, &bytes)?;
-        let part = |(buffer, (size, is_serial)): (&Self, &(usize, bool))| Part {
-            address: buffer.private_address,
-            size: *size,
-            is_serial: *is_serial,
+        let mut before: Option<&Self> = None;
+        let part = |(buffer, (size, is_serial)): (_, &(usize, bool))| {
+            let is_joined = before.is_some_and(|before| is_next(before, buffer));
+            before = Some(buffer).filter(|buffer| !buffer.is_empty()).or(before);
+            let address = buffer.private_address;
+            Part { address, size: *size, is_serial: *is_serial, is_joined }
         };
         let parts: Vec<_> = buffers.iter().zip(sizes).map(part).collect();
-        // SAFETY: new buffers of these sizes; gaps between them belong to their segment alone.
+        // SAFETY: new buffers of these sizes, and gaps within their memory.
         let outcome = unsafe { copy_produced(context, &parts, produce, watch) };
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }

@@ -274,8 +274,24 @@ fn one_segment_has_no_room() {
 }
 
 #[test]
-fn memory_in_pieces_serves_too() {
-    in_own_process("one_segment_has_no_room", &[("CUDA_SIM_FAULT", "cuMemAlloc:1=2")]);
+#[ignore = "run by the next test, in a process of its own"]
+fn one_segment_has_no_room_for_what_is_produced() {
+    let parts = parts_of(&[523_000; 8]);
+    let produce = |_: &mut (), number: usize, at, out: &mut [u8]| {
+        out.copy_from_slice(&parts[number][at..][..out.len()]);
+        Ok::<_, Error>(())
+    };
+    let sizes = [(523_000, false); 8];
+    let buffers = DeviceBuffer::adjacent_produced(&context(), &sizes, produce, &mut |_| Ok(()))
+        .expect("room");
+    assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+}
+
+#[rstest]
+fn memory_in_pieces_serves_too(
+    #[values("one_segment_has_no_room", "one_segment_has_no_room_for_what_is_produced")] test: &str,
+) {
+    in_own_process(test, &[("CUDA_SIM_FAULT", "cuMemAlloc:1=2")]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub unsafe fn copy_from_file(
     offset: u64,
     size: usize,
 ) -> Result<(), FileError> {
-    let parts = [Part { address: to, size, is_serial: false }];
+    let parts = [Part { address: to, size, is_serial: false, is_joined: false }];
     let read = |(): &mut (), _, at, out: &mut [u8]| {
         Ok(read_at(file, offset.saturating_add(at as u64), out)?)
     };

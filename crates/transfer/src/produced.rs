@@ -17,12 +17,13 @@ pub struct Part {
     pub size: usize,
     /// Whether its bytes are made in their order, by one thread.
     pub is_serial: bool,
+    /// Whether what lies between it and the part before it that has bytes, less than a MiB, becomes zeros.  Small
+    /// parts in one allocation share copies then.
+    pub is_joined: bool,
 }
 
-/// Smaller parts share a copy, if they lie near each other.
+/// Smaller parts share a copy.
 const STRETCH: usize = 1 << 20;
-/// Parts less apart share a copy, too, and what lies between them becomes zeros.
-const NEAR: u64 = 512;
 
 /// Copies bytes that `produce` makes into parts of a device's memory, which do not overlap.  It is called
 /// with a state of its thread, the number of a part, a place in the part, and the bytes to make there; of a
@@ -31,8 +32,8 @@ const NEAR: u64 = 512;
 ///
 /// # Safety
 ///
-/// All parts, and gaps of less than 512 bytes between a part and the next one, must be live memory of the context's
-/// device, and the caller's to write.
+/// All parts, and what lies before those that are joined, must be live memory of the context's device, and the
+/// caller's to write.
 ///
 /// # Errors
 ///
@@ -71,12 +72,9 @@ pub unsafe fn copy_produced<S: Default, E: From<CudaError> + Send>(
 /// all threads end at about the same time.
 fn stretches(parts: &[Part]) -> Vec<(Stretch, Range<usize>)> {
     let mut all: Vec<(Stretch, Range<usize>)> = Vec::new();
-    let mut end = 0;
     for (number, part) in parts.iter().enumerate().filter(|(_, part)| part.size > 0) {
-        let Part { address, size, is_serial } = *part;
-        let is_near = address.wrapping_sub(end) < NEAR;
-        end = address + size as u64;
-        if let Some((last, members)) = all.last_mut().filter(|_| is_near) {
+        let Part { address, size, is_serial, is_joined } = *part;
+        if let Some((last, members)) = all.last_mut().filter(|_| is_joined) {
             last.size = (address - last.address) as usize;
             if last.size < STRETCH && size < STRETCH {
                 last.size += size;
@@ -103,25 +101,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stretches_cover_each_part_once_and_no_other_memory(
-            places in proptest::collection::vec((0..3 * NEAR, 0..3 * STRETCH, any::<bool>()), 0..20),
+        fn stretches_cover_each_part_once_and_only_gaps_of_joined_parts(
+            places in proptest::collection::vec((1..2000_u64, 0..3 * STRETCH, any::<[bool; 2]>()), 0..20),
         ) {
             let mut end = 4096;
-            let parts: Vec<_> = places.into_iter().map(|(gap, size, is_serial)| {
-                let part = Part { address: end + gap, size, is_serial };
+            let parts: Vec<_> = places.into_iter().map(|(gap, size, [is_serial, is_joined])| {
+                let part = Part { address: end + gap, size, is_serial, is_joined };
                 end = part.address + size as u64;
                 part
-            }).collect();
+            }).filter(|part| part.size > 0).collect();
             let mut all = stretches(&parts);
             all.sort_by_key(|(stretch, _)| stretch.address);
             let mut covered = 0;
             for (stretch, members) in &all {
                 prop_assert!(stretch.address >= covered);
                 covered = stretch.address + stretch.size as u64;
+                let last = parts[members.end - 1];
+                let next = parts.get(members.end).filter(|next| next.is_joined);
+                prop_assert!(covered <= next.map_or(last.address + last.size as u64, |next| next.address));
                 let parts = &parts[members.clone()];
-                prop_assert!(parts.len() == 1 || stretch.size < 2 * STRETCH + NEAR as usize);
-                let end = parts.iter().map(|part| part.address + part.size as u64).max();
-                prop_assert!(covered < end.unwrap_or_default() + NEAR);
+                prop_assert!(parts.len() == 1 || stretch.size < 3 * STRETCH);
+                prop_assert!(parts.iter().skip(1).all(|part| part.is_joined));
             }
             for (number, part) in parts.iter().enumerate() {
                 let theirs = all.iter().filter(|(_, members)| members.contains(&number));
@@ -129,10 +129,8 @@ mod tests {
                     let end = (stretch.address + stretch.size as u64).min(part.address + part.size as u64);
                     (end - stretch.address.max(part.address)) as usize
                 };
-                if part.size > 0 {
-                    prop_assert_eq!(theirs.clone().map(bytes).sum::<usize>(), part.size);
-                    prop_assert!(!part.is_serial || theirs.count() == 1);
-                }
+                prop_assert_eq!(theirs.clone().map(bytes).sum::<usize>(), part.size);
+                prop_assert!(!part.is_serial || theirs.count() == 1);
             }
         }
     }

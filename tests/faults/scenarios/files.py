@@ -84,6 +84,23 @@ def whole_files():
         assert piped.to_pybytes() == bytes(5)
 
 
+def arrow_file(table, compression):
+    file = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+@scenario()
+def tables_of_files():
+    table = pa.table({"word": ["a", None] * 2500, "x": np.arange(5000)})
+    for compression in (None, "zstd"):
+        data = arrow_file(table, compression)
+        read = cuda.Context().table_from_file(data, columns=["word", "x"])
+        assert read.copy_to(pa.default_cpu_memory_manager()).equals(table)
+
+
 @scenario()
 def files_that_fail():
     """The system's errors, and what a callback raises, with the driver's errors beside them."""

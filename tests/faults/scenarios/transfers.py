@@ -3,11 +3,13 @@
 import threading
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import cuda
 
 import pyarrow_cuda_compat as compat
 
 from . import scenario
+from .files import arrow_file
 
 HOST = np.random.default_rng(26).integers(0, 256, 3_000_001, np.uint8)
 
@@ -36,6 +38,13 @@ def limits():
         compat.set_transfer_limits(threads=0)  # and gives the staging memory back
     assert buffer.to_pybytes() == HOST.tobytes()
     begin_at_once()
+
+
+@scenario(prepare=begin_at_once)
+def tables_of_files():
+    table = pa.table({"x": HOST, "y": HOST})
+    read = cuda.Context().table_from_file(arrow_file(table, "lz4"))
+    assert read.copy_to(pa.default_cpu_memory_manager()).equals(table)
 
 
 @scenario(prepare=begin_at_once)

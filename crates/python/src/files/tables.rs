@@ -39,17 +39,20 @@ pub(super) fn table_of<'py>(
     let (bridge, device) = (&pyarrow(py)?.bridge, context.get().number().cast_signed());
     let columns: Vec<String> = columns.extract()?;
     let progress = progress.map(|progress| progress.clone().unbind());
+    let report = |py: Python<'_>, done, total| match &progress {
+        Some(progress) => call_out(progress.bind(py), (done, total)).map(drop),
+        None => Ok(()),
+    };
     copy_for_signals(py, context.get().context(), || {
         let (mut raised, mut shown) = (None, None);
         let mut watch = |done: u64, total: u64| {
-            let Some(progress) = &progress else { return true };
             let done = done.min(total);
             let is_soon = done < total && done - shown.unwrap_or_default() <= total / REPORTS;
-            if is_soon || shown.replace(done) == Some(done) {
+            if progress.is_none() || is_soon || shown.replace(done) == Some(done) {
                 return true;
             }
-            let call = |py: Python<'_>| call_out(progress.bind(py), (done, total)).map(drop);
-            Python::attach(call).map_err(|error| raised = Some(error)).is_ok()
+            let told = Python::attach(|py| report(py, done, total));
+            told.map_err(|error| raised = Some(error)).is_ok()
         };
         let read = || bridge.table_of_stored(&messages, source, device, &columns, &mut watch);
         let table = py.detach(read);
@@ -58,7 +61,11 @@ pub(super) fn table_of<'py>(
         }
         let table = table.or_raise(py)?;
         // SAFETY: the GIL is held.
-        made(py, |_| unsafe { table.wrap() }).map(Some)
+        let table = made(py, |_| unsafe { table.wrap() })?;
+        if shown.is_none() {
+            report(py, 0, 0)?; // the table has no bytes
+        }
+        Ok(Some(table))
     })
 }
 

@@ -1,0 +1,282 @@
+"""`Context.table_from_file`: Arrow files and streams, compressed or not, on the device."""
+
+import contextlib
+import gc
+import io
+import os
+import struct
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOST = pa.default_cpu_memory_manager()
+WRITERS = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}
+COMPRESSIONS = [None, "lz4", "zstd"]
+
+
+def columns(rows):
+    words = pa.array([None if row % 5 == 0 else "w" * (row % 40) for row in range(rows)])
+    numbers = pa.array(range(rows), pa.int64())
+    structs = pa.StructArray.from_arrays([numbers, words], ["a", "b"])
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([rows] if rows else [], pa.int32()), [7][:rows]
+    )
+    return pa.table(
+        {
+            "number": numbers,
+            "word": words,
+            "view": words.cast(pa.string_view()),
+            "bit": pa.array([row % 3 == 0 for row in range(rows)], pa.bool_()),
+            "kind": words.dictionary_encode(),
+            "list": pa.array([[row] * (row % 3) for row in range(rows)], pa.list_(pa.int16())),
+            "fixed": pa.array([[row, None] for row in range(rows)], pa.list_(pa.int16(), 2)),
+            "struct": structs,
+            "nested": pa.array([[w] for w in words.to_pylist()], pa.list_(pa.string())),
+            "run": runs,
+            "null": pa.nulls(rows),
+            "money": pa.array([row * 7 for row in range(rows)], pa.decimal128(20, 2)),
+        },
+        metadata={"of": "the schema"},
+    )
+
+
+def written(table, kind="file", compression=None, **options):
+    sink = io.BytesIO()
+    ipc = pa.ipc.IpcWriteOptions(compression=compression)
+    with WRITERS[kind](sink, table.schema, options=ipc) as writer:
+        writer.write_table(table, **options)
+    return sink.getvalue()
+
+
+def used(ctx):
+    return ctx.bytes_allocated, sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_lost(ctx):
+    """Neither device memory nor descriptors, whatever a test does."""
+    before = used(ctx)
+    yield
+    gc.collect()  # exceptions that tests have caught refer to themselves
+    assert used(ctx) == before
+
+
+@pytest.fixture
+def threads(cuda):
+    """Several threads copy, from the first byte on."""
+    from pyarrow_cuda_compat import set_transfer_limits
+
+    set_transfer_limits(threads=3, begin_after=0)
+
+
+def check(ctx, source, table, **arguments):
+    read = ctx.table_from_file(source, **arguments)
+    chunks = [chunk for column in read.columns for chunk in column.chunks]
+    assert not any(chunk.is_cpu for chunk in chunks if chunk.type != pa.null())
+    copy = read.copy_to(HOST)
+    copy.validate(full=True)
+    assert copy.equals(table, check_metadata=True)
+    return read
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("rows", [0, 1, 1000])
+def test_tables_are_equal_to_what_was_written(ctx, kind, compression, rows):
+    table = columns(rows)
+    check(ctx, written(table, kind, compression, max_chunksize=300), table)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("chunk", [70_000, 600_000])
+@pytest.mark.usefixtures("threads")
+def test_buffers_of_all_sizes_arrive_by_several_threads(ctx, tmp_path, compression, chunk):
+    rows = 600_000
+    table = pa.table({"x": np.arange(rows) // 3, "y": np.arange(rows, dtype=np.int8)})
+    path = tmp_path / "x.arrow"
+    path.write_bytes(written(table, "file", compression, max_chunksize=chunk))
+    read = check(ctx, path, table)
+    assert [c.num_chunks for c in read.columns] == [-(-rows // chunk)] * 2
+    assert read["x"].null_count == 0
+
+
+def test_only_the_columns_that_are_named_are_read(ctx):
+    table = columns(500)
+    data = written(table, compression="zstd")
+    before = ctx.bytes_allocated
+    read = check(ctx, data, table.select(["run", "number"]), columns=iter(["run", "number"]))
+    assert ctx.bytes_allocated - before < 500 * 8 + 1024
+    assert read.column_names == ["run", "number"]
+    check(ctx, data, table.select([]), columns=[])
+    with pytest.raises(pa.ArrowInvalid, match="the file has no column 'y'"):
+        ctx.table_from_file(data, columns=["word", "y"])
+    with pytest.raises(TypeError, match="must be names, not one name: 'word'"):
+        ctx.table_from_file(data, columns="word")
+    with pytest.raises(TypeError):
+        ctx.table_from_file(data, columns=[1])
+
+
+def test_what_a_source_may_be(ctx, tmp_path):
+    table = columns(20)
+    data = written(table, "stream", "lz4")
+    path = tmp_path / "x.arrows"
+    path.write_bytes(data)
+    sources = [str(path), path, data, bytearray(data), memoryview(data), pa.py_buffer(data)]
+    sources += [ctx.buffer_from_data(data), io.BytesIO(data), pa.BufferReader(data)]
+    for source in sources:
+        check(ctx, source, table)
+    with path.open("rb") as file, pa.memory_map(str(path)) as mapped:
+        file.seek(5)
+        check(ctx, file, table)
+        check(ctx, file.fileno(), table)
+        assert file.tell() == 5
+        check(ctx, mapped, table)
+    with pytest.raises(TypeError, match="path argument must be"):
+        ctx.table_from_file(1.5)
+    with pytest.raises(FileNotFoundError):
+        ctx.table_from_file(tmp_path / "nothing")
+    with pytest.raises(IsADirectoryError):
+        ctx.table_from_file(tmp_path)
+
+
+def test_a_pipe_is_read_to_its_end(ctx):
+    table = columns(100)
+    reading, writing = os.pipe()
+
+    def write():
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(written(table, "stream", "zstd"))
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    with os.fdopen(reading, "rb") as pipe:
+        check(ctx, pipe, table)
+    thread.join()
+
+
+def test_progress_is_told_and_can_end_the_call(ctx):
+    table = pa.table({"x": np.arange(300_000)})
+    data = written(table, compression="lz4", max_chunksize=1000)
+    seen = []
+    check(ctx, data, table, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert seen[-1] == (table.nbytes, table.nbytes)
+    nothing = table.slice(0, 0)
+    check(ctx, written(nothing), nothing, progress=lambda *of: seen.append(of))
+    assert seen[-1] == (0, 0)
+
+    def enough(done, total):
+        raise KeyError(total)
+
+    with pytest.raises(KeyError):
+        ctx.table_from_file(data, progress=enough)
+    with pytest.raises(TypeError, match="progress"):
+        ctx.table_from_file(data, progress=1)
+
+
+def test_dictionaries_of_streams(ctx):
+    """A later batch may have another dictionary; pyarrow joins what is appended to one."""
+    batches = [
+        pa.record_batch({"x": pa.array(words).dictionary_encode()})
+        for words in (["a", "b"], ["b", "c"], ["b", "c", "d"])
+    ]
+    for deltas in (False, True):
+        sink = io.BytesIO()
+        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=deltas, compression="lz4")
+        with pa.ipc.new_stream(sink, batches[0].schema, options=options) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        read = ctx.table_from_file(sink.getvalue(), columns=["x"], progress=lambda *_: None)
+        assert read.copy_to(HOST)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (b"", pa.ArrowInvalid, "End of stream"),
+        (b"PAR1" + bytes(100), pa.ArrowInvalid, "neither an Arrow file nor a stream.*PAR1"),
+        (b"ARROW1\0\0" + bytes(30), OSError, "the file of 38 bytes is cut off"),
+        (struct.pack("<iii", -1, 8, 0), pa.ArrowInvalid, "Expected to read 8 metadata bytes"),
+    ],
+)
+def test_what_is_no_arrow_file_is_refused(ctx, data, error, message):
+    with pytest.raises(error, match=message):
+        ctx.table_from_file(data)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_that_is_cut_off_is_refused(ctx, kind):
+    """Wherever that is; but a stream may end behind any of its messages."""
+    table = columns(40)
+    data = written(table, kind, "lz4", max_chunksize=25)
+    whole = {0, table.num_rows, 25} if kind == "stream" else {table.num_rows}
+    for size in range(0, len(data), 7):
+        try:
+            read = ctx.table_from_file(data[:size])
+        except (OSError, pa.ArrowInvalid):
+            continue
+        assert read.num_rows in whole
+        assert read.copy_to(HOST).equals(table.slice(0, read.num_rows))
+
+
+def sizes_of_buffers(data):
+    """Where the size before each compressed buffer of one column is."""
+    size = struct.pack("<q", 8 * 1000)
+    return [at for at in range(0, len(data) - 8, 8) if data[at : at + 8] == size]
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+@pytest.mark.parametrize("size", [0, 8, 7992, 8008, 1 << 20, 1 << 62, -1, -2])
+def test_a_size_that_lies_is_an_error(ctx, compression, size):
+    table = pa.table({"x": np.arange(1000)})
+    data = bytearray(written(table, compression=compression))
+    (at,) = sizes_of_buffers(data)
+    data[at : at + 8] = struct.pack("<q", size)
+    before = ctx.bytes_allocated
+    with pytest.raises((OSError, pa.ArrowInvalid)):
+        ctx.table_from_file(data)
+    assert ctx.bytes_allocated == before
+
+
+ERRORS = (OSError, ValueError, KeyError, NotImplementedError, IndexError, MemoryError)
+
+
+def attempt(read):
+    with contextlib.suppress(*ERRORS):
+        table = read()
+        table.validate(full=True)
+        return table
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_damage_is_an_error_or_harmless(ctx, compression, place, bit):
+    """pyarrow reads the same, by the schema in the footer or by that in the first message."""
+    data = bytearray(written(columns(30), compression=compression))
+    data[int(place * len(data))] ^= 1 << bit
+    read = attempt(lambda: ctx.table_from_file(data).copy_to(HOST))
+    by_footer = attempt(lambda: pa.ipc.open_file(data).read_all())
+    by_message = attempt(lambda: pa.ipc.open_stream(data[8:]).read_all())
+    assert read is None or any(read.equals(table) for table in (by_footer, by_message) if table)
+
+
+def test_a_file_that_becomes_shorter_is_an_error(ctx, tmp_path):
+    table = pa.table({"x": np.random.default_rng(0).random(200_000)})
+    path = tmp_path / "x.arrow"
+    path.write_bytes(written(table))
+
+    def cut(done, total):
+        os.truncate(path, 1000)
+
+    with tempfile.TemporaryFile() as file:
+        file.write(path.read_bytes())
+        file.flush()
+        check(ctx, file, table)
+    with pytest.raises(OSError, match="the file ends at byte 1000"):
+        ctx.table_from_file(path, progress=cut)
